@@ -1,0 +1,251 @@
+"""The answers that a project is generated from: their keys, defaults and checks.
+
+Answers are one flat dictionary from key to value, `{"training.epochs": 20, ...}`. A feature that
+is not turned on by another setting has the key `features.NAME.enabled`; `features.NAME` alone
+stands for that key, or for the feature's choice.
+"""
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scaffold import hardware
+from scaffold.catalog import TABLES, Catalog, Component, Option, Value
+from scaffold.errors import AnswerError, ScaffoldError
+
+Answers = dict[str, Value]
+
+_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def switch_key(feature: Component) -> str:
+    """The key whose answer turns a feature on."""
+    return feature.switch or f"features.{feature.name}.enabled"
+
+
+def is_on(feature: Component, answers: Mapping[str, Value]) -> bool:
+    return answers[switch_key(feature)] != feature.off
+
+
+def active_features(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
+    """The features that are on, in the order in which their code is placed."""
+    return [feature for feature in catalog.features.values() if is_on(feature, answers)]
+
+
+def schema(catalog: Catalog) -> dict[str, Option]:
+    """All settings by their key, in the order of scaffold.toml."""
+    options = [option for component in catalog.components for option in component.options]
+    for feature in catalog.features.values():
+        if not feature.switch:
+            key = switch_key(feature)
+            options.append(
+                Option(key, "bool", feature.default, feature.help, feature.title, config=False)
+            )
+    tables = [*TABLES, *(f"features.{name}" for name in catalog.features)]
+
+    def place(option: Option) -> tuple[int, bool]:
+        table, _, name = option.key.rpartition(".")
+        return tables.index(table), name != "enabled"
+
+    return {option.key: option for option in sorted(options, key=place)}
+
+
+def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> bool:
+    """Whether a setting has an effect, given the other answers."""
+    table, _, name = option.key.rpartition(".")
+    if not table.startswith("features.") or name == "enabled":
+        return True
+    feature = catalog.features[table.removeprefix("features.")]
+    if not is_on(feature, answers):
+        return False
+    chosen = answers.get(feature.option(feature.choice).key) if feature.choice else None
+    return not option.choices_with or chosen in option.choices_with
+
+
+def resolve(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
+    """All answers: the given ones, and defaults for the rest.
+
+    Raises AnswerError for an answer that is not allowed, alone or beside the others.
+    """
+    options = schema(catalog)
+    answers: Answers = {}
+    for key, option in options.items():
+        answers[key] = check(option, given[key]) if key in given else option.default
+    for feature in catalog.features.values():
+        table = f"features.{feature.name}."
+        named = any(key.startswith(table) for key in given)
+        if named and not feature.switch and table + "enabled" not in given:
+            # an option that was given turns its feature on, as its table does in scaffold.toml
+            answers[table + "enabled"] = True
+    for key, option in options.items():
+        if option.default_from and key not in given:
+            answers[key] = answers[option.default_from]
+    hardware.complete(answers, given)
+    for feature in active_features(catalog, answers):
+        for name in feature.requires:
+            if not is_on(catalog.features[name], answers):
+                key = switch_key(catalog.features[name])
+                raise AnswerError(
+                    switch_key(feature), f"needs the feature {name}: turn it on with {key}=true."
+                )
+        for name in feature.conflicts:
+            if is_on(catalog.features[name], answers):
+                raise AnswerError(
+                    switch_key(feature),
+                    f"can't be combined with the feature {name}: turn one of them off.",
+                )
+    for key in given:
+        table, _, name = key.rpartition(".")
+        if options[key].choices_with and not applies(catalog, options[key], answers):
+            feature = catalog.features[table.removeprefix("features.")]
+            if is_on(feature, answers):
+                allowed = " or ".join(options[key].choices_with)
+                choice = f"{table}.{feature.choice}={allowed}"
+                raise AnswerError(key, f"has an effect only with {choice}.")
+    return answers
+
+
+def check(option: Option, value: object) -> Value:
+    """The value as the option's type. Raises AnswerError if it is not allowed."""
+    shown = f"{value!r} is not allowed"
+    if option.type == "bool":
+        if isinstance(value, bool):
+            return value
+        raise AnswerError(option.key, f"{shown}: it takes true or false.")
+    if option.type in ("int", "float"):
+        return _number(option, value)
+    if not isinstance(value, str):
+        raise AnswerError(option.key, f"{shown}: it takes text.")
+    if option.type == "choice":
+        values = [choice.value for choice in option.choices]
+        if value not in values:
+            raise AnswerError(option.key, f"{shown}: it takes {', '.join(values)}.")
+        return value
+    if not value.isprintable():  # neither a file nor a log line stays whole with these
+        raise AnswerError(option.key, f"{shown}: it takes one line of printable text.")
+    if option.pattern and not re.fullmatch(option.pattern, value):
+        raise AnswerError(option.key, f"{shown}: it takes {option.allowed}.")
+    return value
+
+
+def _number(option: Option, value: object) -> Value:
+    kind = "a whole number" if option.type == "int" else "a number"
+    bounds = [
+        f"{word} {bound:g}"
+        for word, bound in (
+            ("at least", option.minimum),
+            ("above", option.above),
+            ("at most", option.maximum),
+            ("below", option.below),
+        )
+        if bound is not None
+    ]
+    allowed = f"it takes {', '.join([kind, ' and '.join(bounds)]) if bounds else kind}."
+    wrong_type = isinstance(value, bool) or not isinstance(value, (int, float))
+    if wrong_type or (option.type == "int" and not isinstance(value, int)):
+        raise AnswerError(option.key, f"{value!r} is not allowed: {allowed}")
+    assert isinstance(value, (int, float))
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # an int above all floats
+        finite = False
+    inside = (
+        finite
+        and (option.minimum is None or value >= option.minimum)
+        and (option.maximum is None or value <= option.maximum)
+        and (option.above is None or value > option.above)
+        and (option.below is None or value < option.below)
+    )
+    if not inside:
+        raise AnswerError(option.key, f"{value!r} is not allowed: {allowed}")
+    return float(value) if option.type == "float" else value
+
+
+def parse_text(option: Option, text: str) -> Value:
+    """The value that a person typed. Raises AnswerError if it is not allowed."""
+    value: object = text
+    if option.type == "bool":
+        value = _BOOLEANS.get(text.lower(), text)
+    elif option.type in ("int", "float"):
+        try:
+            value = int(text) if option.type == "int" else float(text)
+        except (ValueError, OverflowError):
+            value = text
+    return check(option, value)
+
+
+def parse_setting(catalog: Catalog, setting: str) -> tuple[str, Value]:
+    """Key and value of `--set KEY=VALUE`. Raises ScaffoldError."""
+    key, equals, text = setting.partition("=")
+    if not equals:
+        raise ScaffoldError(f"--set {setting}: write KEY=VALUE, such as training.epochs=5.")
+    key = key.strip()
+    if (feature := catalog.features.get(key.removeprefix("features."))) and key.startswith("fea"):
+        key = _short_key(feature, text)
+    option = find_option(catalog, key)
+    return key, parse_text(option, text)
+
+
+def _short_key(feature: Component, text: str) -> str:
+    """The key that `features.NAME` stands for, with this value."""
+    if feature.switch:
+        raise AnswerError(
+            f"features.{feature.name}",
+            f"is turned on by {feature.switch}, such as {feature.switch}={feature.example}.",
+        )
+    if feature.choice and text.lower() not in _BOOLEANS:
+        return feature.option(feature.choice).key
+    return switch_key(feature)
+
+
+def find_option(catalog: Catalog, key: str) -> Option:
+    """The setting of a key. Raises AnswerError that names similar keys."""
+    options = schema(catalog)
+    if key in options:
+        return options[key]
+    near = difflib.get_close_matches(key, options, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`scaffold features` lists them."
+    raise AnswerError(key or "''", f"there is no such setting; {hint}")
+
+
+def read_answers(catalog: Catalog, path: Path) -> Answers:
+    """The answers in a TOML file. Where it has a table `features`, features not in it are off.
+
+    Raises ScaffoldError if the file can't be read, AnswerError for a key or value that is wrong.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
+    except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits
+        raise ScaffoldError(f"{path}: is not TOML: {error}.") from None
+    given: Answers = {}
+    try:
+        for key, value in _flatten(catalog, data):
+            given[key] = check(find_option(catalog, key), value)
+    except AnswerError as error:
+        raise ScaffoldError(f"{path}: {error}") from None
+    if "features" in data:
+        for feature in catalog.features.values():
+            if not feature.switch:
+                given.setdefault(switch_key(feature), feature.name in data["features"])
+    return given
+
+
+def _flatten(catalog: Catalog, data: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for table, rows in data.items():
+        if not isinstance(rows, dict):
+            raise AnswerError(table, "is no table: write [project], [training] and so on.")
+        for name, value in rows.items():
+            if table == "features" and isinstance(value, dict):
+                if name not in catalog.features:
+                    find_option(catalog, f"features.{name}")
+                yield from ((f"features.{name}.{key}", row) for key, row in value.items())
+            elif table == "features" and name in catalog.features:
+                yield _short_key(catalog.features[name], str(value)), value
+            else:
+                yield f"{table}.{name}", value

@@ -1,0 +1,250 @@
+"""What can be generated: the manifests below `templates/`, read into dataclasses.
+
+A component is a folder with a manifest, `fragments/` (code for the places of other files), and
+`files/` (whole files). The base, the hardware, each task and each feature is one component.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from scaffold.errors import TemplateError
+
+Value = bool | int | float | str
+Kind = Literal["base", "hardware", "task", "feature"]
+
+# the tables of scaffold.toml that are not features, in their order
+TABLES = ("project", "hardware", "training")
+
+
+@dataclass(frozen=True)
+class Choice:
+    value: str
+    help: str
+    dependencies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Option:
+    """One setting: at once the question, the check, the key, the `Config` line and the comment."""
+
+    key: str  # "training.epochs", "features.ema.decay"
+    type: Literal["int", "float", "str", "bool", "choice"]
+    default: Value
+    comment: str
+    question: str = ""  # not asked without one
+    choices: tuple[Choice, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    above: float | None = None
+    below: float | None = None
+    pattern: str = ""
+    allowed: str = ""  # the pattern in words
+    default_from: str = ""  # the key whose answer is the default
+    config: bool = True  # a field of the script's Config
+    finer: bool = False  # asked only of people who want the finer settings
+    choices_with: tuple[str, ...] = ()  # exists only for these choices of its feature
+    line: int = 1  # of its manifest
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition(".")[2]
+
+    @property
+    def field(self) -> str:
+        """The name in the script: that of the key, behind its feature's name if it has one."""
+        table, _, name = self.key.rpartition(".")
+        feature = table.removeprefix("features.")
+        return f"{feature}_{name}" if feature != table else name
+
+
+@dataclass(frozen=True)
+class Component:
+    """A folder of templates."""
+
+    name: str
+    kind: Kind
+    folder: Path
+    manifest: Path
+    title: str
+    help: str
+    options: tuple[Option, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    # features only
+    default: bool = False
+    choice: str = ""  # the option that selects among fragments/CHOICE/
+    switch: str = ""  # the key that turns it on, if that is not features.NAME.enabled
+    off: Value = False  # the value of the switch that turns it off
+    example: Value = True  # a value of the switch that turns it on
+    after: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)  # tasks: what templates may read
+
+    def option(self, name: str) -> Option:
+        return next(option for option in self.options if option.name == name)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    base: Component
+    hardware: Component
+    tasks: Mapping[str, Component]
+    features: Mapping[str, Component]  # in the order in which their code is placed
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return (self.base, self.hardware, *self.tasks.values(), *self.features.values())
+
+
+def template_root() -> Path:
+    """The folder of templates: inside the installed package, or beside it in a checkout."""
+    package = Path(str(resources.files("scaffold")))
+    inside = package / "templates"
+    return inside if inside.is_dir() else package.parent / "templates"
+
+
+@cache
+def load_catalog(root: Path | None = None) -> Catalog:
+    """Read all manifests below `root`.
+
+    Raises TemplateError for one that can't be read, lacks a field, or has one too many.
+    """
+    root = root or template_root()
+    tasks = {
+        path.parent.name: _read(path, "task") for path in sorted(root.glob("tasks/*/task.toml"))
+    }
+    paths = [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")]
+    features = {path.parent.name: _read(path, "feature") for path in paths}
+    return Catalog(
+        base=_read(root / "base" / "base.toml", "base", tasks.values()),
+        hardware=_read(root / "hardware" / "hardware.toml", "hardware"),
+        tasks=tasks,
+        features={name: features[name] for name in _order(features)},
+    )
+
+
+def _order(features: Mapping[str, Component]) -> list[str]:
+    """Names of features, those named in `after` first, alphabetical where that leaves it open."""
+    for feature in features.values():
+        for name in (*feature.after, *feature.requires, *feature.conflicts):
+            if name not in features:
+                line = _line(feature.manifest, f'"{name}"')
+                raise TemplateError(feature.manifest, line, f"there is no feature {name!r}")
+    sorter = TopologicalSorter({name: feature.after for name, feature in features.items()})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        cycle = error.args[1]
+        manifest = features[cycle[0]].manifest
+        message = f"'after' goes round in a circle: {' -> '.join(reversed(cycle))}"
+        raise TemplateError(manifest, _line(manifest, "after"), message) from None
+    order: list[str] = []
+    ready: set[str] = set()
+    while sorter.is_active():
+        ready |= set(sorter.get_ready())
+        name = min(ready)
+        ready.remove(name)
+        order.append(name)
+        sorter.done(name)
+    return order
+
+
+def _line(manifest: Path, text: str) -> int:
+    """The number of the first line of a manifest that begins with or contains `text`, else 1."""
+    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
+        if text in line:
+            return number
+    return 1
+
+
+_FIELDS = {
+    "base": {"title", "help", "dependencies", "options"},
+    "hardware": {"title", "help", "dependencies", "options"},
+    "task": {"title", "help", "dependencies", "subject", "metric", "higher_is_better", "target"},
+    "feature": {"title", "help", "dependencies", "options", "default", "choice", "switch", "off"}
+    | {"example", "after", "requires", "conflicts"},
+}
+_OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
+    "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer",
+    "choices_with",
+}  # fmt: skip
+
+
+def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Component:
+    try:
+        data = tomllib.loads(manifest.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TemplateError(manifest, 1, f"can't be read: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise TemplateError(manifest, 1, f"is not TOML: {error}") from None
+    for name in data.keys() - _FIELDS[kind]:
+        raise TemplateError(manifest, _line(manifest, name), f"unknown field {name!r}")
+    needed = ["title", "help"]
+    needed += ["subject", "metric", "higher_is_better", "target"] if kind == "task" else []
+    needed += ["default"] if kind == "feature" and "switch" not in data else []
+    for name in needed:
+        if name not in data:
+            raise TemplateError(manifest, 1, f"the field {name!r} is missing")
+    if (choice := data.get("choice")) and choice not in data.get("options", {}):
+        line = _line(manifest, "choice")
+        raise TemplateError(manifest, line, f"'choice' names no option: {choice}")
+    name = manifest.parent.name
+    table = f"features.{name}" if kind == "feature" else ""
+    return Component(
+        name=name,
+        kind=kind,
+        folder=manifest.parent,
+        manifest=manifest,
+        title=data["title"],
+        help=data["help"],
+        options=tuple(
+            _option(manifest, table, option, dict(row), tasks)
+            for option, row in data.get("options", {}).items()
+        ),
+        dependencies=tuple(data.get("dependencies", ())),
+        default=data.get("default", False),
+        choice=data.get("choice", ""),
+        switch=data.get("switch", ""),
+        off=data.get("off", False),
+        example=data.get("example", True),
+        after=tuple(data.get("after", ())),
+        requires=tuple(data.get("requires", ())),
+        conflicts=tuple(data.get("conflicts", ())),
+        values=data if kind == "task" else {},
+    )
+
+
+def _option(
+    manifest: Path, table: str, name: str, row: dict[str, Any], tasks: Iterable[Component]
+) -> Option:
+    line = _line(manifest, f"[options.{name}]")
+    for unknown in row.keys() - _OPTION_FIELDS:
+        raise TemplateError(manifest, line, f"option {name!r}: unknown field {unknown!r}")
+    if "table" not in row and not table:
+        raise TemplateError(manifest, line, f"option {name!r}: the field 'table' is missing")
+    if "default_from" in row:
+        row.setdefault("default", "")
+    for needed in ("type", "default", "comment"):
+        if needed not in row:
+            raise TemplateError(manifest, line, f"option {name!r}: the field {needed!r} is missing")
+    choices = tuple(
+        Choice(choice["value"], choice["help"], tuple(choice.get("dependencies", ())))
+        for choice in row.pop("choices", ())
+    )
+    if name == "task" and tasks:
+        choices = tuple(Choice(task.name, task.help) for task in tasks)
+    if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
+        raise TemplateError(manifest, line, f"option {name!r}: the default is not a choice")
+    return Option(
+        key=f"{row.pop('table', table)}.{name}",
+        choices=choices,
+        choices_with=tuple(row.pop("choices_with", ())),
+        line=line,
+        **row,
+    )

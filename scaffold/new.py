@@ -1,0 +1,121 @@
+"""`scaffold new`: asks, renders in memory, writes."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import typer
+
+from scaffold import hardware
+from scaffold.answers import Answers, check, find_option, parse_setting, read_answers, resolve
+from scaffold.catalog import Catalog, Value, load_catalog
+from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.project import build_project
+from scaffold.write import check_target, write_new
+
+
+def new_project(
+    folder: Path,
+    *,
+    settings: list[str],
+    typed: Mapping[str, Value],
+    answers_file: Path | None,
+    ask: bool,
+    dry_run: bool,
+    print_file: str | None,
+) -> None:
+    """Write a project to a folder, or only show it.
+
+    Later sources win: the file, typed options, settings. Asks for the rest if `ask` and there is
+    a terminal. Raises ScaffoldError.
+    """
+    catalog = load_catalog()
+    folder = absolute(folder)
+    given = collect_answers(catalog, settings, typed, answers_file)
+    show = dry_run or print_file is not None
+    if ask and not show and is_terminal():
+        from scaffold.ask import ask_answers
+
+        check_target(folder, {})
+        answers = ask_answers(catalog, given, folder)
+        if answers is None:
+            typer.echo("Nothing was written.")
+            raise typer.Exit(130)
+    else:
+        answers = resolve(catalog, name_after(catalog, given, folder))
+    files = build_project(catalog, answers)
+    if print_file is not None:
+        if print_file not in files:
+            raise ScaffoldError(f"--print {print_file}: the files are {', '.join(files)}.")
+        typer.echo(files[print_file], nl=False)
+    elif dry_run:
+        check_target(folder, files)
+        typer.echo("\n".join(["Would write:", "", *draw_tree(folder, files)]))
+    else:
+        write_new(folder, files)
+        typer.echo("\n".join([*draw_tree(folder, files), "", *next_steps(folder, answers)]))
+
+
+def absolute(folder: Path) -> Path:
+    """The folder without '..' and links in the part that exists. Raises ScaffoldError."""
+    try:
+        folder = folder.expanduser().absolute()
+        for path in (folder, *folder.parents):
+            if path.is_symlink() and not path.exists():
+                raise ScaffoldError(f"{path} is a link that leads nowhere: choose another path.")
+        return folder.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
+
+
+def collect_answers(
+    catalog: Catalog,
+    settings: list[str],
+    typed: Mapping[str, Value],
+    answers_file: Path | None,
+) -> Answers:
+    """What was answered in the file, then by typed options, then by settings."""
+    given = read_answers(catalog, answers_file) if answers_file else {}
+    given |= {key: check(find_option(catalog, key), value) for key, value in typed.items()}
+    return given | dict(parse_setting(catalog, setting) for setting in settings)
+
+
+def name_after(catalog: Catalog, given: Answers, folder: Path) -> Answers:
+    """The answers with the folder's name as the project's, unless that was answered."""
+    if "project.name" in given:
+        return given
+    try:
+        name = check(find_option(catalog, "project.name"), folder.name)
+    except AnswerError as error:
+        raise ScaffoldError(
+            f"the project can't be named after its folder: {error.reason} Give it a --name."
+        ) from None
+    return {**given, "project.name": name}
+
+
+def is_terminal() -> bool:
+    """Whether menus can be shown."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:
+    """The files below a folder, a line each."""
+    lines = [f"{folder}/"]
+    names = list(names)
+    for name in names:
+        branch = "└──" if name == names[-1] else "├──"
+        lines.append(f"{branch} {name}")
+    return lines
+
+
+def next_steps(folder: Path, answers: Mapping[str, Value]) -> list[str]:
+    """The commands that train the project, to be copied as they are."""
+    return [
+        "Next:",
+        f"  cd {shlex.quote(str(folder))}",
+        "  pip install -e '.[test]'",
+        f"  {hardware.launch(answers).train}",
+        "  pytest",
+    ]

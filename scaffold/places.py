@@ -1,0 +1,307 @@
+"""Places in templates, and the code that features put there.
+
+A base template is valid Python with places named in comments:
+
+    #: slot NAME                    features may insert lines here; `...  #: slot NAME` where
+                                    Python needs a statement
+    #: region NAME [when SLOT]      ... #: end NAME: features may wrap or replace these lines;
+                                    with `when`, they go if no feature fills that slot
+
+A fragment holds code for the places of one file, below the imports that the code needs:
+
+    #: slot NAME                    lines for a slot
+    #: replace REGION               lines instead of a region; `...  #: keep INNER` stands for a
+                                    region inside it
+    #: wrap REGION                  a `with` or `try` around a region, which is `...  #: body`
+
+Every line remembers the file and number that it came from, for messages.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scaffold.errors import TemplateError
+
+_DIRECTIVE = re.compile(r"(?P<indent>\s*)(?P<dots>\.\.\.\s+)?#: (?P<words>.*\S)\s*")
+
+
+@dataclass(frozen=True)
+class Line:
+    text: str
+    path: Path
+    number: int
+
+    def error(self, message: str) -> TemplateError:
+        return TemplateError(self.path, self.number, message)
+
+
+@dataclass(frozen=True)
+class Directive:
+    line: Line
+    indent: int
+    word: str  # slot, region, end, replace, wrap, keep, body
+    name: str
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The lines of a fragment for one place."""
+
+    directive: Directive
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Fragment:
+    imports: tuple[Line, ...]
+    parts: tuple[Part, ...]
+
+
+@dataclass
+class _Target:
+    """What is put into one file, by place."""
+
+    slots: dict[str, list[Part]] = field(default_factory=dict)
+    replacements: dict[str, Part] = field(default_factory=dict)
+    wraps: dict[str, list[Part]] = field(default_factory=dict)
+    regions: dict[str, list[Line]] = field(default_factory=dict)  # the bodies met so far
+    met: set[tuple[str, str]] = field(default_factory=set)
+
+
+def read_lines(path: Path) -> list[Line]:
+    text = path.read_text(encoding="utf-8")
+    return [Line(row, path, number) for number, row in enumerate(text.splitlines(), start=1)]
+
+
+def read_fragment(path: Path) -> Fragment:
+    """Raises TemplateError for lines that belong to no place."""
+    imports: list[Line] = []
+    parts: list[tuple[Directive, list[Line]]] = []
+    for line in read_lines(path):
+        directive = _directive(line)
+        if directive and directive.word in ("slot", "replace", "wrap") and not directive.indent:
+            parts.append((directive, []))
+        elif parts:
+            parts[-1][1].append(line)
+        else:
+            imports.append(line)
+    statements = parse(imports).body
+    for node in statements:
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            raise imports[node.lineno - 1].error("only imports may stand above the first place")
+    return Fragment(tuple(imports), tuple(Part(d, tuple(_strip(rows))) for d, rows in parts))
+
+
+def compose(base: Sequence[Line], fragments: Iterable[Fragment]) -> list[Line]:
+    """The lines of a base template with all fragments in their places, in the order given.
+
+    Where several features wrap a region, the first is outermost. Raises TemplateError for an
+    unknown place, two replacements of one region, or lines that can't be moved.
+    """
+    target = _Target()
+    for part in (part for fragment in fragments for part in fragment.parts):
+        word, name = part.directive.word, part.directive.name
+        if word == "slot":
+            target.slots.setdefault(name, []).append(part)
+        elif word == "wrap":
+            target.wraps.setdefault(name, []).append(part)
+        elif name in target.replacements:
+            other = target.replacements[name].directive.line
+            raise part.directive.line.error(
+                f"region {name!r} is already replaced in {other.path}:{other.number}"
+            )
+        else:
+            target.replacements[name] = part
+    lines = _expand(base, target)
+    _check_all_met(target)
+    return lines
+
+
+def is_empty(base: Sequence[Line], fragments: Iterable[Fragment]) -> bool:
+    """Whether a template consists of slots that nothing fills."""
+    if any(fragment.parts for fragment in fragments):
+        return False
+    has_slots = any((d := _directive(line)) and d.word == "slot" for line in base)
+    statements = parse(base).body
+    return has_slots and all(
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements
+    )
+
+
+def _expand(lines: Sequence[Line], target: _Target) -> list[Line]:
+    out: list[Line] = []
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        directive = _directive(line)
+        position += 1
+        if directive is None:
+            out.append(line)
+        elif directive.word == "slot":
+            target.met.add(("slot", directive.name))
+            if directive.name not in target.slots:  # it takes the blank lines before it along
+                while out and not out[-1].text.strip() and _is_blank(lines, position):
+                    out.pop()
+            for number, part in enumerate(target.slots.get(directive.name, ())):
+                if number and re.match(r"def |class |@", part.lines[0].text):  # as black has it
+                    out += [Line("", line.path, line.number)] * 2
+                out += _indent(_expand(part.lines, target), directive.indent)
+        elif directive.word == "region":
+            end = _find_end(lines, position, directive)
+            body = _indent(lines[position:end], -directive.indent)
+            out += _indent(_region(directive, body, target), directive.indent)
+            position = end + 1
+        elif directive.word == "keep":
+            if directive.name not in target.regions:
+                raise line.error(f"no region {directive.name!r} inside the one that is replaced")
+            inner = Directive(line, directive.indent, "region", directive.name)
+            kept = _region(inner, target.regions[directive.name], target)
+            out += _indent(kept, directive.indent)
+        else:
+            raise line.error(f"{directive.word!r} is out of place")
+    return out
+
+
+def _region(directive: Directive, body: Sequence[Line], target: _Target) -> list[Line]:
+    """A region with everything that features do to it, at indentation 0."""
+    name = directive.name
+    target.met |= {("replace", name), ("wrap", name)}
+    if directive.when and directive.when not in target.slots:
+        return []
+    if replacement := target.replacements.get(name):
+        _remember_regions(body, target)
+        content = _expand(replacement.lines, target)
+    else:
+        content = _expand(body, target)
+    for wrap in reversed(target.wraps.get(name, [])):
+        content = _wrap(wrap, content)
+    return content
+
+
+def _remember_regions(body: Sequence[Line], target: _Target) -> None:
+    """Note the regions inside a body, for a replacement that keeps them."""
+    for position, line in enumerate(body):
+        directive = _directive(line)
+        if directive and directive.word == "region":
+            end = _find_end(body, position + 1, directive)
+            inner = _indent(body[position + 1 : end], -directive.indent)
+            target.regions[directive.name] = inner
+            target.met |= {("replace", directive.name), ("wrap", directive.name)}
+
+
+def _wrap(wrap: Part, content: Sequence[Line]) -> list[Line]:
+    first = wrap.directive.line
+    head = next((line for line in wrap.lines if line.text.strip()), first)
+    if not re.match(r"(async )?with |try:", head.text):
+        # a loop would change what `break` means, and an `if` leaves names unbound
+        raise head.error("a region may be wrapped only in 'with' or 'try'")
+    out: list[Line] = []
+    bodies = 0
+    for line in wrap.lines:
+        directive = _directive(line)
+        if directive and directive.word == "body":
+            bodies += 1
+            out += _indent(content, directive.indent)
+        else:
+            out.append(line)
+    if bodies != 1:
+        raise first.error("a wrap needs '...  #: body' once")
+    return out
+
+
+def _find_end(lines: Sequence[Line], start: int, region: Directive) -> int:
+    for position in range(start, len(lines)):
+        directive = _directive(lines[position])
+        if directive and directive.word == "end" and directive.name == region.name:
+            return position
+    raise region.line.error(f"region {region.name!r} has no '#: end {region.name}'")
+
+
+def _check_all_met(target: _Target) -> None:
+    parts = [part for parts in target.slots.values() for part in parts]
+    parts += target.replacements.values()
+    parts += [part for parts in target.wraps.values() for part in parts]
+    for part in parts:
+        word, name = part.directive.word, part.directive.name
+        if (word, name) not in target.met:
+            kind = "slot" if word == "slot" else "region"
+            known = sorted({other for met, other in target.met if met == word})
+            raise part.directive.line.error(
+                f"there is no {kind} {name!r}; there are: {', '.join(known) or 'none'}"
+            )
+
+
+def _directive(line: Line) -> Directive | None:
+    match = _DIRECTIVE.fullmatch(line.text)
+    if not match:
+        return None
+    words = match["words"].split()
+    indent = len(match["indent"])
+    in_text = bool(match["dots"])
+    if words == ["body"] and in_text:
+        return Directive(line, indent, "body", "")
+    known = ("keep", "slot") if in_text else ("slot", "region", "end", "replace", "wrap")
+    if len(words) == 2 and words[0] in known:
+        return Directive(line, indent, words[0], words[1])
+    if len(words) == 4 and (words[0], words[2]) == ("region", "when") and not in_text:
+        return Directive(line, indent, "region", words[1], words[3])
+    raise line.error(f"can't be understood: {line.text.strip()}")
+
+
+def _indent(lines: Sequence[Line], by: int) -> list[Line]:
+    """The lines moved to the right, or to the left if `by` is negative."""
+    if by == 0:
+        return list(lines)
+    _refuse_long_strings(lines)
+    moved = []
+    for line in lines:
+        text = " " * by + line.text if by > 0 else line.text[-by:]
+        if by < 0 and line.text[:-by].strip():
+            raise line.error("a region's lines must not be further left than its first")
+        moved.append(Line(text if line.text.strip() else "", line.path, line.number))
+    return moved
+
+
+def _refuse_long_strings(lines: Sequence[Line]) -> None:
+    """Moving the lines of a string changes the string."""
+    text = "".join(f"{line.text}\n" for line in lines)
+    if not re.search(r'"""|\'\'\'|\\$', text, re.MULTILINE):
+        return
+    begins = (tokenize.STRING, getattr(tokenize, "FSTRING_START", None))
+    ends = (tokenize.STRING, getattr(tokenize, "FSTRING_END", None))  # apart since Python 3.12
+    first: list[int] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type in begins:
+                first.append(token.start[0])
+            if token.type in ends and (start := first.pop()) != token.end[0]:
+                message = "a string over several lines can't be indented by a place"
+                raise lines[start - 1].error(message)
+    except (tokenize.TokenError, IndentationError):
+        raise lines[0].error("these lines can't be read as Python") from None
+
+
+def _is_blank(lines: Sequence[Line], position: int) -> bool:
+    return position < len(lines) and not lines[position].text.strip()
+
+
+def _strip(lines: Sequence[Line]) -> Sequence[Line]:
+    """Without blank lines at the end."""
+    end = len(lines)
+    while end and not lines[end - 1].text.strip():
+        end -= 1
+    return lines[:end]
+
+
+def parse(lines: Sequence[Line]) -> ast.Module:
+    try:
+        return ast.parse("\n".join(line.text for line in lines))
+    except SyntaxError as error:
+        line = lines[min(error.lineno or 1, len(lines)) - 1]
+        raise line.error(f"is not Python: {error.msg}") from None

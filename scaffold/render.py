@@ -1,0 +1,261 @@
+"""Renders a project from answers, in memory."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scaffold import hardware
+from scaffold.answers import active_features, applies
+from scaffold.catalog import Catalog, Component, Option, Value
+from scaffold.errors import TemplateError
+from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
+from scaffold.places import (
+    Directive,
+    Fragment,
+    Line,
+    Part,
+    compose,
+    is_empty,
+    read_fragment,
+    read_lines,
+)
+from scaffold.settings import toml_literal, write_settings
+from scaffold.validate import check_config, check_names
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render_project(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
+    """The text of each file of a project, by its path with '/' in it.
+
+    `answers` are complete and checked, as `answers.resolve` returns them. Raises TemplateError
+    for a fault in the templates.
+    """
+    import black
+    from black.mode import TargetVersion
+
+    components = active_components(catalog, answers)
+    context = build_context(catalog, answers, components)
+    environment = build_environment()
+    paths = _collect_files(components)
+    modules = {Path(name).stem for name in paths if name.endswith(".py")}
+    sources: dict[str, list[Line]] = {}
+    composed: set[str] = set()
+    for name, path in paths.items():
+        lines = read_lines(path)
+        if name.endswith(".py"):
+            fragments = _collect_fragments(components, name, answers)
+            if is_empty(lines, fragments):
+                continue
+            if name == "train.py":
+                fragments.append(_config_fields(lines, components, catalog, answers))
+            if fragments:
+                composed.add(name)
+            lines = _compose(lines, fragments, modules)
+        sources[name] = lines
+    _check_fragment_targets(components, paths)
+    context["files"] = sorted(sources)
+    files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
+    for name, text in files.items():
+        if name.endswith(".py"):
+            check_names(name, text, sources[name])
+    check_config(files, sources)
+    for name, text in files.items():
+        # one that nothing was put into is formatted as it is: a test sees to that
+        if name in composed or (name.endswith(".py") and text != _join(sources[name])):
+            mode = black.Mode({TargetVersion.PY311}, line_length=LINE_LENGTH)
+            files[name] = black.format_str(text, mode=mode)
+    files["scaffold.toml"] = write_settings(catalog, answers)
+    return dict(sorted(files.items()))
+
+
+def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
+    task = catalog.tasks[str(answers["project.task"])]
+    return [catalog.base, catalog.hardware, task, *active_features(catalog, answers)]
+
+
+def build_context(
+    catalog: Catalog, answers: Mapping[str, Value], components: list[Component]
+) -> dict[str, Any]:
+    """What templates may read: each table of answers, and what follows from them."""
+    context: dict[str, Any] = {"features": {}}
+    for key, value in answers.items():
+        *path, name = key.split(".")
+        table = context
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+    task = catalog.tasks[str(answers["project.task"])]
+    context["task"] = {**task.values, "sign": "" if task.values["higher_is_better"] else "-"}
+    context["launch"] = hardware.launch(answers)
+    context["active"] = [component for component in components if component.kind == "feature"]
+    context["dependencies"] = sorted(
+        {row for component in components for row in _dependencies(component, answers)}
+    )
+    return context
+
+
+def build_environment() -> "Environment":
+    """Jinja with filters that write a value as a literal of Python, YAML or TOML."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    for name, write in (("python", python_literal), ("yaml", yaml_literal), ("toml", toml_literal)):
+        environment.filters[name] = _refuse_undefined(write)
+    return environment
+
+
+def _refuse_undefined(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """The filter, which would write an undefined value by its `repr`, where `str` raises."""
+    import jinja2
+
+    return lambda value: str(value) if isinstance(value, jinja2.Undefined) else write(value)
+
+
+def python_literal(value: object) -> str:
+    """The value in Python, with the quotes that black prefers."""
+    text = repr(value)
+    if text.startswith("'") and '"' not in text:
+        return f'"{text[1:-1]}"'
+    return text
+
+
+def yaml_literal(value: object) -> str:
+    if isinstance(value, bool | int):
+        return str(value).lower()
+    if isinstance(value, str) and re.fullmatch("[A-Za-z0-9_.-]+", value):
+        return f"'{value}'"  # that is safe, and spares the import
+    import yaml
+
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, width=float("inf"), allow_unicode=True
+    )
+    return text.removesuffix("\n").removesuffix("...").removesuffix("\n")
+
+
+def _dependencies(component: Component, answers: Mapping[str, Value]) -> list[str]:
+    chosen = answers.get(component.option(component.choice).key) if component.choice else None
+    choices = component.option(component.choice).choices if component.choice else ()
+    extra = [row for choice in choices if choice.value == chosen for row in choice.dependencies]
+    return [*component.dependencies, *extra]
+
+
+def _collect_files(components: list[Component]) -> dict[str, Path]:
+    """Where each file of the project comes from."""
+    found: dict[str, Path] = {}
+    for component in components:
+        folder = component.folder / "files"
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            if "__pycache__" in path.parts:
+                continue
+            name = path.relative_to(folder).as_posix()
+            if name in found:
+                raise TemplateError(path, 1, f"{found[name]} is the same file of the project")
+            found[name] = path
+    return found
+
+
+def _fragment_folders(component: Component, answers: Mapping[str, Value]) -> list[Path]:
+    folder = component.folder / "fragments"
+    if not component.choice:
+        return [folder]
+    return [folder, folder / str(answers[component.option(component.choice).key])]
+
+
+def _collect_fragments(
+    components: list[Component], name: str, answers: Mapping[str, Value]
+) -> list[Fragment]:
+    paths = [
+        folder / name
+        for component in components
+        for folder in _fragment_folders(component, answers)
+    ]
+    return [read_fragment(path) for path in paths if path.is_file()]
+
+
+def _check_fragment_targets(components: list[Component], names: Mapping[str, Path]) -> None:
+    for component in components:
+        choices = component.option(component.choice).choices if component.choice else ()
+        folder = component.folder / "fragments"
+        for path in sorted(path for path in folder.rglob("*.py")):
+            parts = path.relative_to(folder).parts
+            if parts[0] in [choice.value for choice in choices]:
+                parts = parts[1:]
+            if "/".join(parts) not in names:
+                raise TemplateError(path, 1, f"the project has no file {'/'.join(parts)}")
+
+
+def _config_fields(
+    base: list[Line], components: list[Component], catalog: Catalog, answers: Mapping[str, Value]
+) -> Fragment:
+    """A field of Config for each setting that the script itself reads."""
+    lines = [
+        line
+        for component in components
+        for option in component.options
+        if option.config and applies(catalog, option, answers)
+        for line in _config_field(component, option, answers[option.key])
+    ]
+    return Fragment((), (Part(Directive(base[0], 0, "slot", "config"), tuple(lines)),))
+
+
+def _config_field(component: Component, option: Option, value: Value) -> list[Line]:
+    """One field, with its comment behind it, or above it where the line is too long."""
+    values = ", ".join(python_literal(choice.value) for choice in option.choices)
+    kind = f"Literal[{values}]" if option.type == "choice" else option.type
+    head, comment = f"{option.field}: {kind} = ", f"# {option.comment}"
+    field = f"{head}{{{{ {option.key} | python }}}}"
+    if len(f"    {head}{python_literal(value)}  {comment}") <= LINE_LENGTH:
+        rows = [f"{field}  {comment}"]
+    else:
+        rows = [comment, field]
+    return [Line(row, component.manifest, option.line) for row in rows]
+
+
+def _compose(base: list[Line], fragments: list[Fragment], modules: set[str]) -> list[Line]:
+    """A Python file with all fragments in place and all imports merged."""
+    start, end = split_imports(base)
+    blocks = [base[start:end], *(fragment.imports for fragment in fragments)]
+    imports = merge_imports(blocks, modules)
+    if imports and start == end:  # below a docstring: blank lines as black has them
+        blank = Line("", base[0].path, end)
+        imports = [blank, *imports, blank]
+    return [*base[:start], *imports, *compose(base[end:], fragments)]
+
+
+def _fill(environment: "Environment", lines: list[Line], context: Mapping[str, Any]) -> str:
+    """The text of the lines with the values of the answers in it."""
+    import jinja2
+
+    text = _join(lines)
+    if not re.search("{[{%#]", text):
+        return text
+    try:
+        return environment.from_string(text).render(context)
+    except jinja2.TemplateSyntaxError as error:
+        raise lines[error.lineno - 1].error(error.message or "is not Jinja") from None
+    except jinja2.UndefinedError as error:
+        number = _template_line(error)
+        raise lines[number - 1].error(str(error)) from None
+
+
+def _join(lines: list[Line]) -> str:
+    return "".join(f"{line.text}\n" for line in lines)
+
+
+def _template_line(error: BaseException) -> int:
+    """The line of the template in which an error of Jinja arose."""
+    number, trace = 1, error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == "<template>":
+            number = trace.tb_lineno
+        trace = trace.tb_next
+    return number

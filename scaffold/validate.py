@@ -1,0 +1,57 @@
+"""Checks of rendered Python: a fault found here is one of the templates, and is never repaired."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from scaffold.errors import TemplateError
+from scaffold.places import Line
+
+
+def check_names(name: str, text: str, origins: Sequence[Line]) -> None:
+    """Raise TemplateError for code that does not parse, or a name unused, undefined or redefined.
+
+    `origins` gives, for each line of the text, the line of a template that it came from.
+    """
+    from pyflakes.checker import Checker
+
+    def fault(line: int, message: str) -> TemplateError:
+        origin = origins[min(line, len(origins)) - 1]
+        return origin.error(f"in the generated {name}: {message}")
+
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise fault(error.lineno or 1, error.msg) from None
+    messages = sorted(Checker(tree, name).messages, key=lambda message: message.lineno)
+    if messages:
+        first = messages[0]
+        raise fault(first.lineno, first.message % first.message_args)
+
+
+def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]) -> None:
+    """Raise TemplateError for a field of Config that nothing reads, or one that does not exist."""
+    script = files.get("train.py")
+    if script is None:
+        return
+    fields = {
+        node.target.id: node.lineno
+        for config in ast.parse(script).body
+        if isinstance(config, ast.ClassDef) and config.name == "Config"
+        for node in config.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
+    read: set[str] = set()
+    for name, text in files.items():
+        if not name.endswith(".py"):
+            continue
+        for number, row in enumerate(text.splitlines(), start=1):
+            for used in re.findall(r"\bconfig\.([a-z_0-9]+)", row):
+                if used not in fields:
+                    message = f"in the generated {name}: Config has no field {used!r}"
+                    raise origins[name][number - 1].error(message)
+                if not name.startswith("test_"):
+                    read.add(used)
+    for unused in fields.keys() - read:
+        message = f"in the generated train.py: nothing reads the field {unused!r} of Config"
+        raise origins["train.py"][fields[unused] - 1].error(message)

@@ -1,0 +1,124 @@
+"""Writes a new project whole, or not at all."""
+
+import errno
+import os
+import secrets
+import shutil
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+from scaffold.errors import ScaffoldError
+
+
+def check_target(folder: Path, names: Mapping[str, str]) -> None:
+    """Raise ScaffoldError unless these files can be written to the folder without overwriting."""
+    try:
+        nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+        if not nearest.is_dir():
+            raise ScaffoldError(f"{nearest} is a file, not a folder: choose another path.")
+        taken = [name for name in names if os.path.lexists(folder / name)]
+        blocked = {
+            parent.as_posix()
+            for name in names
+            for parent in Path(name).parents
+            if os.path.lexists(folder / parent) and not (folder / parent).is_dir()
+        }
+    except OSError as error:
+        raise ScaffoldError(f"{folder}: {error.strerror}.") from None
+    if taken or blocked:
+        listed = ", ".join(sorted({*taken, *blocked})[:5])
+        raise ScaffoldError(
+            f"{folder} already holds {listed}: nothing is overwritten. Choose another path."
+        )
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise ScaffoldError(f"{nearest} can't be written to: choose another path.")
+
+
+def write_new(folder: Path, files: Mapping[str, str]) -> None:
+    """Write all files, or none: an interruption or an error takes back what was written.
+
+    A folder that does not exist yet appears whole, by a rename. Raises ScaffoldError.
+    """
+    check_target(folder, files)
+    created = [path for path in (folder.parent, *folder.parent.parents) if not path.exists()]
+    try:
+        with _signals_as_exceptions():
+            try:
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                _write(folder, files)
+            except BaseException:
+                for path in created:
+                    with suppress(OSError):  # not made yet, or no longer empty
+                        path.rmdir()
+                raise
+    except OSError as error:
+        raise ScaffoldError(f"{folder}: {error.strerror}; nothing was written.") from None
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    inside = folder.is_dir()
+    scratch = (folder if inside else folder.parent) / f".scaffold-{secrets.token_hex(8)}"
+    try:
+        scratch.mkdir()
+        for name, text in files.items():
+            path = scratch / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        if inside:
+            _move_into(scratch, folder, files)
+        else:
+            scratch.rename(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _move_into(scratch: Path, folder: Path, files: Mapping[str, str]) -> None:
+    """Move the files into a folder that exists, and back out of it if that is interrupted."""
+    moved: list[Path] = []
+    made: list[Path] = []
+    try:
+        for name in files:
+            target = folder / name
+            missing = [path for path in target.parents if not path.exists()]
+            made += reversed(missing)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            moved.append(target)
+            try:
+                os.link(scratch / name, target)  # unlike a rename, this never overwrites
+            except FileExistsError:
+                moved.pop()
+                raise
+            except OSError as error:
+                if error.errno not in (errno.EPERM, errno.ENOTSUP):
+                    raise
+                with target.open("x", encoding="utf-8", newline="\n") as file:  # no hard links here
+                    file.write(files[name])
+    except BaseException:
+        for path in moved:
+            path.unlink(missing_ok=True)
+        for path in reversed(made):
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+@contextmanager
+def _signals_as_exceptions() -> Iterator[None]:
+    """Let a signal that ends the process raise, so that it cleans up after itself."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    # not one that is ignored, as SIGHUP is under nohup
+    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
