@@ -1,0 +1,164 @@
+"""Train {{ task.subject }}.
+
+    {{ launch.train }}
+
+--resume goes on from the newest checkpoint, --limit-batches 2 tries every line in seconds,
+--help lists the fields of Config: each of them is a flag.
+
+Yours to edit. `pytest` proves that it still trains, resumes and evaluates right.
+"""
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import set_seed
+from checkpoint import Checkpoints, Progress, remaining_batches, save_weights
+from data import build_loaders
+from environment import check_environment, count_updates, describe, write_line
+from flags import parse_flags
+from metrics import RunningLoss, format_metrics
+from model import build_model
+from torch.optim import AdamW
+
+
+@dataclass(frozen=True)
+class Config:
+    #: slot config
+    output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights
+    resume: str = ""  # "newest", or a checkpoint
+    limit_batches: int = 0  # per epoch and evaluation, 0: all
+
+
+#: slot functions
+
+
+#: region evaluate_function
+@torch.no_grad()
+def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+    """Mean loss and accuracy over the whole set, the same for any number of processes.
+
+    gather_for_metrics cuts off the samples that only pad the last batches. It needs one value for
+    each sample: average after it, never before.
+    """
+    model.eval()
+    loss_sum = correct = seen = 0
+    for images, labels in islice(loader, limit or None):
+        logits = model(images)
+        losses = F.cross_entropy(logits, labels, reduction="none")
+        hits = logits.argmax(dim=-1) == labels
+        losses, hits = accelerator.gather_for_metrics((losses, hits))
+        loss_sum += losses.sum()
+        correct += hits.sum()
+        seen += len(hits)
+    model.train()
+    return {f"{name}_loss": float(loss_sum) / seen, f"{name}_accuracy": float(correct) / seen}
+#: end evaluate_function
+
+
+def main(config: Config) -> None:
+    accelerator = Accelerator(
+        #: slot accelerator
+        # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+    )
+    check_environment(accelerator)
+    log = accelerator.on_main_process(write_line)
+
+    # data, model, optimizer
+    set_seed(config.seed)  # all processes start from the same weights
+    train_loader, val_loader, test_loader = build_loaders(config.batch_size, config.num_workers)
+    model = build_model()
+    optimizer = AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
+
+    # prepare() divides the batches among the processes: count updates after it
+    batches_per_epoch, total_updates = count_updates(train_loader, config)
+    log(describe(accelerator, model, config, total_updates))
+
+    # progress, callbacks, resume
+    progress, train_loss = Progress(), RunningLoss(accelerator)
+    checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
+    #: slot setup
+    checkpoints.resume()
+
+    # train
+    for epoch in range(progress.epoch, config.epochs):
+        #: slot start_of_epoch
+        if progress.update == total_updates:
+            break
+        #: region batches
+        for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
+            #: region forward
+            # forward
+            images, labels = batch
+            losses = F.cross_entropy(model(images), labels, reduction="none")
+            train_loss.add(losses)
+            #: end forward
+            # backward
+            accelerator.backward(losses.mean())
+            progress.batch += 1
+            #: region update
+            # update
+            #: slot before_update
+            optimizer.step()
+            optimizer.zero_grad()
+            #: slot after_update
+            #: region count
+            progress.update += 1
+            #: end count
+            if progress.update % config.log_every == 0:
+                loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
+                log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
+                #: slot after_log
+            if progress.update == total_updates:
+                break
+            checkpoints.after_update()
+            #: end update
+        #: end batches
+
+        # evaluate, report, save
+        loss = train_loss.end_epoch()
+        #: slot after_epoch
+        #: region evaluate
+        metrics = evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+        #: slot after_evaluation
+        #: end evaluate
+        metrics = {"train_loss": loss, **metrics}
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        #: slot report
+        #: region report when observers
+        if accelerator.is_main_process:
+            ...  #: slot observers
+        #: end report
+        progress.end_epoch(batches_per_epoch)
+        checkpoints.after_epoch()
+    checkpoints.after_training()
+
+    # test, save the final weights
+    #: region test
+    #: slot before_test
+    metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+    save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    #: end test
+    log(f"done | {format_metrics(metrics)}")
+    #: slot report
+    #: region report when observers
+    if accelerator.is_main_process:
+        ...  #: slot observers
+    #: end report
+
+    # leave in this order: the process group ends only when no model holds it any more
+    model, optimizer = accelerator.free_memory(model, optimizer)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    main(parse_flags(Config, __doc__))

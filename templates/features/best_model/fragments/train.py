@@ -1,0 +1,13 @@
+from callbacks import BestModel
+from checkpoint import load_weights
+
+#: slot setup
+best_model = BestModel(config.output_dir / "best.safetensors")
+checkpoints.states["best_model"] = best_model
+
+#: slot after_evaluation
+if best_model.improved({{ task.sign }}metrics[{{ task.metric | python }}]):
+    save_weights(accelerator, model, best_model.path)
+
+#: slot before_test
+load_weights(accelerator, model, best_model.path)

@@ -1,0 +1,2 @@
+#: slot fixed
+"gradient_accumulation_steps",

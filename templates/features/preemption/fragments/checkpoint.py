@@ -1,0 +1,32 @@
+import signal
+
+import torch
+
+#: slot checkpoints_setup
+self.told_to_stop = False
+for name in ("SIGTERM", "SIGUSR1"):  # what schedulers and spot machines send
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), self.note_signal)
+
+#: slot checkpoints_after_update
+self.stop_if_told()
+
+#: slot checkpoints_after_epoch
+self.stop_if_told()
+
+#: slot checkpoints_methods
+def note_signal(self, number: int, frame) -> None:
+    self.told_to_stop = True
+
+def stop_if_told(self) -> None:
+    """Save and end, with a status that asks for a restart, if any process was told to stop."""
+    told = self.told_to_stop
+    if self.accelerator.num_processes > 1:  # all processes end at the same update
+        votes = torch.tensor(float(told), device=self.accelerator.device)
+        told = self.accelerator.reduce(votes, "sum") > 0
+    if told:
+        if self.saved != self.progress:
+            self.save()
+        update = self.progress.update
+        self.accelerator.print(f"stopped by a signal at update {update}: go on with --resume")
+        raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later

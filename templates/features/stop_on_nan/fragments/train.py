@@ -1,0 +1,7 @@
+from callbacks import stop_on_nan
+
+#: slot after_log
+stop_on_nan(loss, progress)
+
+#: slot after_epoch
+stop_on_nan(loss, progress)

@@ -1,0 +1,2 @@
+#: slot environment
+os.environ["WANDB_MODE"] = "disabled"

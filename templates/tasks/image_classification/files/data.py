@@ -1,0 +1,36 @@
+"""The data: batches of images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
+
+import torch
+from sklearn.datasets import load_digits
+from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+
+
+def build_datasets() -> list[Dataset]:
+    """1797 handwritten digits, split into training, validation and test data."""
+    digits = load_digits()
+    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
+    labels = torch.tensor(digits.target)
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
+
+
+#: slot datasets
+
+
+def build_loaders(batch_size: int, num_workers: int) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets()
+    #: slot after_datasets
+    train_loader = DataLoader(
+        train_set,
+        batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=num_workers,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    val_loader = DataLoader(val_set, 4 * batch_size, num_workers=num_workers)
+    test_loader = DataLoader(test_set, 4 * batch_size, num_workers=num_workers)
+    return train_loader, val_loader, test_loader
