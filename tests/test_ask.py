@@ -1,0 +1,400 @@
+"""The dialogue of `scaffold new`, driven through a pseudo-terminal as a person would."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pyte
+import pytest
+import tomlkit
+from conftest import listing, read_files, run_cli
+
+UP, DOWN, ENTER, ESCAPE, CTRL_C, CTRL_U = "\x1b[A", "\x1b[B", "\r", "\x1b", "\x03", "\x15"
+SECONDS = 30
+SUMMARY = "? Write "
+
+
+class Terminal:
+    """`scaffold new project` in a terminal, with the screen that a person sees."""
+
+    def __init__(self, folder: Path, *options: str, columns: int = 120) -> None:
+        self.folder = folder
+        self.text = ""  # the screen
+        self.screen = pyte.Screen(columns, 40)
+        self.stream = pyte.Stream(self.screen)
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "scaffold", "new", "project", *options],
+            cwd=str(folder),
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "300"},  # the terminal knows better
+            dimensions=(40, columns),
+            encoding="utf-8",
+        )
+        self.child.delaybeforesend = None  # nothing echoes here
+        # prompt_toolkit asks where the cursor is, and the screen answers as a terminal does
+        self.screen.write_process_input = self.child.send
+
+    def question(self) -> str:
+        """The open question with all that belongs to it. Empty if there is none."""
+        below = "?" + ("\n" + self.text).rpartition("\n?")[2]
+        return below.rstrip() if "Ctrl-C: cancel" in below else ""
+
+    def wait(self, *texts: str, without: str = "") -> str:
+        """Read until a question is open that holds these texts. Returns it."""
+        end = time.monotonic() + SECONDS
+        while not self._shows(texts, without):
+            assert time.monotonic() < end, f"not asked: {texts}\n{self.text}"
+            assert self.read(), f"ended instead of asking {texts}\n{self.text}"
+        return self.question()
+
+    def _shows(self, texts: tuple[str, ...], without: str) -> bool:
+        question = self.question()
+        gone = not without or without not in question
+        return bool(question) and gone and all(text in question for text in texts)
+
+    def read(self) -> bool:
+        """Take in what was written. False at the end."""
+        try:
+            self.stream.feed(self.child.read_nonblocking(65536, timeout=1))
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.text = "\n".join(line.rstrip() for line in self.screen.display)
+        return True
+
+    def press(self, keys: str, *texts: str) -> None:
+        """Press keys at a question that holds these texts, and wait for what they change."""
+        before = self.wait(*texts)
+        self.child.send(keys)
+        self.wait(without=before)
+
+    def answer(self, text: str, answer: str = "") -> None:
+        """Type an answer to a question."""
+        self.press(answer + ENTER, text)
+
+    def point_at(self, value: str, question: str) -> None:
+        """Move the pointer of a menu to a choice."""
+        shown = self.wait(question, "»")
+        while value not in (pointed := next(x for x in shown.splitlines() if "»" in x)).split():
+            self.child.send(DOWN)
+            shown = self.wait(question, "»", without=pointed)
+
+    def choose(self, question: str, value: str) -> None:
+        self.point_at(value, question)
+        self.press(ENTER)
+
+    def switch(self, feature: str) -> None:
+        self.point_at(feature, "Which features?")
+        self.press(" ")
+
+    def repeat(self, keys: str, until: str) -> None:
+        """Press keys at each question up to one."""
+        while until not in self.wait():
+            self.press(keys)
+
+    def finish(self, keys: str) -> int:
+        """Press the last keys and read to the end. Returns the exit status."""
+        self.wait()
+        self.child.send(keys)
+        end = time.monotonic() + SECONDS
+        while self.read():
+            assert time.monotonic() < end, f"goes on\n{self.text}"
+        self.child.close()
+        assert self.child.exitstatus is not None, self.text
+        return self.child.exitstatus
+
+
+Start = Callable[..., Terminal]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    terminals = []
+
+    def start(*options: str, columns: int = 120) -> Terminal:
+        folder = tmp_path / "dialogue"
+        folder.mkdir()
+        terminals.append(Terminal(folder, *options, columns=columns))
+        return terminals[-1]
+
+    yield start
+    for terminal in terminals:
+        terminal.child.close(force=True)
+
+
+def written(terminal: Terminal) -> dict[str, bytes]:
+    assert "Next:" in terminal.text
+    return read_files(terminal.folder / "project")
+
+
+def written_without_asking(folder: Path, *options: str) -> dict[str, bytes]:
+    folder.mkdir()
+    result = run_cli("new", "project", "--yes", *options, cwd=folder)
+    assert result.returncode == 0, result.stderr
+    return read_files(folder / "project")
+
+
+def assert_nothing_written(terminal: Terminal, status: int) -> None:
+    assert status == 130
+    assert "Nothing was written." in terminal.text
+    assert listing(terminal.folder) == []
+
+
+def test_enter_all_the_way_writes_the_default_project(start: Start, tmp_path: Path) -> None:
+    terminal = start()
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert f"? Write {terminal.folder / 'project'}?" in terminal.text
+    for row in ("project ", "hardware ", "training ", "features.schedule ", "off "):
+        assert f"\n{row}" in terminal.text
+    assert "kind=cosine, warmup=0.05" in terminal.text
+    assert listing(terminal.folder) == []
+    assert terminal.finish(ENTER) == 0
+    assert written(terminal) == written_without_asking(tmp_path / "yes")
+
+
+CHANGES = {
+    "project.name": "net",
+    "hardware.distributed_type": "MULTI_CPU",
+    "hardware.num_processes": 2,
+    "hardware.use_cpu": True,
+    "hardware.mixed_precision": "bf16",
+    "training.epochs": 7,
+    "training.gradient_accumulation_steps": 4,
+    "training.weight_decay": 0.1,
+    "features.early_stopping.enabled": False,
+    "features.clipping.max_norm": 2.5,
+    "features.ema.enabled": True,
+    "features.ema.decay": 0.9,
+    "features.schedule.kind": "wsd",
+    "features.schedule.decay": 0.4,
+}
+
+
+def edited_answers(text: str) -> str:
+    """A scaffold.toml in which a person made the changes."""
+    document = tomlkit.parse(text)
+    for key, value in CHANGES.items():
+        *tables, name = key.split(".")
+        table = document
+        for part in tables:
+            table = table[part]
+        table[name] = value
+    return tomlkit.dumps(document)
+
+
+def test_the_same_answers_write_the_same_project_however_given(
+    start: Start, tmp_path: Path
+) -> None:
+    terminal = start()
+    terminal.answer("(project.name) [project]", "net")
+    terminal.choose("(hardware.distributed_type)", "MULTI_CPU")
+    terminal.answer("(hardware.num_processes) [2]", "2")
+    menu = terminal.wait("(hardware.mixed_precision)")
+    assert "bf16 - 16 bits" in menu
+    assert "fp16" not in menu, "has no effect on the CPU"
+    terminal.choose("(hardware.mixed_precision)", "bf16")
+    terminal.answer("(training.epochs) [20]", "7")
+    terminal.repeat(ENTER, until="(training.gradient_accumulation_steps) [1]")
+    terminal.answer("(training.gradient_accumulation_steps)", "4")
+    terminal.wait("● early_stopping - ends training", "○ ema - ")
+    terminal.switch("early_stopping")
+    terminal.switch("ema")
+    terminal.press(ENTER, "○ early_stopping", "● ema")
+    terminal.answer("(features.ema.decay) [0.99]", "0.9")
+    terminal.choose("(features.schedule.kind)", "wsd")
+    terminal.press("y", "Go through the finer settings?")
+    terminal.answer("(training.weight_decay) [0.01]", "0.1")
+    terminal.repeat(ENTER, until="(features.clipping.max_norm) [1.0]")
+    terminal.answer("(features.clipping.max_norm)", "2.5")
+    terminal.repeat(ENTER, until="(features.schedule.decay) [0.2]")
+    terminal.answer("(features.schedule.decay)", "0.4")
+    terminal.wait(SUMMARY)
+    assert terminal.finish(ENTER) == 0
+
+    files = written(terminal)
+    settings = [f"--set={key}={value}" for key, value in CHANGES.items()]
+    assert files == written_without_asking(tmp_path / "set", *settings)
+    default = written_without_asking(tmp_path / "default")["scaffold.toml"].decode()
+    answers = tmp_path / "answers.toml"
+    answers.write_text(edited_answers(default))
+    assert files == written_without_asking(tmp_path / "file", "--answers", str(answers))
+
+
+def test_going_back_offers_earlier_answers_and_drops_what_no_longer_applies(
+    start: Start, tmp_path: Path
+) -> None:
+    terminal = start()
+    terminal.repeat(ENTER, until="(training.epochs)")
+    terminal.answer("(training.epochs) [20]", "7")
+    terminal.repeat(ENTER, until="(features.schedule.kind)")
+    terminal.choose("(features.schedule.kind)", "wsd")
+    terminal.press("y", "Go through the finer settings?")
+    terminal.repeat(ENTER, until="(features.schedule.decay)")
+    terminal.answer("(features.schedule.decay) [0.2]", "0.5")
+    terminal.wait(SUMMARY)
+    assert "kind=wsd, warmup=0.05, decay=0.5" in terminal.text
+
+    terminal.press(ESCAPE, SUMMARY)
+    terminal.wait("(features.schedule.decay) [0.5]")
+    assert "kind=wsd" not in terminal.text, "the summary went with the question"
+    terminal.repeat(ESCAPE, until="(training.epochs)")
+    terminal.answer("(training.epochs) [7]", "8")
+    terminal.repeat(ENTER, until="(features.schedule.kind)")
+    terminal.press(UP, "» wsd")
+    terminal.choose("(features.schedule.kind)", "cosine")
+    terminal.press("n", "» yes")
+    terminal.wait(SUMMARY)
+    assert "kind=cosine, warmup=0.05" in terminal.text
+    assert "decay=0.5" not in terminal.text
+    assert terminal.finish(ENTER) == 0
+    expected = written_without_asking(tmp_path / "set", "--set=training.epochs=8")
+    assert written(terminal) == expected
+
+
+def test_default_that_follows_from_an_answer_follows_it_after_going_back(start: Start) -> None:
+    terminal = start("--set=features.tracker=true")
+    terminal.repeat(ENTER, until="(features.tracker.project) [project]")
+    terminal.press(ENTER, "(features.tracker.project)")
+    terminal.repeat(ESCAPE, until="(project.name)")
+    terminal.answer("(project.name)", "renamed")
+    terminal.repeat(ENTER, until="(features.tracker.project) [renamed]")
+
+
+@pytest.mark.parametrize("columns", [120, 50])
+def test_going_back_takes_what_was_shown_off_the_screen(start: Start, columns: int) -> None:
+    terminal = start(columns=columns)
+    first = terminal.wait("(project.name)")
+    assert "Esc: back" not in first
+    terminal.repeat(ENTER, until="(hardware.mixed_precision)")
+    terminal.wait("Esc: back")
+    terminal.repeat(ENTER, until=SUMMARY)
+    terminal.repeat(ESCAPE, until="(project.name)")
+    assert terminal.text.strip() == first
+
+
+def test_escape_at_the_first_question_does_nothing(start: Start) -> None:
+    terminal = start("--set=project.name=net")
+    before = terminal.wait("(hardware.distributed_type)")
+    terminal.child.send(ESCAPE)
+    terminal.press(DOWN)
+    assert terminal.wait("» MULTI_GPU").splitlines()[0] == before.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "question", ["(project.name)", "(hardware.use_cpu)", "Which features?", SUMMARY]
+)
+def test_ctrl_c_leaves_nothing_behind(start: Start, question: str) -> None:
+    terminal = start()
+    terminal.repeat(ENTER, until=question)
+    assert_nothing_written(terminal, terminal.finish(CTRL_C))
+
+
+def test_cancel_at_the_summary_writes_nothing(start: Start) -> None:
+    terminal = start()
+    terminal.repeat(ENTER, until=SUMMARY)
+    terminal.press(DOWN, "» yes")
+    terminal.press(ENTER, "» back")
+    terminal.press(ENTER, "Go through the finer settings?")
+    terminal.point_at("cancel", SUMMARY)
+    assert_nothing_written(terminal, terminal.finish(ENTER))
+
+
+def test_a_wrong_answer_is_explained_and_can_be_corrected(start: Start, tmp_path: Path) -> None:
+    terminal = start()
+    terminal.answer("(project.name)", "-net-")
+    terminal.press(CTRL_U, "'-net-' is not allowed: it takes ASCII letters, digits")
+    terminal.answer("(project.name)", "net")
+    terminal.repeat(ENTER, until="(training.epochs)")
+    terminal.answer("(training.epochs)", "0")
+    terminal.wait("training.epochs: 0 is not allowed: it takes a whole number, at least 1.")
+    terminal.answer("0 is not allowed", "\x7fmany")
+    terminal.press(CTRL_U, "'many' is not allowed: it takes a whole number, at least 1.")
+    terminal.answer("(training.epochs)", "3")
+    terminal.wait("(training.batch_size)")
+    assert "not allowed" not in terminal.text
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert terminal.finish("y") == 0
+    options = ["--set=project.name=net", "--set=training.epochs=3"]
+    assert written(terminal) == written_without_asking(tmp_path / "set", *options)
+
+
+def test_features_that_need_another_are_explained(start: Start) -> None:
+    terminal = start()
+    terminal.repeat(ENTER, until="Which features?")
+    terminal.switch("learning_curves")
+    terminal.switch("metrics_file")
+    terminal.press(ENTER, "○ metrics_file", "● learning_curves")
+    terminal.wait("features.learning_curves.enabled: needs the feature metrics_file")
+    terminal.switch("metrics_file")
+    terminal.press(ENTER, "● metrics_file", "● learning_curves")
+    terminal.repeat(ENTER, until=SUMMARY)
+
+
+def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "answers.toml").write_text("[training]\nbatch_size = 8\n")
+    options = ["--set", "hardware.distributed_type=MULTI_CPU", "--epochs", "3"]
+    options += ["--set", "features.ema=true", "--answers", str(tmp_path / "answers.toml")]
+    terminal = start(*options)
+    for key in ("project.name", "hardware.num_processes", "hardware.mixed_precision"):
+        terminal.answer(f"({key})")
+    terminal.answer("(training.learning_rate)")
+    terminal.answer("(training.gradient_accumulation_steps)")
+    assert "ema" not in terminal.wait("Which features?")
+    terminal.repeat(ENTER, until="(features.ema.decay)")
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert terminal.finish(ENTER) == 0
+    assert written(terminal) == written_without_asking(tmp_path / "yes", *options)
+
+
+def test_only_open_questions_are_asked(start: Start) -> None:
+    terminal = start()
+    terminal.answer("(project.name)")
+    terminal.choose("(hardware.distributed_type)", "NO")
+    terminal.press("y", "(hardware.use_cpu)")
+    assert "fp16" not in terminal.wait("(hardware.mixed_precision)")
+    terminal.press(ESCAPE)
+    terminal.press("n", "(hardware.use_cpu)", "» yes")
+    assert "fp16" in terminal.wait("(hardware.mixed_precision)")
+    terminal.press(ESCAPE)
+    terminal.press(ESCAPE, "(hardware.use_cpu)")
+    terminal.choose("(hardware.distributed_type)", "MULTI_GPU")
+    terminal.press(ENTER, "(hardware.num_processes)")
+    terminal.repeat(ENTER, until="Which features?")
+    assert "(hardware.use_cpu)" not in terminal.text
+    for feature in ("schedule", "early_stopping"):
+        terminal.switch(feature)
+    terminal.press(ENTER, "○ schedule", "○ early_stopping")
+    terminal.wait("Go through the finer settings?")
+
+
+def test_contradicting_answers_are_refused_before_asking(start: Start) -> None:
+    options = ["--set=hardware.distributed_type=NO", "--set=hardware.num_processes=4"]
+    terminal = start(*options)
+    while terminal.read():
+        pass
+    terminal.child.close()
+    assert terminal.child.exitstatus == 2
+    assert "4 processes need" in terminal.text
+    assert listing(terminal.folder) == []
+
+
+@pytest.mark.parametrize("stdin", ["pipe", "null"])
+def test_nothing_is_asked_without_a_terminal(tmp_path: Path, stdin: str) -> None:
+    (tmp_path / "dialogue").mkdir()
+    result = subprocess.run(
+        [sys.executable, "-m", "scaffold", "new", "project"],
+        cwd=tmp_path / "dialogue",
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        **({"input": "other\n"} if stdin == "pipe" else {"stdin": subprocess.DEVNULL}),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "called" not in result.stdout
+    files = read_files(tmp_path / "dialogue" / "project")
+    assert files == written_without_asking(tmp_path / "yes")

@@ -1,0 +1,931 @@
+"""The command line as people use it: what it accepts, refuses, prints and writes."""
+
+import errno
+import os
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import (
+    as_many_as_possible,
+    given_for,
+    listing,
+    read_files,
+    render,
+    run_cli,
+    write_files,
+)
+
+from scaffold import __version__
+from scaffold.answers import parse_text, resolve, schema, switch_key
+from scaffold.catalog import Catalog, Option, load_catalog
+from scaffold.cli import main
+from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.hardware import launch
+from scaffold.write import write_new
+
+FEATURES = list(load_catalog().features)
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
+    """The command line in this process, in an empty folder."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+
+    def run(*arguments: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["scaffold", *map(str, arguments)])
+        capsys.readouterr()
+        try:
+            main()
+            code: object = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        captured = capsys.readouterr()
+        assert isinstance(code, int)
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def here(cli: Cli) -> Path:
+    return Path.cwd()
+
+
+def assert_refused(result: Result, *parts: str) -> None:
+    """Status 2 and one message, which has these parts."""
+    assert (result.code, result.out) == (2, ""), result
+    assert result.err.startswith("Error: ") and result.err.endswith("\n")
+    assert len(result.err.splitlines()) == 1, result.err
+    for part in parts:
+        assert part in result.err, f"{part!r} is not in {result.err!r}"
+
+
+# --- bad answers -------------------------------------------------------------------------------
+
+BAD_SETTINGS = {
+    "unknown key": ("training.epoch=3", "training.epoch:", "did you mean training.epochs"),
+    "unknown table": ("foo.bar=3", "foo.bar:", "`scaffold features` lists them"),
+    "unknown feature": ("features.emma=true", "features.emma:", "did you mean", "features.ema"),
+    "no key": ("=3", "''", "no such setting"),
+    "no value": ("training.epochs", "--set training.epochs", "KEY=VALUE"),
+    "empty value": ("training.epochs=", "training.epochs: ''", "a whole number, at least 1"),
+    "word for int": ("training.epochs=ten", "training.epochs: 'ten'", "a whole number, at least 1"),
+    "float for int": ("training.epochs=1.5", "training.epochs: '1.5'", "a whole number"),
+    "too small": ("training.epochs=0", "training.epochs: 0 ", "at least 1"),
+    "negative": ("training.epochs=-3", "training.epochs: -3 ", "at least 1"),
+    "too large": ("training.seed=4294967296", "training.seed: 4294967296 ", "at most"),
+    "beyond floats": (f"training.epochs={'9' * 400}", "training.epochs: 999", "a whole number"),
+    "beyond ints": (f"training.epochs={'9' * 5000}", "training.epochs: '999", "a whole number"),
+    "word for float": ("training.learning_rate=fast", "training.learning_rate: 'fast'", "above 0"),
+    "comma": ("training.learning_rate=0,1", "training.learning_rate: '0,1'", "a number, above 0"),
+    "not above": ("training.learning_rate=0", "training.learning_rate: 0.0", "above 0"),
+    "nan": ("training.learning_rate=nan", "training.learning_rate: nan", "above 0"),
+    "infinite": ("training.learning_rate=inf", "training.learning_rate: inf", "above 0"),
+    "not below": ("features.ema.decay=1", "features.ema.decay: 1.0", "above 0 and below 1"),
+    "bool": ("hardware.use_cpu=maybe", "hardware.use_cpu: 'maybe'", "true or false"),
+    "choice": ("project.task=poetry", "project.task: 'poetry'", "image_classification"),
+    "case of a choice": (
+        *("hardware.distributed_type=multi_gpu", "hardware.distributed_type: 'multi_gpu'"),
+        "NO, MULTI_GPU, MULTI_CPU",
+    ),
+    "feature is no bool": ("features.ema=maybe", "features.ema.enabled: 'maybe'", "true or false"),
+    "feature's choice": ("features.schedule=jump", "features.schedule.kind: 'jump'", "cosine"),
+    "feature with another switch": (
+        *("features.mixed_precision=true", "features.mixed_precision: "),
+        "hardware.mixed_precision=bf16",
+    ),
+    "option of another choice": (
+        *("features.schedule.decay=0.1", "features.schedule.decay: "),
+        "features.schedule.kind=wsd",
+    ),
+    "line break": (
+        "features.tracker.project=a\nb",
+        r"features.tracker.project: 'a\nb'",
+        "one line",
+    ),
+    "machines": ("hardware.num_machines=2", "hardware.num_machines: 2 ", "at most 1"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SETTINGS)
+def test_a_bad_setting_is_refused(cli: Cli, here: Path, case: str) -> None:
+    setting, *parts = BAD_SETTINGS[case]
+    result = cli("new", "demo", "--yes", "--set", setting)
+    assert_refused(result, *parts)
+    assert listing(here) == []
+
+
+BAD_TOGETHER: dict[str, tuple] = {
+    "fp16 on the CPU": (
+        *(["--use-cpu", "--mixed-precision", "fp16"], "hardware.mixed_precision: 'fp16'", "CPU"),
+        "take bf16 or no",
+    ),
+    "several processes on one device": (
+        ["--num-processes", "2", "--distributed-type", "NO"],
+        *("hardware.num_processes: 2", "hardware.distributed_type=MULTI_GPU or MULTI_CPU"),
+    ),
+    "several GPUs, and the CPU": (
+        ["--distributed-type", "MULTI_GPU", "--use-cpu"],
+        *("hardware.use_cpu: true", "MULTI_GPU", "take MULTI_CPU"),
+    ),
+    "several CPU processes, without the CPU": (
+        ["--distributed-type", "MULTI_CPU", "--no-use-cpu"],
+        *("hardware.use_cpu: false", "MULTI_CPU"),
+    ),
+    "without what it requires": (
+        ["--set", "features.learning_curves=true", "--set", "features.metrics_file=false"],
+        *("features.learning_curves.enabled: ", "features.metrics_file.enabled=true"),
+    ),
+    "typed option out of bounds": (["--epochs", "0"], "training.epochs: 0 ", "at least 1"),
+    "typed choice": (["--mixed-precision", "fp8"], "hardware.mixed_precision: 'fp8'", "bf16, fp16"),
+    "typed name": (["--name", "a b"], "project.name: 'a b'", "ASCII letters, digits"),
+    "file to print": (["--print", "nothing.py"], "--print nothing.py", "train.py", "README.md"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TOGETHER)
+def test_bad_options_are_refused(cli: Cli, here: Path, case: str) -> None:
+    arguments, *parts = BAD_TOGETHER[case]
+    result = cli("new", "demo", "--yes", *arguments)
+    assert_refused(result, *parts)
+    assert listing(here) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["new", "demo", "--epochs", "ten"], ["--epochs"]),
+        (["new", "demo", "--unheard-of"], ["--unheard-of"]),
+        (["new"], ["path"]),
+        (["nwe", "demo"], ["nwe"]),
+        (["explain"], ["feature"]),
+    ],
+)
+def test_a_bad_command_line_is_refused(
+    cli: Cli, here: Path, arguments: list[str], parts: list[str]
+) -> None:
+    result = cli(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "Traceback" not in result.err and result.err.count("Error") == 1
+    for part in parts:
+        assert part in result.err.lower()
+    assert listing(here) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["", " ", "a b", 'a"b', "a'b", "a\nb", "a\tb", "{{ 7*7 }}", "{% x %}", "..", ".", "-a"],
+        *["é", "项目", "a/b", "a\\b", "$(id)", "`id`", "a;b", "a#b", "a\u202eb", "🙂", "_a", "a."],
+    ],
+)
+def test_a_bad_name_is_refused(cli: Cli, here: Path, name: str) -> None:
+    result = cli("new", "demo", "--yes", "--name", name)
+    assert_refused(result, "project.name: ", "it takes", repr(name))
+    assert listing(here) == []
+
+
+@pytest.mark.parametrize("name", ["a b", 'q"uote', "new\nline", "{{ 7*7 }}", "é", "-x", "$(id)"])
+def test_a_folder_whose_name_is_no_project_name(cli: Cli, here: Path, name: str) -> None:
+    """It is refused as a name, but the folder itself may be called that."""
+    result = cli("new", "--yes", "--", name)
+    assert_refused(result, "after its folder", repr(name), "Give it a --name")
+    assert listing(here) == []
+    result = cli("new", "--yes", "--name", "fine", "--", name)
+    assert (result.code, result.err) == (0, "")
+    assert [path.name for path in here.iterdir()] == [name]
+    command = re.search(r"^  (cd .*?)\n  pip install", result.out, re.MULTILINE | re.DOTALL)
+    assert command and shlex.split(command[1]) == ["cd", str(here / name)]
+
+
+def test_every_bound_and_choice_holds(catalog: Catalog) -> None:
+    """For each setting: its bounds are allowed or not as said, and the message says them."""
+    counts = {"allowed": 0, "refused": 0}
+
+    def expect(option: Option, text: str, allowed: bool, *parts: str) -> None:
+        counts["allowed" if allowed else "refused"] += 1
+        if allowed:
+            parse_text(option, text)
+            return
+        with pytest.raises(AnswerError) as caught:
+            parse_text(option, text)
+        for part in (f"{option.key}: ", *parts):
+            assert part in str(caught.value)
+
+    for option in schema(catalog).values():
+        if option.type == "bool":
+            for word in ("true", "false", "yes", "no", "on", "off", "True"):
+                expect(option, word, True)
+            for word in ("1", "", "maybe"):
+                expect(option, word, False, repr(word), "true or false")
+        elif option.type == "choice":
+            for choice in option.choices:
+                expect(option, choice.value, True)
+            expect(option, "nothing", False, "'nothing'", *(row.value for row in option.choices))
+        elif option.type in ("int", "float"):
+            expect(option, "many", False, "'many'", "number")
+            if option.minimum is not None:
+                expect(option, f"{option.minimum:g}", True)
+                expect(option, f"{option.minimum - 1:g}", False, f"at least {option.minimum:g}")
+            if option.maximum is not None:
+                expect(option, f"{option.maximum:.0f}", True)
+                expect(option, f"{option.maximum + 1:.0f}", False, "at most ")
+            if option.above is not None:
+                expect(option, f"{option.above:g}", False, f"above {option.above:g}")
+            if option.below is not None:
+                expect(option, f"{option.below:g}", False, f"below {option.below:g}")
+        else:
+            expect(option, "a\x00b", False, "printable")
+    assert min(counts.values()) >= 50, counts
+
+
+# --- the answers file --------------------------------------------------------------------------
+
+BAD_FILES: dict[str, tuple[bytes, list[str]]] = {
+    "not TOML": (b"[training\nepochs = 3\n", ["is not TOML", "line 1"]),
+    "not UTF-8": (b"[project]\nname = '\xff'\n", ["is not TOML", "utf-8"]),
+    "unquoted choice": (b"[hardware]\ndistributed_type = NO\n", ["is not TOML", "line 2"]),
+    "unknown table": (
+        b"[trainig]\nepochs = 3\n",
+        ["trainig.epochs:", "did you mean training.epochs"],
+    ),
+    "no table": (b"epochs = 3\n", ["epochs: ", "[training]"]),
+    "unknown key": (
+        b"[training]\nepoch = 3\n",
+        ["training.epoch:", "did you mean training.epochs"],
+    ),
+    "unknown feature": (b"[features.emma]\ndecay = 0.9\n", ["features.emma", "features.ema"]),
+    "unknown option": (
+        b"[features.ema]\ndecaj = 0.9\n",
+        ["features.ema.decaj", "features.ema.decay"],
+    ),
+    "text for int": (b"[training]\nepochs = '3'\n", ["training.epochs: '3'", "a whole number"]),
+    "bool for int": (b"[training]\nepochs = true\n", ["training.epochs: True", "a whole number"]),
+    "float for int": (b"[training]\nepochs = 3.0\n", ["training.epochs: 3.0", "a whole number"]),
+    "int for bool": (b"[hardware]\nuse_cpu = 1\n", ["hardware.use_cpu: 1", "true or false"]),
+    "int for text": (b"[project]\nname = 3\n", ["project.name: 3", "takes text"]),
+    "list": (b"[training]\nepochs = [3]\n", ["training.epochs: [3]", "a whole number"]),
+    "too small": (b"[training]\nepochs = 0\n", ["training.epochs: 0", "at least 1"]),
+    "beyond ints": (b"[training]\nepochs = 1" + 5000 * b"0", ["is not TOML", "digits"]),
+    "beyond floats": (b"[training]\nepochs = 1" + 400 * b"0", ["training.epochs: 1000", "number"]),
+    "nested": (b"[training.epochs]\nx = 1\n", ["training.epochs: ", "a whole number"]),
+    "deep": (b"[features.ema.decay]\nx = 1\n", ["features.ema.decay: ", "a number"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_a_bad_answers_file_is_refused(cli: Cli, here: Path, tmp_path: Path, case: str) -> None:
+    content, parts = BAD_FILES[case]
+    path = tmp_path / "answers.toml"
+    path.write_bytes(content)
+    result = cli("new", "demo", "--yes", "--answers", path)
+    assert_refused(result, str(path), *parts)
+    assert listing(here) == []
+
+
+def test_an_answers_file_that_cannot_be_read_is_refused(cli: Cli, here: Path) -> None:
+    missing = here / "missing.toml"
+    assert_refused(cli("new", "demo", "--yes", "--answers", missing), str(missing), "No such file")
+    assert_refused(cli("new", "demo", "--yes", "--answers", here), str(here), "Is a directory")
+    assert listing(here) == []
+
+
+def answers_of(result: Result) -> dict:
+    assert result.code == 0, result.err
+    return tomllib.loads(result.out)
+
+
+def test_features_that_a_file_does_not_name_are_off(cli: Cli, here: Path) -> None:
+    def features(text: str) -> dict[str, bool]:
+        path = here / "answers.toml"
+        path.write_text(text)
+        found = answers_of(cli("new", "demo", "--answers", path, "--print", "scaffold.toml"))
+        return {name: row["enabled"] for name, row in found["features"].items()}
+
+    catalog = load_catalog()
+    defaults = {
+        feature.name: feature.default for feature in catalog.features.values() if not feature.switch
+    }
+    off = dict.fromkeys(defaults, False)
+    assert any(defaults.values()) and not all(defaults.values())
+    assert features("[training]\nepochs = 3\n") == defaults
+    assert features("[features]\n") == off
+    assert features("[features.ema]\ndecay = 0.9\n") == off | {"ema": True}
+    assert features("[features]\nema = true\n") == off | {"ema": True}
+    assert features("[features]\nschedule = 'linear'\n") == off | {"schedule": True}
+    assert features("[features.schedule]\nenabled = false\nkind = 'linear'\n") == off
+
+
+def test_an_option_of_a_feature_turns_it_on(cli: Cli, here: Path) -> None:
+    def tables(*settings: str) -> dict:
+        rows = [row for setting in settings for row in ("--set", setting)]
+        return answers_of(cli("new", "demo", *rows, "--print", "scaffold.toml"))["features"]
+
+    assert tables()["ema"] == {"enabled": False}
+    assert tables("features.ema=true")["ema"] == {"enabled": True, "decay": 0.99}
+    assert tables("features.ema=on")["ema"] == {"enabled": True, "decay": 0.99}
+    assert tables("features.ema.decay=0.9")["ema"] == {"enabled": True, "decay": 0.9}
+    assert tables("features.ema.decay=0.9", "features.ema=false")["ema"] == {"enabled": False}
+    assert tables("features.schedule=linear")["schedule"]["kind"] == "linear"
+    assert tables("features.schedule=false")["schedule"] == {"enabled": False}
+    both = tables("features.schedule=wsd", "features.schedule.decay=0.5")["schedule"]
+    assert (both["kind"], both["decay"]) == ("wsd", 0.5)
+    assert "decay" not in tables("features.schedule=cosine")["schedule"]
+    assert listing(here) == []
+
+
+def test_a_default_can_be_another_answer(catalog: Catalog) -> None:
+    """The tracker's project is called like the project, unless it is given."""
+    options = [option for option in schema(catalog).values() if option.default_from]
+    assert options
+    for option in options:
+        other = {option.default_from: "other"}
+        assert resolve(catalog, {"project.name": "a", **other})[option.key] == "other"
+        given = {"project.name": "a", **other, option.key: "own"}
+        assert resolve(catalog, given)[option.key] == "own"
+
+
+def test_later_sources_win(cli: Cli, here: Path) -> None:
+    path = here / "answers.toml"
+    path.write_text("[training]\nepochs = 3\nbatch_size = 3\nseed = 3\n")
+    options = ["--epochs", "4", "--batch-size", "4", "--set", "training.epochs=5"]
+    options += ["--set", "training.epochs=6"]
+    found = answers_of(cli("new", "x", "--answers", path, *options, "--print", "scaffold.toml"))
+    training = found["training"]
+    assert (training["seed"], training["batch_size"], training["epochs"]) == (3, 4, 6)
+
+
+TYPED = {
+    "project.name": ["--name", "other"],
+    "project.task": ["--task", "image_classification"],
+    "hardware.distributed_type": ["--distributed-type", "MULTI_CPU"],
+    "hardware.num_processes": ["--num-processes", "3"],
+    "hardware.use_cpu": ["--use-cpu"],
+    "hardware.mixed_precision": ["--mixed-precision", "bf16"],
+    "training.epochs": ["--epochs", "7"],
+    "training.batch_size": ["--batch-size", "11"],
+    "training.learning_rate": ["--learning-rate", "0.25"],
+    "training.gradient_accumulation_steps": ["--gradient-accumulation-steps", "5"],
+    "training.seed": ["--seed", "13"],
+}
+
+
+def test_a_typed_option_is_the_same_as_its_setting(cli: Cli) -> None:
+    typed = [word for words in TYPED.values() for word in words]
+    settings = [f"{key}={words[1] if len(words) > 1 else 'true'}" for key, words in TYPED.items()]
+    rows = [row for setting in settings for row in ("--set", setting)]
+    by_type = answers_of(cli("new", "demo", *typed, "--print", "scaffold.toml"))
+    by_setting = answers_of(cli("new", "demo", *rows, "--print", "scaffold.toml"))
+    default = answers_of(cli("new", "demo", "--print", "scaffold.toml"))
+    assert by_type == by_setting
+    for key in TYPED:
+        table, _, name = key.partition(".")
+        assert by_type[table][name] != default[table][name] or key == "project.task", key
+    assert not answers_of(cli("new", "demo", "--no-use-cpu", "--print", "scaffold.toml"))[
+        "hardware"
+    ]["use_cpu"]
+    help_text = re.sub(r"\x1b\[[0-9;]*m", "", cli("new", "--help").out)
+    for flag in re.findall(r"--[a-z-]+", " ".join(typed)):
+        assert flag in help_text
+
+
+def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Catalog) -> None:
+    """By the written file, and by each key in it on the command line, to the byte."""
+    options = schema(catalog)
+    given = given_for(catalog, as_many_as_possible(catalog))
+    # every number and free text differs from its default
+    for key, option in options.items():
+        if option.type == "int" and key.startswith(("training.", "features.")):
+            given[key] = int(option.default) + 1
+        elif option.type == "float" and not option.choices_with:
+            given[key] = float(option.default) * 0.75 or 0.125
+        elif option.type == "str" and key != "project.name":
+            given[key] = 'it\'s "quoted" {{ text }} \\n # é'
+    rows = [word for key, value in given.items() for word in ("--set", f"{key}={in_words(value)}")]
+    first = cli("new", "first", "--yes", *rows)
+    assert first.code == 0, first.err
+    written = here / "first" / "scaffold.toml"
+    second = cli("new", "second", "--yes", "--answers", written)
+    assert second.code == 0, second.err
+    rows = [
+        word
+        for key, value in flatten(tomllib.loads(written.read_text("utf-8"))).items()
+        for word in ("--set", f"{key}={in_words(value)}")
+    ]
+    assert len(rows) >= 50
+    third = cli("new", "third", "--yes", *rows)
+    assert third.code == 0, third.err
+    files = read_files(here / "first")
+    assert len(files) >= 14
+    assert read_files(here / "second") == files
+    assert read_files(here / "third") == files
+    resolved = resolve(catalog, given)
+    assert {key: resolved[key] for key in given} == given
+
+
+def in_words(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def flatten(table: Mapping, prefix: str = "") -> dict:
+    rows = {}
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        rows |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: value}
+    return rows
+
+
+# --- paths -------------------------------------------------------------------------------------
+
+
+def test_a_project_is_written_whole(cli: Cli, here: Path) -> None:
+    result = cli("new", "demo", "--yes")
+    assert (result.code, result.err) == (0, "")
+    files = render({"project.name": "demo"})
+    written = read_files(here / "demo")
+    assert {name: text.encode() for name, text in files.items()}.items() <= written.items()
+    assert written.keys() - files.keys() == {".scaffold/pristine.json"}
+    for name in written:
+        assert name in result.out
+    assert f"  cd {here / 'demo'}\n" in result.out
+    assert launch(resolve(load_catalog(), {"project.name": "demo"})).train in result.out
+    assert listing(here) == sorted(
+        ["demo", "demo/.scaffold", *(f"demo/{name}" for name in written)]
+    )
+
+
+def test_files_and_folders_have_ordinary_permissions(cli: Cli, here: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        assert cli("new", "demo", "--yes").code == 0
+    finally:
+        os.umask(before)
+    modes = {
+        path: path.stat().st_mode & 0o777 for path in [here / "demo", *here.rglob("demo/**/*")]
+    }
+    assert len(modes) >= 15
+    for path, mode in modes.items():
+        assert mode == (0o750 if path.is_dir() else 0o640), path
+
+
+def test_missing_parents_are_made(cli: Cli, here: Path) -> None:
+    assert cli("new", "some/where/demo", "--yes").code == 0
+    assert (here / "some/where/demo/train.py").is_file()
+    assert listing(here)[:3] == ["some", "some/where", "some/where/demo"]
+
+
+@pytest.mark.parametrize("path", [".", "", "../here", "./x/.."])
+def test_an_empty_folder_is_filled(cli: Cli, here: Path, path: str) -> None:
+    result = cli("new", path, "--yes")
+    assert (result.code, result.err) == (0, "")
+    assert 'name = "here"' in (here / "pyproject.toml").read_text()
+    assert f"  cd {here}\n" in result.out
+    assert not [name for name in listing(here) if name.startswith(".scaffold-")]
+
+
+def test_what_is_in_a_folder_stays(cli: Cli, here: Path) -> None:
+    write_files(here / "demo", {"notes.md": "mine\n", "data/a.csv": "1,2\n", ".scaffold/own": "x"})
+    (here / "demo/link").symlink_to("nowhere")
+    before = read_files(here / "demo")
+    assert cli("new", "demo", "--yes").code == 0
+    after = read_files(here / "demo")
+    assert before.items() <= after.items()
+    assert len(after) - len(before) == len(render({"project.name": "demo"})) + 1
+    assert (here / "demo/link").is_symlink()
+
+
+def test_a_link_to_a_folder_is_followed(cli: Cli, here: Path) -> None:
+    (here / "real").mkdir()
+    (here / "link").symlink_to("real")
+    assert cli("new", "link", "--yes").code == 0
+    assert (here / "link").is_symlink() and (here / "real/train.py").is_file()
+
+
+@pytest.mark.parametrize(
+    "name", ["train.py", ".gitignore", "scaffold.toml", ".scaffold/pristine.json", "README.md"]
+)
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
+def test_nothing_is_overwritten(cli: Cli, here: Path, name: str, kind: str) -> None:
+    path = here / "demo" / name
+    path.parent.mkdir(parents=True)
+    if kind == "file":
+        path.write_text("mine\n")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("nowhere")
+    before = listing(here), read_files(here)
+    result = cli("new", "demo", "--yes")
+    assert_refused(result, str(here / "demo"), name, "nothing is overwritten")
+    assert_refused(cli("new", "demo", "--dry-run"), name)
+    assert (listing(here), read_files(here)) == before
+
+
+def test_a_path_that_is_no_folder_is_refused(cli: Cli, here: Path) -> None:
+    (here / "file").write_text("mine\n")
+    (here / "loop").symlink_to("loop")
+    write_files(here / "blocked", {".scaffold": "a file\n"})
+    before = listing(here), read_files(here)
+    assert_refused(cli("new", "file", "--yes"), str(here / "file"), "a file, not a folder")
+    assert_refused(cli("new", "file/demo", "--yes"), str(here / "file"), "a file, not a folder")
+    assert_refused(cli("new", "blocked", "--yes"), str(here / "blocked"), ".scaffold")
+    assert_refused(cli("new", "loop", "--yes"), "loop")
+    assert_refused(cli("new", "x" * 300, "--yes", "--name", "a"), "File name too long")
+    assert (listing(here), read_files(here)) == before
+
+
+def test_a_dangling_link_is_refused(cli: Cli, here: Path) -> None:
+    """Not followed: a project would appear in a place that was not named."""
+    (here / "dangling").symlink_to("nowhere")
+    for path in ("dangling", "dangling/demo", "dangling/a/b"):
+        result = cli("new", path, "--yes")
+        assert_refused(result, str(here / "dangling"), "link that leads nowhere")
+        assert listing(here) == ["dangling"]
+
+
+def plain_user() -> list[str]:
+    """What makes root subject to the permissions of files."""
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if not os.geteuid() else []
+
+
+@pytest.mark.parametrize("path", ["locked", "locked/demo", "locked/a/b"])
+def test_a_folder_without_permission_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "locked").mkdir(mode=0o555)
+    try:
+        works = subprocess.run([*plain_user(), "touch", tmp_path / "locked/x"], capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("root, without setpriv, may write everywhere")
+    if works.returncode == 0:
+        pytest.skip("this user may write everywhere")
+    result = run_cli("new", path, "--yes", cwd=tmp_path, before=plain_user())
+    refused = Result(result.returncode, result.stdout, result.stderr)
+    assert_refused(refused, str(tmp_path / "locked"), "can't be written to")
+    assert listing(tmp_path) == ["locked"]
+
+
+# --- looking without writing -------------------------------------------------------------------
+
+
+def test_a_dry_run_lists_all_files_and_writes_none(cli: Cli, here: Path) -> None:
+    shown = cli("new", "demo", "--dry-run", "--set", "features.ema=true")
+    assert shown.code == 0
+    assert listing(here) == []
+    written = cli("new", "demo", "--yes", "--set", "features.ema=true")
+    tree = [line for line in written.out.splitlines() if line.startswith(("├", "└"))]
+    assert [line for line in shown.out.splitlines() if line.startswith(("├", "└"))] == tree
+    assert sorted(line.split()[1] for line in tree) == sorted(read_files(here / "demo"))
+
+
+@pytest.mark.parametrize("name", ["train.py", "accelerate.yaml", ".scaffold/pristine.json"])
+def test_a_printed_file_is_the_written_one(cli: Cli, here: Path, name: str) -> None:
+    options = ["--set", "features.ema=true", "--mixed-precision", "bf16"]
+    printed = cli("new", "demo", *options, "--print", name)
+    assert listing(here) == []
+    assert cli("new", "demo", "--yes", *options).code == 0
+    assert printed.out.encode() == (here / "demo" / name).read_bytes()
+
+
+def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
+    out = cli("features").out
+    rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    expected = [*catalog.tasks, *catalog.features, *schema(catalog)]
+    assert sorted(rows) == sorted(expected)
+    assert len(rows) >= 40
+    for part in [*catalog.tasks.values(), *catalog.features.values()]:
+        assert part.help in out
+    for option in schema(catalog).values():
+        assert option.comment in out
+    assert not [line for line in out.splitlines() if re.search(r'"\w+"\w', line)], "no gap"
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, name: str) -> None:
+    """Applied to the default project without the feature, it gives that with the feature."""
+    feature = catalog.features[name]
+    given = {switch_key(catalog.features[other]): True for other in feature.requires}
+    before = render({**given, switch_key(feature): feature.off})
+    after = render({**given, switch_key(feature): feature.example})
+    result = cli("explain", name)
+    assert result.code == 0
+    assert result.out.startswith(f"{feature.title}: {feature.help}.\n")
+    settings = [option.key for option in feature.options if not option.choices_with]
+    for key in {switch_key(feature), *settings}:
+        assert f"  {key} = " in result.out
+    for tool, command in {"patch": ["patch", "-p1", "-s"], "git": ["git", "apply", "-"]}.items():
+        folder = write_files(tmp_path / tool, before)
+        subprocess.run(command, cwd=folder, input=result.out, text=True, check=True)
+        patched = {name: text.decode() for name, text in read_files(folder).items()}
+        untold = {"README.md", "scaffold.toml"}
+        assert patched.keys() == after.keys()
+        for file in after.keys() - untold:
+            assert patched[file] == after[file], file
+    assert any(before.get(file) != after[file] for file in after.keys() - untold)
+
+
+def test_explain_knows_similar_names(cli: Cli) -> None:
+    assert cli("explain", "features.ema").out == cli("explain", "ema").out
+    assert_refused(cli("explain", "emma"), "'emma'", "did you mean ema?")
+    assert_refused(cli("explain", "zzzz"), "'zzzz'", *FEATURES)
+
+
+def test_version(cli: Cli) -> None:
+    assert cli("--version").out == f"scaffold {__version__}\n"
+
+
+def test_help_says_what_there_is(cli: Cli) -> None:
+    result = cli()
+    text = re.sub(r"\x1b\[[0-9;]*m", "", result.out + result.err)
+    assert "Traceback" not in text
+    for command in ("new", "features", "explain"):
+        assert re.search(rf"\b{command}\b", text)
+
+
+# --- as a process of its own -------------------------------------------------------------------
+
+
+def test_without_a_terminal_nothing_is_asked(tmp_path: Path) -> None:
+    result = run_cli("new", "demo", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "?" not in result.stdout
+    assert (tmp_path / "demo/train.py").is_file()
+
+
+def test_an_error_has_no_traceback(tmp_path: Path) -> None:
+    result = run_cli("new", "demo", "--set", "training.epochs=0", cwd=tmp_path)
+    assert_refused(
+        Result(result.returncode, result.stdout, result.stderr), "training.epochs: 0", "at least 1"
+    )
+    assert listing(tmp_path) == []
+
+
+def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m scaffold explain gradient_accumulation | head -1"
+    result = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert result.stderr == ""
+    assert result.stdout.startswith("Gradient accumulation")
+
+
+def imported_by(tmp_path: Path, *arguments: str) -> set[str]:
+    """The top-level modules that a command imports."""
+    command = [sys.executable, "-X", "importtime", "-m", "scaffold", *arguments]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = re.findall(r"^import time:.*\| +([\w.]+)$", result.stderr, re.MULTILINE)
+    return {name.partition(".")[0] for name in found}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "light"),
+    [
+        (["--help"], True),
+        (["features"], True),
+        (["new", "--help"], True),
+        (["new", "demo", "--yes"], False),
+        (["explain", "ema"], False),
+    ],
+)
+def test_commands_import_only_what_they_need(
+    tmp_path: Path, arguments: list[str], light: bool
+) -> None:
+    modules = imported_by(tmp_path, *arguments)
+    assert {"scaffold", "typer"} <= modules
+    heavy = {"torch", "accelerate", "numpy", "sklearn"}
+    if light:
+        heavy |= {"black", "jinja2", "questionary", "prompt_toolkit", "pyflakes"}
+    else:
+        assert {"black", "jinja2"} <= modules  # what is looked for would be seen
+    assert not modules & heavy
+
+
+def test_new_takes_little_time(tmp_path: Path) -> None:
+    """Of the processor, with a wide margin for slow machines: it takes about half a second."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert run_cli("new", "demo", "--yes", cwd=tmp_path).returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
+
+
+def test_the_shell_completes_commands(tmp_path: Path) -> None:
+    code = "import sys; sys.argv = ['scaffold']; from scaffold.cli import main; main()"
+
+    def complete(line: str) -> list[str]:
+        env = {"_SCAFFOLD_COMPLETE": "complete_bash", "COMP_WORDS": line}
+        env["COMP_CWORD"] = str(len(line.split(" ")) - 1)
+        command = [sys.executable, "-c", code]
+        result = subprocess.run(
+            command, env={**os.environ, **env}, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert result.stderr == ""
+        return result.stdout.split()
+
+    assert complete("scaffold n") == ["new"]
+    assert {"new", "features", "explain"} <= set(complete("scaffold "))
+    assert complete("scaffold new --mixed") == ["--mixed-precision"]
+
+
+# --- whole, or not at all ----------------------------------------------------------------------
+
+FILES = {"a.txt": "a\n", "b/c.txt": "c\n", "b/d/e.txt": "e\n", "f.txt": "é\n"}
+CALLS = [(Path, "mkdir"), (Path, "write_text"), (Path, "rename"), (os, "link")]
+
+
+class Interrupt:
+    """Raises at one of the calls that change the disk, before or after what it does."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, at: int, error: BaseException, after: bool
+    ) -> None:
+        self.calls, self.at, self.error, self.after = 0, at, error, after
+        for owner, name in CALLS:
+            monkeypatch.setattr(owner, name, self.wrap(getattr(owner, name)))
+
+    def wrap(self, call: Callable) -> Callable:
+        def wrapped(*args: object, **kwargs: object) -> object:
+            self.calls += 1
+            mine = self.calls == self.at
+            if mine and not self.after:
+                raise self.error
+            result = call(*args, **kwargs)
+            if mine:
+                raise self.error
+            return result
+
+        return wrapped
+
+
+@pytest.mark.parametrize("exists", [False, True], ids=["new folder", "existing folder"])
+@pytest.mark.parametrize(
+    ("error", "after"),
+    [
+        (OSError(28, "No space left on device"), False),
+        (KeyboardInterrupt(), False),
+        (KeyboardInterrupt(), True),
+    ],
+    ids=["full disk", "interrupted before a call", "interrupted after a call"],
+)
+def test_a_failure_anywhere_leaves_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    exists: bool,
+    after: bool,
+    error: BaseException,
+) -> None:
+    failures = whole = 0
+    for at in range(1, 100):
+        base = tmp_path / str(at)
+        base.mkdir()
+        folder = base / "x/y/z"
+        if exists:
+            write_files(folder, {"mine.txt": "mine\n", "b/mine.txt": "mine\n"})
+        before = listing(base), read_files(base)
+        with monkeypatch.context() as patch:
+            interrupt = Interrupt(patch, at, error, after)
+            try:
+                write_new(folder, FILES)
+            except ScaffoldError as raised:
+                assert isinstance(error, OSError)
+                assert str(folder) in str(raised) and "No space left" in str(raised)
+                assert "nothing was written" in str(raised)
+            except KeyboardInterrupt:
+                assert error.__class__ is KeyboardInterrupt
+        if interrupt.calls < at:
+            break
+        failures += 1
+        if (listing(base), read_files(base)) != before:
+            # only an interruption right after the rename finds it done
+            assert after and not exists
+            assert {name: text.decode() for name, text in read_files(folder).items()} == FILES
+            assert not [name for name in listing(base) if ".scaffold-" in name]
+            whole += 1
+    else:
+        pytest.fail("it never ended")
+    assert failures >= 10
+    assert whole <= 1
+    assert read_files(folder).keys() == FILES.keys() | (
+        {"mine.txt", "b/mine.txt"} if exists else set()
+    )
+
+
+def test_a_folder_that_appears_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Path.rename
+
+    def rename(path: Path, target: Path) -> Path:
+        write_files(tmp_path / "demo", {"a.txt": "theirs\n"})
+        return original(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(ScaffoldError, match="nothing was written"):
+        write_new(tmp_path / "demo", FILES)
+    assert read_files(tmp_path) == {"demo/a.txt": b"theirs\n"}
+
+
+def test_a_file_that_appears_meanwhile_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = os.link
+
+    def link(source: Path, target: Path) -> None:
+        if target.name == "f.txt":
+            target.write_bytes(b"theirs\n")
+        original(source, target)
+
+    (tmp_path / "demo").mkdir()
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(ScaffoldError, match="nothing was written"):
+        write_new(tmp_path / "demo", FILES)
+    assert listing(tmp_path) == ["demo", "demo/f.txt"]
+    assert (tmp_path / "demo/f.txt").read_bytes() == b"theirs\n"
+
+
+def test_a_file_system_without_hard_links_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    (tmp_path / "demo").mkdir()
+    monkeypatch.setattr(os, "link", link)
+    write_new(tmp_path / "demo", FILES)
+    assert read_files(tmp_path / "demo") == {name: text.encode() for name, text in FILES.items()}
+
+
+SLOW = """
+import os, sys, time
+from pathlib import Path
+
+def slow(call):
+    def wrapped(*args, **kwargs):
+        result = call(*args, **kwargs)
+        wrapped.calls += 1
+        if wrapped.calls == 3:
+            Path(os.environ["MARK"]).touch()
+            time.sleep(30)
+        return result
+    wrapped.calls = 0
+    return wrapped
+
+name = os.environ["SLOW"]
+owner = os if name == "link" else Path
+setattr(owner, name, slow(getattr(owner, name)))
+sys.argv = ["scaffold", "new", "parent/demo", "--yes"]
+from scaffold.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("call", ["write_text", "link"])
+def test_a_signal_while_writing_leaves_nothing(
+    tmp_path: Path, number: signal.Signals, call: str
+) -> None:
+    here, mark = tmp_path / "here", tmp_path / "mark"
+    here.mkdir()
+    if call == "link":  # files are linked into a folder that exists
+        write_files(here / "parent/demo", {"mine.txt": "mine\n"})
+    before = listing(here)
+    env = {**os.environ, "MARK": str(mark), "SLOW": call}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW],
+        cwd=here,
+        env=env,
+        # a test run in the background ignores some signals, and hands that down
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not mark.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert mark.exists() and listing(here) != before, "it was not writing"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode not in (0, 2)
+    assert out == "" and "Traceback" not in err
+    assert listing(here) == before

@@ -1,0 +1,514 @@
+"""What is true of a rendered project in every combination of features."""
+
+import ast
+import hashlib
+import io
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tokenize
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import black
+import pytest
+import yaml
+from conftest import (
+    REPOSITORY,
+    TEMPLATES,
+    combinations,
+    given_for,
+    pairs,
+    render_all,
+    ways,
+    write_files,
+)
+
+from scaffold.answers import Answers, applies, is_on, resolve
+from scaffold.catalog import Catalog, Component, load_catalog
+from scaffold.errors import AnswerError
+from scaffold.render import render_project
+
+LINE_LENGTH = 100
+# where the name of a distribution is not that of the module that it brings
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml"}
+# pairs that no manifest lists under `conflicts`, because only one of several choices conflicts
+KNOWN_CONFLICTS = {frozenset({"hardware.use_cpu=True", "hardware.mixed_precision=fp16"})}
+
+
+parsed = cache(ast.parse)
+
+
+@dataclass(frozen=True)
+class Project:
+    answers: Answers
+    files: Mapping[str, str]
+
+    @property
+    def python(self) -> dict[str, str]:
+        return {name: text for name, text in self.files.items() if name.endswith(".py")}
+
+
+@pytest.fixture(scope="module")
+def projects() -> dict[str, Project]:
+    catalog = load_catalog()
+    given = combinations(catalog)
+    files = render_all(given)
+    return {label: Project(resolve(catalog, given[label]), files[label]) for label in given}
+
+
+def every_way(catalog: Catalog) -> list:
+    return [way for feature in catalog.features.values() for way in ways(catalog, feature)]
+
+
+def test_the_combinations_are_complete(catalog: Catalog, projects: dict[str, Project]) -> None:
+    names = list(catalog.features)
+    assert len(names) >= 12
+    seen = {
+        frozenset(name for name in names if is_on(catalog.features[name], project.answers))
+        for project in projects.values()
+    }
+    groups = [(), *itertools.combinations(names, 1), *itertools.combinations(names, 2)]
+    exclusive = {
+        frozenset({feature.name, other})
+        for feature in catalog.features.values()
+        for other in feature.conflicts
+    }
+    expected = {with_required(catalog, group) for group in groups if set(group) not in exclusive}
+    assert expected <= seen and len(expected) >= 70
+    assert frozenset(names) in seen or exclusive
+    for way in every_way(catalog):
+        rows = [
+            project
+            for project in projects.values()
+            if dict(way.given).items() <= project.answers.items()
+        ]
+        assert len(rows) >= 3, f"{way} is in {len(rows)} projects"
+    assert len(projects) >= len(expected) + len(every_way(catalog)) - len(names)
+
+
+def with_required(catalog: Catalog, names: Iterable[str]) -> frozenset[str]:
+    found = set(names)
+    for name in names:
+        found |= with_required(catalog, catalog.features[name].requires)
+    return frozenset(found)
+
+
+def test_exactly_the_expected_pairs_conflict(catalog: Catalog) -> None:
+    declared = {
+        frozenset({feature.name, other})
+        for feature in catalog.features.values()
+        for other in feature.conflicts
+    }
+    refused, allowed = set(), 0
+    for one, two in pairs(catalog):
+        try:
+            resolve(catalog, given_for(catalog, [one, two]))
+        except AnswerError as error:
+            assert error.key in (
+                one.given[0][0],
+                two.given[0][0],
+                *dict(one.given),
+                *dict(two.given),
+            )
+            if frozenset({one.feature, two.feature}) not in declared:
+                refused.add(frozenset({str(one), str(two)}))
+        else:
+            allowed += 1
+    assert refused == KNOWN_CONFLICTS
+    assert allowed >= 100
+
+
+def test_every_file_can_be_read(projects: dict[str, Project]) -> None:
+    checked = 0
+    for label, project in projects.items():
+        for name, text in project.files.items():
+            checked += 1
+            where = f"{name} of {label}"
+            assert text.endswith("\n") and not text.endswith("\n\n"), where
+            assert "\r" not in text and "\t" not in text, where
+            assert not re.search(
+                r" +$", text, re.MULTILINE
+            ), f"{where}: blanks at the end of a line"
+            if name.endswith(".py"):
+                compile(text, name, "exec")
+            elif name.endswith(".toml"):
+                assert tomllib.loads(text), where
+            elif name.endswith((".yaml", ".yml")):
+                assert isinstance(yaml.safe_load(text), dict), where
+            elif name.endswith(".json"):
+                assert json.loads(text), where
+    assert checked >= 12 * len(projects)
+
+
+def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Project]) -> None:
+    """scaffold.toml holds the answer to each setting that has an effect, and nothing else."""
+    from scaffold.answers import schema
+
+    for label, project in projects.items():
+        written = flatten(tomllib.loads(project.files["scaffold.toml"]))
+        expected = {
+            key: project.answers[key]
+            for key, option in schema(catalog).items()
+            if applies(catalog, option, project.answers)
+        }
+        assert written == expected, label
+
+
+def flatten(table: Mapping, prefix: str = "") -> dict:
+    rows = {}
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        rows |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: value}
+    return rows
+
+
+def test_accelerate_gets_the_hardware(projects: dict[str, Project]) -> None:
+    several = 0
+    for label, project in projects.items():
+        config, answers = yaml.safe_load(project.files["accelerate.yaml"]), project.answers
+        for name in ("mixed_precision", "num_processes", "num_machines", "use_cpu"):
+            assert config[name] == answers[f"hardware.{name}"], label
+        several += answers["hardware.num_processes"] > 1
+        assert (config["distributed_type"] != "NO") == (
+            answers["hardware.num_processes"] > 1
+        ), label
+    assert several >= 2
+
+
+# --- no trace of what is off -------------------------------------------------------------------
+
+
+def sources(component: Component, answers: Answers, name: str) -> list[str]:
+    """What a component, if it is on with these answers, puts into a Python file of the project."""
+    paths = [component.folder / "files" / name, component.folder / "fragments" / name]
+    if component.choice:
+        chosen = str(answers[component.option(component.choice).key])
+        paths.append(component.folder / "fragments" / chosen / name)
+    return [path.read_text(encoding="utf-8") for path in paths if path.is_file()]
+
+
+def vocabulary(
+    catalog: Catalog, components: Iterable[Component], answers: Answers, name: str
+) -> tuple[set[str], set[str]]:
+    """The names and comments that components may put into a file."""
+    names, comments = set(), set()
+    for component in components:
+        for text in sources(component, answers, name):
+            more_names, more_comments = tokens(text)
+            names |= more_names
+            comments |= more_comments
+        for option in component.options if name == "train.py" else ():
+            if option.config:
+                names |= {option.field, option.type}
+                comments.add(f"# {option.comment}")
+    return names, comments
+
+
+@cache
+def tokens(text: str) -> tuple[set[str], set[str]]:
+    """The names and the comments in code. Values of answers in it are neither."""
+    names, comments = set(), set()
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "0", text)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME:
+            names.add(token.string)
+        elif token.type == tokenize.COMMENT and not token.string.startswith("#: "):
+            comments.add(token.string)
+    return names, comments
+
+
+def active(catalog: Catalog, answers: Answers) -> list[Component]:
+    task = catalog.tasks[str(answers["project.task"])]
+    on = [feature for feature in catalog.features.values() if is_on(feature, answers)]
+    return [catalog.base, catalog.hardware, task, *on]
+
+
+def test_no_name_and_no_comment_of_what_is_off(
+    catalog: Catalog, projects: dict[str, Project]
+) -> None:
+    """Every name and comment in a project comes from a component that is on."""
+    caught: dict[str, int] = dict.fromkeys(catalog.features, 0)
+    for label, project in projects.items():
+        answers = project.answers
+        on = active(catalog, answers)
+        for name, text in project.python.items():
+            known_names, known_comments = vocabulary(catalog, on, answers, name)
+            names, comments = tokens(text)
+            strange = names - known_names - {"str", "True", "False"}
+            assert not strange, f"{name} of {label}: {sorted(strange)}"
+            assert not comments - known_comments, f"{name} of {label}"
+            for feature in catalog.features.values():
+                if feature not in on:
+                    names, comments = vocabulary(catalog, [feature], answers, name)
+                    caught[feature.name] += bool(names - known_names or comments - known_comments)
+    assert all(caught.values()), f"these would leave no trace: {caught}"
+
+
+def test_config_has_the_fields_of_what_is_on(
+    catalog: Catalog, projects: dict[str, Project]
+) -> None:
+    base = set(config_fields((TEMPLATES / "base/files/train.py").read_text(encoding="utf-8")))
+    absent = 0
+    for label, project in projects.items():
+        expected = base | {
+            option.field
+            for component in active(catalog, project.answers)
+            for option in component.options
+            if option.config and applies(catalog, option, project.answers)
+        }
+        assert set(config_fields(project.files["train.py"])) == expected, label
+        every = {
+            option.field for part in catalog.components for option in part.options if option.config
+        }
+        absent += len(every - expected)
+    assert absent >= len(projects)
+
+
+def config_fields(script: str) -> dict[str, ast.AnnAssign]:
+    config = next(
+        node
+        for node in parsed(script).body
+        if isinstance(node, ast.ClassDef) and node.name == "Config"
+    )
+    rows = [row for row in config.body if isinstance(row, ast.AnnAssign)]
+    return {row.target.id: row for row in rows if isinstance(row.target, ast.Name)}
+
+
+def test_config_defaults_are_the_answers(catalog: Catalog, projects: dict[str, Project]) -> None:
+    checked = 0
+    for label, project in projects.items():
+        fields = config_fields(project.files["train.py"])
+        for component in active(catalog, project.answers):
+            for option in component.options:
+                if option.config and applies(catalog, option, project.answers):
+                    value = ast.literal_eval(fields[option.field].value)
+                    answer = project.answers[option.key]
+                    assert (value, type(value)) == (answer, type(answer)), f"{label}: {option.key}"
+                    checked += 1
+    assert checked >= 8 * len(projects)
+
+
+def test_every_field_of_config_is_read(projects: dict[str, Project]) -> None:
+    checked = 0
+    for label, project in projects.items():
+        read = {
+            node.attr
+            for name, text in project.python.items()
+            if not name.startswith("test_")
+            for node in ast.walk(parsed(text))
+            if isinstance(node, ast.Attribute)
+            and ast.unparse(node.value) in ("config", "self.config")
+        }
+        fields = set(config_fields(project.files["train.py"]))
+        assert read == fields, f"{label}: {sorted(read ^ fields)}"
+        checked += len(fields)
+    assert checked >= 12 * len(projects)
+
+
+def test_readme_lists_exactly_what_was_chosen(
+    catalog: Catalog, projects: dict[str, Project]
+) -> None:
+    listed = 0
+    for label, project in projects.items():
+        readme = project.files["README.md"]
+        for feature in catalog.features.values():
+            present = f"- **{feature.title}**" in readme
+            assert present == is_on(feature, project.answers), f"{feature.name} in {label}"
+            listed += present
+        for name in re.findall(r"`(\w+\.py)`", readme):
+            assert name in project.files, f"{name} in {label}"
+    assert listed >= 100
+
+
+def test_a_file_without_content_is_not_written(
+    catalog: Catalog, projects: dict[str, Project]
+) -> None:
+    assert "callbacks.py" not in projects["none"].files
+    assert "callbacks.py" in projects["default"].files
+
+
+# --- code that a senior engineer has nothing to shorten in -------------------------------------
+
+
+def test_black_has_nothing_to_change(projects: dict[str, Project]) -> None:
+    """With the versions of Python that black reads from `requires-python`."""
+    versions = {version for version in black.TargetVersion if version.value >= 11}
+    mode = black.Mode(line_length=LINE_LENGTH, target_versions=versions)
+    texts = {
+        text: f"{name} of {label}"
+        for label, project in projects.items()
+        for name, text in project.python.items()
+    }
+    for text, where in texts.items():
+        assert black.format_str(text, mode=mode) == text, where
+    assert len(texts) >= len(projects)
+
+
+def test_ruff_finds_nothing(projects: dict[str, Project], tmp_path: Path) -> None:
+    """Each project with its own pyproject.toml, as its owner would run it."""
+    labels = list(projects)
+    for number, project in enumerate(projects.values()):
+        write_files(tmp_path / str(number), project.files)
+    faulty = write_files(tmp_path / "faulty", projects["none"].files)
+    with (faulty / "train.py").open("a") as file:
+        file.write("import os\n")
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=json"]
+    for select in ([], ["--select", "F,E,W,I,B,UP,SIM"]):
+        result = subprocess.run([*command, *select, tmp_path], capture_output=True, text=True)
+        found = {
+            f"{Path(row['filename']).relative_to(tmp_path)}:{row['location']['row']}: {row['code']}"
+            for row in json.loads(result.stdout)
+        }
+        seen = {row for row in found if row.startswith("faulty/train.py")}
+        assert any("F401" in row for row in seen), result.stderr  # it does look
+        assert found == seen, {
+            row: labels[int(row.partition("/")[0])] for row in found - seen if row[0].isdigit()
+        }
+
+
+def test_nothing_of_the_template_syntax_is_left(projects: dict[str, Project]) -> None:
+    for label, project in projects.items():
+        for name, text in project.files.items():
+            for mark in ("#: ", "{{", "}}", "{%", "%}", "{#"):
+                assert mark not in text, f"{mark} in {name} of {label}"
+
+
+def test_nothing_imports_scaffold(projects: dict[str, Project]) -> None:
+    checked = 0
+    for label, project in projects.items():
+        for name, text in project.python.items():
+            modules = imported(text)
+            checked += len(modules)
+            assert "scaffold" not in modules, f"{name} of {label}"
+    assert checked >= 10 * len(projects)
+
+
+@cache
+def imported(text: str) -> set[str]:
+    """The top-level modules that code imports."""
+    found = set()
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+    return found
+
+
+def third_party(project: Project, names: Iterable[str]) -> set[str]:
+    """The distributions that files of the project import."""
+    own = {Path(name).stem for name in project.python}
+    modules = set().union(*(imported(project.files[name]) for name in names))
+    found = modules - own - sys.stdlib_module_names
+    for name in names:
+        # accelerate imports the package of a tracker by its name
+        found |= set(re.findall(r'log_with="(\w+)"', project.files[name]))
+    return {DISTRIBUTIONS.get(name, name) for name in found}
+
+
+def requirement_names(rows: Iterable[str]) -> list[str]:
+    return [re.match(r"[A-Za-z0-9_.-]+", row).group().lower() for row in rows]
+
+
+def test_dependencies_are_what_is_imported(projects: dict[str, Project]) -> None:
+    several = set()
+    for label, project in projects.items():
+        table = tomllib.loads(project.files["pyproject.toml"])["project"]
+        tests = [name for name in project.python if name.startswith("test_")]
+        dependencies = requirement_names(table["dependencies"])
+        needed = third_party(project, project.python.keys() - set(tests))
+        assert sorted(needed) == dependencies, label  # each once, in order
+        extra = requirement_names(table["optional-dependencies"]["test"])
+        assert sorted(third_party(project, tests) - needed) == extra, label
+        several.add(tuple(dependencies))
+    assert len(several) >= 4
+
+
+def test_imports_of_own_modules_exist(projects: dict[str, Project]) -> None:
+    """`from checkpoint import x` names something that checkpoint.py defines."""
+    checked = 0
+    for label, project in projects.items():
+        for name, text in project.python.items():
+            for node in ast.walk(parsed(text)):
+                if isinstance(node, ast.ImportFrom) and f"{node.module}.py" in project.files:
+                    defined = {
+                        target
+                        for statement in parsed(project.files[f"{node.module}.py"]).body
+                        for target in bound(statement)
+                    }
+                    for alias in node.names:
+                        assert alias.name in defined, f"{alias.name} in {name} of {label}"
+                        checked += 1
+    assert checked >= 10 * len(projects)
+
+
+@cache
+def bound(statement: ast.stmt) -> list[str]:
+    """The names that a statement at the top of a module defines."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, ast.Assign):
+        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def test_every_function_and_class_is_used(projects: dict[str, Project]) -> None:
+    """What a module defines is used by name somewhere in the project."""
+    checked = 0
+    for label, project in projects.items():
+        used = set()
+        for text in project.python.values():
+            for node in ast.walk(parsed(text)):
+                if isinstance(node, ast.Name):
+                    used.add(node.id)
+                elif isinstance(node, ast.Attribute):
+                    used.add(node.attr)
+        for name, text in project.python.items():
+            if not name.startswith("test_") and name != "conftest.py":
+                for statement in parsed(text).body:
+                    for target in bound(statement):
+                        assert target in used, f"nothing uses {target} in {name} of {label}"
+                        checked += 1
+    assert checked >= 10 * len(projects)
+
+
+def test_the_default_script_is_short(projects: dict[str, Project]) -> None:
+    script = projects["default"].files["train.py"]
+    main = next(node for node in parsed(script).body if getattr(node, "name", "") == "main")
+    assert len(script.splitlines()) < 180
+    assert main.end_lineno - main.lineno + 1 < 90
+
+
+def test_rendering_is_deterministic(catalog: Catalog, projects: dict[str, Project]) -> None:
+    """Twice in one process, and in processes where sets have another order."""
+    labels = [label for label in projects if label in ("none", "default") or "all" in label]
+    assert len(labels) >= 5
+    for label in labels[:: len(labels) // 3]:
+        assert render_project(catalog, projects[label].answers) == projects[label].files, label
+    project = projects[next(label for label in labels if label.startswith("all with"))]
+    code = (
+        "import sys, json, hashlib\n"
+        "from scaffold.catalog import load_catalog\n"
+        "from scaffold.project import build_project\n"
+        "files = build_project(load_catalog(), json.loads(sys.argv[1]))\n"
+        "print(hashlib.sha256(json.dumps(files).encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code, json.dumps(project.answers)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=REPOSITORY,
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+    assert len(digests.pop().strip()) == 2 * hashlib.sha256().digest_size

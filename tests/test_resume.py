@@ -1,0 +1,254 @@
+"""A run that stops, however it stops, goes on as if it had not; and what can't go on says why."""
+
+import json
+import os
+import pickle
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from conftest import as_many_as_possible, given_for, render, write_files
+from test_training import CATALOG, clean_environment, start
+
+from scaffold.catalog import Value
+
+pytestmark = pytest.mark.train
+Proven = Callable[[str, int], None]
+DRIVERS = Path(__file__).parent / "drivers"
+
+KINDS = {
+    kind: {"features.schedule.kind": kind} for kind in ("linear", "constant", "wsd", "one_cycle")
+}
+PROJECTS: dict[str, Mapping[str, Value]] = {
+    "default": {},
+    "none": given_for(CATALOG, []),
+    "workers": {"training.num_workers": 2},
+    "augmentation": {"features.augmentation.enabled": True},
+    "augmentation, workers": {"features.augmentation.enabled": True, "training.num_workers": 2},
+    "accumulation": {"training.gradient_accumulation_steps": 4},
+    "bf16": {"hardware.mixed_precision": "bf16"},
+    "ema": {"features.ema.enabled": True},
+    "early stop": {"features.early_stopping.patience": 1},
+    **KINDS,
+    "all": {**given_for(CATALOG, as_many_as_possible(CATALOG)), "training.num_workers": 2},
+}
+QUICK = [("default", 1), ("all", 2)]
+ALL = [(label, processes) for label in PROJECTS for processes in (1, 2)]
+
+
+def resume_everywhere(label: str, processes: int, folder: Path) -> int:
+    """How many checkpoints a run was resumed from, each with the same end to the last bit."""
+    given = PROJECTS[label]
+    project = write_files(folder / "project", render(given))
+    shutil.copy(DRIVERS / "resume_everywhere.py", project)
+    settings: dict[str, Value] = {"epochs": 3, "limit_batches": 6, "batch_size": 16, "log_every": 2}
+    settings |= {"checkpoint_unit": "updates", "checkpoint_every": 1, "keep_checkpoints": 99}
+    if given.get("hardware.mixed_precision", "no") != "no":
+        settings["mixed_precision"] = given["hardware.mixed_precision"]
+    result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout.splitlines()[-1])
+    assert facts["processes"] == processes
+    assert facts["different"] == []
+    return int(facts["points"])
+
+
+@pytest.mark.parametrize(("label", "processes"), QUICK)
+def test_resumes_from_any_update(
+    label: str, processes: int, tmp_path: Path, proven: Proven
+) -> None:
+    points = resume_everywhere(label, processes, tmp_path)
+    assert points >= 6
+    proven("resume points, bit for bit", points)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("label", "processes"), ALL)
+def test_resumes_from_any_update_in_any_project(
+    label: str, processes: int, tmp_path: Path, proven: Proven
+) -> None:
+    points = resume_everywhere(label, processes, tmp_path)
+    assert points >= 6
+    proven("resume points, bit for bit", points)
+
+
+def survive_kills(processes: int, kills: int, folder: Path) -> dict[str, int]:
+    project = write_files(folder / "project", render({}))
+    shutil.copy(DRIVERS / "kill_and_resume.py", project)
+    result = subprocess.run(
+        [sys.executable, "kill_and_resume.py", str(processes), str(kills), "0"],
+        cwd=project,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120 + 60 * kills,
+    )
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout.splitlines()[-1])
+    assert (facts["processes"], facts["kills"]) == (processes, kills)
+    assert facts["different"] == []
+    return facts
+
+
+@pytest.mark.parametrize(("processes", "kills"), [(1, 5), (2, 3)])
+def test_survives_kills(processes: int, kills: int, tmp_path: Path, proven: Proven) -> None:
+    survive_kills(processes, kills, tmp_path)
+    proven("kills survived", kills)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("processes", "kills"), [(1, 60), (2, 40)])
+def test_survives_many_kills(processes: int, kills: int, tmp_path: Path, proven: Proven) -> None:
+    facts = survive_kills(processes, kills, tmp_path)
+    assert facts["saving"] >= 3, "no kill fell into the saving of a checkpoint"
+    proven("kills survived", kills)
+    proven("kills survived while saving", facts["saving"])
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a run of one epoch."""
+    project = write_files(tmp_path_factory.mktemp("stopped") / "project", render({}))
+    result = start(project, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1)
+    assert result.returncode == 0, result.stderr
+    return project
+
+
+def resume(
+    stopped: Path, folder: Path, *flags: str, processes: int = 1
+) -> subprocess.CompletedProcess[str]:
+    """Go on with a copy of the stopped run."""
+    if not folder.exists():
+        shutil.copytree(stopped, folder)
+    script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--resume", *flags]
+    return start(folder, script, processes)
+
+
+def assert_refused(result: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert result.returncode != 0
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def only_checkpoint(folder: Path) -> Path:
+    [checkpoint] = (folder / "runs/latest").glob("checkpoint_*")
+    return checkpoint
+
+
+def test_a_named_checkpoint_is_resumed(stopped: Path, tmp_path: Path) -> None:
+    checkpoint = only_checkpoint(stopped)
+    result = start(stopped, ["train.py", "--resume", str(checkpoint), "--output-dir", "runs/2"], 1)
+    assert f"resumed {checkpoint} at update 4" in result.stdout
+    result = start(stopped, ["train.py", "--resume", "runs", "--output-dir", "runs/3"], 1)
+    assert_refused(result, "runs is no whole checkpoint")
+
+
+def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
+    result = resume(stopped, tmp_path / "copy", processes=2)
+    assert "was saved with processes 1, but this run has 2" in result.stderr
+    assert result.returncode != 0
+
+
+def test_another_batch_size_is_refused(stopped: Path, tmp_path: Path) -> None:
+    result = resume(stopped, tmp_path / "copy", "--batch-size", "16")
+    assert_refused(result, "was saved with batch_size 32, but this run has 16")
+
+
+def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    model = folder / "model.py"
+    model.write_text(model.read_text().replace("width: int = 32", "width: int = 16"))
+    assert_refused(resume(stopped, folder), "does not fit this model or optimizer")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "states.pt", "random_states_0.pkl"])
+def test_a_truncated_checkpoint_is_not_taken(name: str, stopped: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    path = only_checkpoint(folder) / name
+    path.write_bytes(path.read_bytes()[:-100])
+    assert_refused(resume(stopped, folder), "holds no whole checkpoint")
+
+
+def test_a_new_feature_starts_afresh(stopped: Path, tmp_path: Path) -> None:
+    """The features of a run may change: what a checkpoint does not know is said."""
+    folder = write_files(tmp_path / "copy", render({"features.ema.enabled": True}))
+    shutil.copytree(stopped / "runs", folder / "runs")
+    result = resume(stopped, folder)
+    assert result.returncode == 0, result.stderr
+    assert "has nothing of ema: that starts afresh" in result.stdout
+
+
+class Bomb:
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (str(self.target),)
+
+
+@pytest.mark.parametrize("name", ["states.pt", "optimizer.bin", "random_states_0.pkl"])
+def test_nothing_in_a_checkpoint_is_executed(name: str, stopped: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    path = only_checkpoint(folder) / name
+    path.write_bytes(pickle.dumps(Bomb(tmp_path / "executed")))
+    facts = only_checkpoint(folder) / "checkpoint.json"
+    sizes = json.loads(facts.read_text())
+    sizes["files"][name] = path.stat().st_size
+    facts.write_text(json.dumps(sizes))
+    assert_refused(resume(stopped, folder), "does not fit")
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_full_disk_keeps_the_older_checkpoints(stopped: Path, tmp_path: Path) -> None:
+    """No file may become larger than 50 KB here: writing fails as it does on a full disk."""
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    before = {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()}
+    result = subprocess.run(
+        [sys.executable, "train.py", "--epochs", "2", "--limit-batches", "4", "--resume"],
+        cwd=folder,
+        env={**clean_environment(), "ACCELERATE_USE_CPU": "true"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert_refused(result, "can't be written", "saved before are whole")
+    assert {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()} == before
+    assert resume(stopped, folder).returncode == 0
+
+
+def test_a_folder_that_can_not_be_written_is_refused_at_once(stopped: Path) -> None:
+    result = start(stopped, ["train.py", "--output-dir", "train.py/runs"], 1)
+    assert_refused(result, "can't be written")
+    assert "update" not in result.stdout.partition("updates")[2]
+
+
+MINUTES = """
+import os, sys, types
+import checkpoint, train
+from pathlib import Path
+
+ticks = iter(range(0, 10**6, 30))  # each look at the clock of the main process is 30 seconds later
+main_process = os.environ.get("RANK", "0") == "0"
+checkpoint.time = types.SimpleNamespace(monotonic=lambda: next(ticks) if main_process else 0)
+train.main(
+    train.Config(
+        epochs=1, limit_batches=12, log_every=2, checkpoint_unit="minutes", keep_checkpoints=99
+    )
+)
+"""
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_checkpoints_by_the_clock_of_the_main_process(processes: int, tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({}))
+    (project / "minutes.py").write_text(MINUTES)
+    result = start(project, ["minutes.py"], processes)
+    assert result.returncode == 0, result.stderr
+    saved = sorted(path.name[-2:] for path in (project / "runs/latest").glob("checkpoint_*"))
+    assert saved == ["04", "08", "12"]

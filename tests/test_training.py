@@ -1,0 +1,286 @@
+"""Rendered projects really train: each feature, on 1, 2 and 3 processes, to the stated result."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import as_many_as_possible, given_for, render, ways, write_files
+
+from scaffold.catalog import Value, load_catalog
+
+pytestmark = pytest.mark.train
+
+CATALOG = load_catalog()
+# without a GPU, Accelerate computes in 32 bits when asked for fp16, and the project refuses it
+ALONE = {
+    str(way): given_for(CATALOG, [way])
+    for feature in CATALOG.features.values()
+    for way in ways(CATALOG, feature)
+    if "fp16" not in str(way)
+}
+COMBINATIONS: dict[str, Mapping[str, Value]] = {
+    "none": given_for(CATALOG, []),
+    **ALONE,
+    "all": given_for(CATALOG, as_many_as_possible(CATALOG)),
+}
+
+
+def start(
+    folder: Path, script: Sequence[str | Path], processes: int, timeout: float = 240
+) -> subprocess.CompletedProcess[str]:
+    """Run a script of a project on the CPU, on so many processes."""
+    launcher = [sys.executable]
+    if processes > 1:
+        launcher += ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    return subprocess.run(
+        [*launcher, *map(str, script)],
+        cwd=folder,
+        env={**clean_environment(), "ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline"},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def clean_environment() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
+
+
+def count_processes(output: str) -> int:
+    """What the first line of a run says of itself."""
+    found = re.search(r"^(\d+) process\(es\) on cpu", output, re.MULTILINE)
+    assert found, output
+    return int(found[1])
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("label", COMBINATIONS)
+def test_trains(label: str, processes: int, tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render(COMBINATIONS[label]))
+    result = start(project, ["train.py", "--epochs", "2"], processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    losses = re.findall(r"^epoch .*train_loss ([\d.]+)", result.stdout, re.MULTILINE)
+    assert len(losses) == 2
+    assert float(losses[1]) < float(losses[0])
+    assert (project / "runs/latest/model.safetensors").is_file()
+
+
+def test_every_feature_was_trained() -> None:
+    assert set(CATALOG.features) <= {
+        feature.name
+        for feature in CATALOG.features.values()
+        for way in ways(CATALOG, feature)
+        if str(way) in ALONE
+    }
+    assert len(COMBINATIONS) >= 19
+
+
+def test_default_project_reaches_its_target(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({}))
+    began = time.monotonic()
+    result = start(project, ["train.py"], 1)
+    assert result.returncode == 0, result.stderr
+    assert time.monotonic() - began < 120
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert last["test_accuracy"] >= 0.97
+    target = re.search(r"at least (0\.\d+)", (project / "README.md").read_text())
+    assert target and float(target[1]) == 0.97
+
+
+def test_accelerate_launch_starts_all_processes(tmp_path: Path) -> None:
+    """The command in the README of a project for several processes on the CPU."""
+    project = write_files(tmp_path / "project", render({"hardware.distributed_type": "MULTI_CPU"}))
+    command = "accelerate launch --config_file accelerate.yaml train.py"
+    assert command in (project / "README.md").read_text()
+    program = Path(sys.executable).with_name("accelerate")
+    result = subprocess.run(
+        [program, *command.split()[1:], "--max-steps", "3"],
+        cwd=project,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"hardware.mixed_precision": "bf16"},
+        {"hardware.use_cpu": True},
+        {"hardware.distributed_type": "MULTI_CPU", "hardware.num_processes": 3},
+        {"hardware.distributed_type": "MULTI_GPU", "hardware.num_processes": 4},
+    ],
+    ids=str,
+)
+def test_accelerate_reads_its_file(given: Mapping[str, Value], tmp_path: Path) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    project = write_files(tmp_path / "project", render(given))
+    config = load_config_from_file(str(project / "accelerate.yaml")).to_dict()
+    expected = {"distributed_type": "NO", "num_processes": 1, "mixed_precision": "no"}
+    expected |= {key.removeprefix("hardware."): value for key, value in given.items()}
+    if expected["distributed_type"] == "MULTI_CPU":
+        # the only way in which Accelerate starts several processes on the CPU without mpirun
+        expected |= {"distributed_type": "MULTI_GPU", "use_cpu": True}
+    assert expected == {key: config[key] for key in expected}
+
+
+LEAVE = """
+import os
+from pathlib import Path
+import train
+from flags import parse_flags
+
+def count_threads():
+    names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
+    return sum("gloo" in name for name in names)
+
+def evaluate(*given):
+    during.append(count_threads())
+    return evaluate_as_it_is(*given)
+
+during = []
+evaluate_as_it_is, train.evaluate = train.evaluate, evaluate
+train.main(parse_flags(train.Config, ""))
+print(f"threads {during[0]} {count_threads()}", flush=True)
+"""
+
+
+@pytest.mark.parametrize("label", ["none", "all"])
+def test_the_process_group_ends_with_the_training(label: str, tmp_path: Path) -> None:
+    """Its threads would still run while Python shuts down, where they can abort the process."""
+    project = write_files(tmp_path / "project", render(COMBINATIONS[label]))
+    (project / "leave.py").write_text(LEAVE)
+    result = start(project, ["leave.py", "--epochs", "1", "--limit-batches", "2"], 2)
+    assert result.returncode == 0, result.stderr
+    counts = re.findall(r"threads (\d+) (\d+)", result.stdout)
+    assert len(counts) == 2
+    for during, after in counts:
+        assert int(during) > 0
+        assert int(after) == 0
+
+
+EVALUATE = """
+import json, sys, torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch.utils.data import DataLoader, Subset
+from data import build_loaders
+from model import build_model
+from train import evaluate
+
+accelerator = Accelerator(cpu=True)
+set_seed(0)
+model = accelerator.prepare(build_model())
+data = build_loaders(32, 0)[1].dataset
+found = {}
+for size in map(int, sys.argv[2:]):
+    for batch_size in (1, 8, 32):
+        loader = accelerator.prepare(DataLoader(Subset(data, range(size)), batch_size))
+        metrics = evaluate(model, loader, accelerator, "val", 0)
+        found[f"{size} {batch_size}"] = [metrics["val_loss"], metrics["val_accuracy"]]
+if accelerator.is_main_process:
+    print(json.dumps({"processes": accelerator.num_processes, "found": found}))
+    torch.save(model.state_dict(), sys.argv[1])
+model = accelerator.free_memory(model)
+accelerator.end_training()
+"""
+
+
+def test_evaluation_is_the_same_on_1_2_and_3_processes(
+    tmp_path: Path, proven: Callable[[str, int], None]
+) -> None:
+    project = write_files(tmp_path / "project", render({}))
+    (project / "evaluate_sizes.py").write_text(EVALUATE)
+    sizes = [1, 2, 3, 7, 31, 33, 65, 97, 143, 179]
+    found = {}
+    for processes in (1, 2, 3):
+        script = ["evaluate_sizes.py", f"weights{processes}.pt", *map(str, sizes)]
+        result = start(project, script, processes)
+        assert result.returncode == 0, result.stderr
+        facts = json.loads(result.stdout.splitlines()[-1])
+        assert facts["processes"] == processes
+        found[processes] = facts["found"]
+    compared = 0
+    for size in sizes:
+        expected = found[1][f"{size} 32"]
+        for processes in (1, 2, 3):
+            for batch_size in (1, 8, 32):
+                metrics = found[processes][f"{size} {batch_size}"]
+                assert metrics == pytest.approx(expected, abs=1e-6), (size, batch_size, processes)
+                compared += 1
+    assert compared == 90
+    proven("evaluations: sizes x batch sizes x processes", compared)
+
+
+@pytest.mark.parametrize("label", ["none", "default", "all"])
+def test_the_proof_holds(label: str, tmp_path: Path) -> None:
+    """The tests that a project carries, as its owner runs them."""
+    given = COMBINATIONS.get(label, {})
+    project = write_files(tmp_path / "project", render(given))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=600
+    )
+    assert result.returncode == 0, result.stdout[-4000:]
+    passed = re.search(r"(\d+) passed", result.stdout)
+    assert passed and int(passed[1]) >= {"none": 9, "default": 15, "all": 19}[label]
+    assert "skipped" not in result.stdout
+
+
+def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({}))
+    result = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=project,
+        env={**clean_environment(), "WORLD_SIZE": "4"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode != 0
+    assert "each of them would train alone" in result.stderr
+    assert not (project / "runs").exists()
+
+
+def test_refuses_accumulation_from_the_environment(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({}))
+    result = subprocess.run(
+        [sys.executable, "train.py"],
+        cwd=project,
+        env={**clean_environment(), "ACCELERATE_GRADIENT_ACCUMULATION_STEPS": "4"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode != 0
+    assert "unset it" in result.stderr
+
+
+def test_refuses_fp16_on_the_cpu(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({"hardware.mixed_precision": "fp16"}))
+    result = start(project, ["train.py"], 1)
+    assert result.returncode != 0
+    assert "fp16 has no effect on the CPU" in result.stderr
+
+
+def test_a_skipped_update_does_not_count(tmp_path: Path) -> None:
+    """What can be shown of fp16 without a GPU: the loop does not count what the scaler skips."""
+    given = {"hardware.mixed_precision": "fp16"}
+    project = write_files(tmp_path / "project", render(given))
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "skipped"]
+    result = subprocess.run(
+        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=120
+    )
+    assert "1 passed" in result.stdout, result.stdout
