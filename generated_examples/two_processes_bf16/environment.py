@@ -41,9 +41,7 @@ def count_updates(loader, config) -> tuple[int, int]:
     return batches, min(updates, config.max_steps or updates)
 
 
-def describe(
-    accelerator: Accelerator, model: torch.nn.Module, config, total_updates: int
-) -> str:
+def describe(accelerator: Accelerator, model: torch.nn.Module, config, total_updates: int) -> str:
     """The settings in effect, in one line."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
     batch = f"{accelerator.num_processes} x {config.batch_size}"
