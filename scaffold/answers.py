@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +66,14 @@ def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> b
     return not option.choices_with or chosen in option.choices_with
 
 
-def resolve(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
+def resolve(
+    catalog: Catalog, given: Mapping[str, Value], fresh: Collection[str] | None = None
+) -> Answers:
     """All answers: the given ones, and defaults for the rest.
 
-    Raises AnswerError for an answer that is not allowed, alone or beside the others.
+    `fresh` names those that were given now, where others are from the last time and may follow
+    from the fresh ones. Raises AnswerError for an answer that is not allowed, alone or beside the
+    others.
     """
     options = schema(catalog)
     answers: Answers = {}
@@ -84,7 +88,7 @@ def resolve(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
     for key, option in options.items():
         if option.default_from and key not in given:
             answers[key] = answers[option.default_from]
-    hardware.complete(answers, given)
+    hardware.complete(answers, given if fresh is None else fresh)
     for feature in active_features(catalog, answers):
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
@@ -212,10 +216,11 @@ def find_option(catalog: Catalog, key: str) -> Option:
     raise AnswerError(key or "''", f"there is no such setting; {hint}")
 
 
-def read_answers(catalog: Catalog, path: Path) -> Answers:
+def read_answers(catalog: Catalog, path: Path, obsolete: Collection[str] = ()) -> Answers:
     """The answers in a TOML file. Where it has a table `features`, features not in it are off.
 
-    Raises ScaffoldError if the file can't be read, AnswerError for a key or value that is wrong.
+    `obsolete` are keys that are passed over if there are no such settings any more. Raises
+    ScaffoldError if the file can't be read, AnswerError for a key or value that is wrong.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -224,8 +229,11 @@ def read_answers(catalog: Catalog, path: Path) -> Answers:
     except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits
         raise ScaffoldError(f"{path}: is not TOML: {error}.") from None
     given: Answers = {}
+    options = schema(catalog)
     try:
-        for key, value in _flatten(catalog, data):
+        for key, value in flatten(catalog, data):
+            if key in obsolete and key not in options:
+                continue
             given[key] = check(find_option(catalog, key), value)
     except AnswerError as error:
         raise ScaffoldError(f"{path}: {error}") from None
@@ -236,7 +244,7 @@ def read_answers(catalog: Catalog, path: Path) -> Answers:
     return given
 
 
-def _flatten(catalog: Catalog, data: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def flatten(catalog: Catalog, data: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     for table, rows in data.items():
         if not isinstance(rows, dict):
             raise AnswerError(table, "is no table: write [project], [training] and so on.")

@@ -1,4 +1,4 @@
-"""The dialogue of `scaffold new`: asks for the answers that were not given.
+"""The dialogue of `scaffold new` and `scaffold update --ask`: asks for answers not given.
 
 Which questions are open follows from the answers so far, and is worked out again after each one.
 Going back takes back the last reply, so that no answer outlives the question it belongs to.
@@ -6,6 +6,7 @@ Going back takes back the last reply, so that no answer outlives the question it
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ class Dialogue:
     given: Answers
     remembered: Answers  # offered in place of defaults: what was answered before going back
     replies: dict[str, Reply] = field(default_factory=dict)  # by question, in their order
+    previous: Answers | None = None  # of the project that is updated; None: it is a new one
+    kept: Answers = field(default_factory=dict)  # of `previous`, what stays unless it is asked
 
     def asked(self) -> Answers:
         return {key: v for reply in self.replies.values() for key, v in reply.answers.items()}
@@ -65,7 +68,14 @@ class Dialogue:
         """All answers as they stand, with defaults. Raises AnswerError if `more` can't be."""
         answers = {**self.given, **self.asked(), **(more or {})}
         answers.pop(FINER, None)
-        return resolve(self.catalog, answers)
+        resolved = resolve(self.catalog, answers)
+        options = schema(self.catalog)
+        kept = {
+            key: value
+            for key, value in self.kept.items()
+            if key not in answers and applies(self.catalog, options[key], resolved)
+        }
+        return resolve(self.catalog, {**kept, **answers}) if kept else resolved
 
     def record(self, question: Question, answers: Answers) -> None:
         defaults = {FINER: False, **self.resolve()}
@@ -81,12 +91,27 @@ class Dialogue:
         _erase(reply.lines)
 
 
-def ask_answers(catalog: Catalog, given: Answers, folder: Path) -> Answers | None:
+def ask_answers(
+    catalog: Catalog, given: Answers, folder: Path, previous: Answers | None = None
+) -> Answers | None:
     """All answers: the given ones, and for the rest what a person answers in the terminal.
 
-    None if they leave. Raises AnswerError for given answers that are not allowed.
+    The `previous` ones are those of a project that is to be updated: they are offered in place of
+    defaults, and stay where nothing is asked. None if the person leaves. Raises AnswerError for
+    given answers that are not allowed.
     """
-    dialogue = Dialogue(catalog, given, remembered=_name_after(catalog, folder))
+    if previous is None:
+        dialogue = Dialogue(catalog, given, remembered=_name_after(catalog, folder))
+    else:
+        own = _own_answers(catalog, previous)
+        options = schema(catalog)
+        dialogue = Dialogue(
+            catalog,
+            given,
+            remembered=dict(own),
+            previous=previous,
+            kept={k: v for k, v in own.items() if options[k].finer or not options[k].question},
+        )
     dialogue.resolve()
     try:
         # raw from the first question to the last: a key that is pressed between two of them is
@@ -103,6 +128,24 @@ def _name_after(catalog: Catalog, folder: Path) -> Answers:
         return {"project.name": check(schema(catalog)["project.name"], folder.name)}
     except AnswerError:
         return {}
+
+
+def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
+    """The previous answers that had an effect, but those that follow from the name alone."""
+    options = schema(catalog)
+    allowed: Answers = {}
+    for key, option in options.items():
+        with suppress(AnswerError):  # an answer of another version
+            allowed[key] = check(option, previous.get(key, option.default))
+    usual = resolve(catalog, {k: v for k, v in allowed.items() if k == "project.name"})
+    allowed = {**usual, **allowed}
+    return {
+        key: allowed[key]
+        for key, option in options.items()
+        if key in previous
+        and applies(catalog, option, allowed)
+        and (allowed[key] != usual[key] or key == "project.name")
+    }
 
 
 def _converse(dialogue: Dialogue, folder: Path) -> Answers | None:
@@ -192,7 +235,8 @@ def make_question(dialogue: Dialogue, key: str) -> Question:
         return _feature_question(_features_to_ask(dialogue), defaults)
     if key == FINER:
         names = [option.name for option in _options_to_ask(dialogue) if option.finer]
-        return _finer_question(names, bool(defaults.get(FINER)))
+        keep = "keep their defaults" if dialogue.previous is None else "keep them as they are"
+        return _finer_question(names, bool(defaults.get(FINER)), keep)
     option = schema(dialogue.catalog)[key]
     choices = _allowed_choices(dialogue, option)
     default = _show(defaults[key])
@@ -219,13 +263,13 @@ def _feature_question(features: list[Component], defaults: Answers) -> Question:
     )
 
 
-def _finer_question(names: list[str], default: bool) -> Question:
+def _finer_question(names: list[str], default: bool, keep: str) -> Question:
     return Question(
         key=FINER,
         text="Go through the finer settings?",
         default=_show(default),
         parse=lambda typed: {FINER: typed == "yes"},
-        choices=(Choice("no", "keep their defaults"), Choice("yes", ", ".join(names))),
+        choices=(Choice("no", keep), Choice("yes", ", ".join(names))),
     )
 
 
@@ -259,12 +303,17 @@ def _confirm(dialogue: Dialogue, folder: Path) -> str:
     """Show all answers. Returns 'yes', 'back' or 'cancel'."""
     lines = _print_summary(dialogue)
     back = (Choice("back", "to the last question"),) if dialogue.replies else ()
+    new = dialogue.previous is None
     question = Question(
         key="",
-        text=f"Write {folder}?",
+        text=f"Write {folder}?" if new else f"Update {folder}?",
         default="yes",
         parse=lambda typed: {},
-        choices=(Choice("yes", "write it"), *back, Choice("cancel", "write nothing")),
+        choices=(
+            Choice("yes", "write it" if new else "update it"),
+            *back,
+            Choice("cancel", "write nothing" if new else "change nothing"),
+        ),
     )
     wish = _prompt(question, None, "", can_go_back=bool(dialogue.replies))
     if wish in (None, "back"):
@@ -428,36 +477,50 @@ def _print_summary(dialogue: Dialogue) -> int:
     console = Console(highlight=False, width=_columns())
     with console.capture() as capture:
         console.print()
-        console.print(summary_table(dialogue.catalog, dialogue.resolve()))
+        console.print(summary_table(dialogue.catalog, dialogue.resolve(), dialogue.previous))
         console.print()
     text = capture.get()
     print(text, end="", flush=True)
     return text.count("\n")
 
 
-def summary_table(catalog: Catalog, answers: Answers) -> Table:
-    """A row for each table of scaffold.toml, in which what is not the default stands out."""
-    defaults = resolve(catalog, {})
+def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None = None) -> Table:
+    """A row for each table of scaffold.toml, in which stands out what is not the default.
+
+    In an update, it is what changes that stands out, with what it was.
+    """
+    usual = resolve(catalog, {}) if previous is None else previous
     chosen = [feature for feature in catalog.features.values() if not feature.switch]
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
     for name in [*TABLES, *(f"features.{f.name}" for f in chosen if is_on(f, answers))]:
         settings = [
-            Text(
-                f"{option.name}={_show(answers[option.key])}",
-                style="" if answers[option.key] == defaults[option.key] else "cyan",
-            )
+            _summary_cell(option, answers, usual, previous is not None)
             for option in schema(catalog).values()
             if option.key.rpartition(".")[0] == name
             and option.name != "enabled"
             and applies(catalog, option, answers)
         ]
+        if usual.get(f"{name}.enabled") is False and previous is not None:
+            settings.insert(0, Text("turned on", style="cyan"))
         grid.add_row(name, Text(", ").join(settings) if settings else "on")
-    off = ", ".join(f.name for f in chosen if not is_on(f, answers))
+    off = [
+        Text(f.name, style="cyan" if previous and previous.get(switch_key(f)) else "")
+        for f in chosen
+        if not is_on(f, answers)
+    ]
     if off:
-        grid.add_row("off", off)
+        grid.add_row("off", Text(", ").join(off))
     return grid
+
+
+def _summary_cell(option: Option, answers: Answers, usual: Answers, is_update: bool) -> Text:
+    value, other = answers[option.key], usual.get(option.key)
+    if value == other:
+        return Text(f"{option.name}={_show(value)}")
+    was = f" (was {_show(other)})" if is_update and other is not None else ""
+    return Text(f"{option.name}={_show(value)}{was}", style="cyan")
 
 
 def _columns() -> int:

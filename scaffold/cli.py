@@ -1,9 +1,12 @@
 """The command line. Only declarations: what a command does is in the module of its name."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+Value = bool | int | float | str
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -12,6 +15,17 @@ app = typer.Typer(
 )
 
 PROJECT, HARDWARE, TRAINING = "Project", "Hardware", "Training"
+
+# the settings that have an option of their own, named like them
+TYPED = (
+    *(f"project.{name}" for name in ("name", "task")),
+    *(
+        f"hardware.{name}"
+        for name in ("distributed_type", "num_processes", "use_cpu", "mixed_precision")
+    ),
+    *(f"training.{name}" for name in ("epochs", "batch_size", "learning_rate")),
+    *(f"training.{name}" for name in ("gradient_accumulation_steps", "seed")),
+)
 
 
 @app.callback(invoke_without_command=True)
@@ -25,14 +39,49 @@ def scaffold(
         raise typer.Exit
 
 
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting; can be repeated."),
+]
+Name = Annotated[str | None, typer.Option(help="project.name", rich_help_panel=PROJECT)]
+Task = Annotated[str | None, typer.Option(help="project.task", rich_help_panel=PROJECT)]
+DistributedType = Annotated[
+    str | None, typer.Option(help="NO, MULTI_GPU or MULTI_CPU", rich_help_panel=HARDWARE)
+]
+NumProcesses = Annotated[
+    int | None, typer.Option(help="hardware.num_processes", rich_help_panel=HARDWARE)
+]
+UseCpu = Annotated[
+    bool | None,
+    typer.Option("--use-cpu/--no-use-cpu", help="hardware.use_cpu", rich_help_panel=HARDWARE),
+]
+MixedPrecision = Annotated[
+    str | None, typer.Option(help="no, bf16 or fp16", rich_help_panel=HARDWARE)
+]
+Epochs = Annotated[int | None, typer.Option(help="training.epochs", rich_help_panel=TRAINING)]
+BatchSize = Annotated[
+    int | None, typer.Option(help="training.batch_size", rich_help_panel=TRAINING)
+]
+LearningRate = Annotated[
+    float | None, typer.Option(help="training.learning_rate", rich_help_panel=TRAINING)
+]
+AccumulationSteps = Annotated[
+    int | None,
+    typer.Option(help="training.gradient_accumulation_steps", rich_help_panel=TRAINING),
+]
+Seed = Annotated[int | None, typer.Option(help="training.seed", rich_help_panel=TRAINING)]
+Project = Annotated[Path, typer.Argument(help="The project's folder.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would change as a diff, and write nothing.")
+]
+Feature = Annotated[str, typer.Argument(help="A feature, as `scaffold features` lists them.")]
+
+
 @app.command()
 def new(
     path: Annotated[Path, typer.Argument(help="The folder to write, which may not exist yet.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Any setting; can be repeated."),
-    ] = None,
+    settings: Settings = None,
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A scaffold.toml to take answers from.")
     ] = None,
@@ -43,64 +92,130 @@ def new(
         str | None,
         typer.Option("--print", metavar="FILE", help="Print one rendered file, write nothing."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="project.name", rich_help_panel=PROJECT)] = None,
-    task: Annotated[str | None, typer.Option(help="project.task", rich_help_panel=PROJECT)] = None,
-    distributed_type: Annotated[
-        str | None,
-        typer.Option(help="NO, MULTI_GPU or MULTI_CPU", rich_help_panel=HARDWARE),
-    ] = None,
-    num_processes: Annotated[
-        int | None, typer.Option(help="hardware.num_processes", rich_help_panel=HARDWARE)
-    ] = None,
-    use_cpu: Annotated[
-        bool | None,
-        typer.Option("--use-cpu/--no-use-cpu", help="hardware.use_cpu", rich_help_panel=HARDWARE),
-    ] = None,
-    mixed_precision: Annotated[
-        str | None, typer.Option(help="no, bf16 or fp16", rich_help_panel=HARDWARE)
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(help="training.epochs", rich_help_panel=TRAINING)
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(help="training.batch_size", rich_help_panel=TRAINING)
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(help="training.learning_rate", rich_help_panel=TRAINING)
-    ] = None,
-    gradient_accumulation_steps: Annotated[
-        int | None,
-        typer.Option(help="training.gradient_accumulation_steps", rich_help_panel=TRAINING),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="training.seed", rich_help_panel=TRAINING)
-    ] = None,
+    name: Name = None,
+    task: Task = None,
+    distributed_type: DistributedType = None,
+    num_processes: NumProcesses = None,
+    use_cpu: UseCpu = None,
+    mixed_precision: MixedPrecision = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    learning_rate: LearningRate = None,
+    gradient_accumulation_steps: AccumulationSteps = None,
+    seed: Seed = None,
 ) -> None:
     """Write a new project: asks, writes it, and says how to train it."""
     from scaffold.new import new_project
 
-    typed = {
-        "project.name": name,
-        "project.task": task,
-        "hardware.distributed_type": distributed_type,
-        "hardware.num_processes": num_processes,
-        "hardware.use_cpu": use_cpu,
-        "hardware.mixed_precision": mixed_precision,
-        "training.epochs": epochs,
-        "training.batch_size": batch_size,
-        "training.learning_rate": learning_rate,
-        "training.gradient_accumulation_steps": gradient_accumulation_steps,
-        "training.seed": seed,
-    }
     new_project(
         path,
         settings=settings or [],
-        typed={key: value for key, value in typed.items() if value is not None},
+        typed=typed_answers(locals()),
         answers_file=answers,
         ask=not yes,
         dry_run=dry_run,
         print_file=print_file,
     )
+
+
+@app.command()
+def update(
+    path: Project = Path(),
+    settings: Settings = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask again, with the answers of the last time.")
+    ] = False,
+    dry_run: DryRun = False,
+    name: Name = None,
+    task: Task = None,
+    distributed_type: DistributedType = None,
+    num_processes: NumProcesses = None,
+    use_cpu: UseCpu = None,
+    mixed_precision: MixedPrecision = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    learning_rate: LearningRate = None,
+    gradient_accumulation_steps: AccumulationSteps = None,
+    seed: Seed = None,
+) -> None:
+    """Merge changed answers, or newer templates, into a project, and keep every edit.
+
+    Answers are changed in scaffold.toml, or here. Ends with 1 if there are conflicts to decide.
+    """
+    from scaffold.update import update_project
+
+    update_project(
+        path, settings=settings or [], typed=typed_answers(locals()), ask=ask, dry_run=dry_run
+    )
+
+
+@app.command()
+def add(
+    feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
+) -> None:
+    """Turn a feature on in a project, and keep every edit."""
+    from scaffold.update import switch_feature
+
+    switch_feature(path, feature, on=True, settings=settings or [], dry_run=dry_run)
+
+
+@app.command()
+def remove(
+    feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
+) -> None:
+    """Turn a feature off in a project, and keep every edit."""
+    from scaffold.update import switch_feature
+
+    switch_feature(path, feature, on=False, settings=settings or [], dry_run=dry_run)
+
+
+@app.command()
+def diff(
+    path: Project = Path(),
+    incoming: Annotated[
+        bool, typer.Option("--incoming", help="What an update would do to the files instead.")
+    ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="With --incoming: any setting."),
+    ] = None,
+) -> None:
+    """Show what you changed since the last render, as a patch."""
+    if incoming or settings:
+        from scaffold.update import update_project
+
+        update_project(path, settings=settings or [], typed={}, dry_run=True)
+    else:
+        from scaffold.diff import show_own_changes
+        from scaffold.update import find_project
+
+        show_own_changes(find_project(path))
+
+
+@app.command()
+def status(
+    path: Project = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
+) -> None:
+    """Show answers, edited files, conflicts to decide, and answers that are not applied yet."""
+    from scaffold.status import show_status
+    from scaffold.update import find_project
+
+    show_status(find_project(path), as_json)
+
+
+@app.command()
+def undo(
+    path: Project = Path(),
+    keep_copy: Annotated[
+        bool,
+        typer.Option("--keep-copy", help="Keep files that you edited since beside, as NAME.kept."),
+    ] = False,
+) -> None:
+    """Take the last update back: the files are what they were before it."""
+    from scaffold.undo import undo_update
+
+    undo_update(path, keep_copy)
 
 
 @app.command()
@@ -119,6 +234,15 @@ def explain(
     from scaffold.explain import explain_feature
 
     explain_feature(feature)
+
+
+def typed_answers(options: Mapping[str, object]) -> dict[str, Value]:
+    """The answers among the options of a command, by their key."""
+    return {
+        key: value
+        for key in TYPED
+        if isinstance(value := options[key.rpartition(".")[2]], bool | int | float | str)
+    }
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 The rest of Accelerate's questionnaire belongs here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from scaffold.catalog import Value
@@ -18,26 +18,30 @@ class Launch:
     config: Mapping[str, Value]  # accelerate.yaml
 
 
-def complete(answers: dict[str, Value], given: Mapping[str, Value]) -> None:
-    """Fill in what follows from the given answers.
+def complete(answers: dict[str, Value], given: Collection[str]) -> None:
+    """Fill in what follows from the given answers, named by their keys.
 
     Raises AnswerError for a combination that can't work.
     """
-    kind, processes = "hardware.distributed_type", "hardware.num_processes"
-    if kind not in given and int(answers[processes]) > 1:
-        answers[kind] = "MULTI_CPU" if answers["hardware.use_cpu"] else "MULTI_GPU"
+    kind, processes, cpu = (
+        f"hardware.{name}" for name in ("distributed_type", "num_processes", "use_cpu")
+    )
+    if kind not in given:
+        several = int(answers[processes]) > 1
+        several = several or (processes not in given and answers[kind] != "NO")
+        answers[kind] = ("MULTI_CPU" if answers[cpu] else "MULTI_GPU") if several else "NO"
     several = answers[kind] != "NO"
-    if several and processes not in given:
-        answers[processes] = 2
-    if answers[kind] == "MULTI_CPU" and "hardware.use_cpu" not in given:
-        answers["hardware.use_cpu"] = True
+    if processes not in given and several != (int(answers[processes]) > 1):
+        answers[processes] = 2 if several else 1
+    if several and cpu not in given:
+        answers[cpu] = answers[kind] == "MULTI_CPU"
     if not several and answers[processes] != 1:
         raise AnswerError(
             processes,
             f"{answers[processes]} processes need {kind}=MULTI_GPU or MULTI_CPU, not NO.",
         )
-    if answers[kind] == "MULTI_CPU" and not answers["hardware.use_cpu"]:
-        raise AnswerError("hardware.use_cpu", f"false contradicts {kind}=MULTI_CPU.")
+    if answers[kind] == "MULTI_CPU" and not answers[cpu]:
+        raise AnswerError(cpu, f"false contradicts {kind}=MULTI_CPU.")
     if answers[kind] == "MULTI_GPU" and answers["hardware.use_cpu"]:
         raise AnswerError(
             "hardware.use_cpu", f"true contradicts {kind}=MULTI_GPU: take MULTI_CPU instead."

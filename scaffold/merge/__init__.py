@@ -1,0 +1,378 @@
+"""Merges an edited project with a new render of it, in memory.
+
+Three versions of each file: as it was generated, as its owner made it, as it would be generated
+now. `merge_files` puts them together; `weave.py` says how one file is merged.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scaffold.changes import Conflict
+from scaffold.merge import dialect
+from scaffold.merge.names import (
+    REPEATED_IMPORT,
+    UNDEFINED,
+    UNUSED_IMPORT,
+    Fault,
+    find_faults,
+    find_project_faults,
+    mend_imports,
+    module_of,
+)
+from scaffold.merge.reorder import find_order, follow_order
+from scaffold.merge.units import PYTHON, TEXT, TOML, Unit, split
+from scaffold.merge.weave import Clash, Piece, Region, Weave, weave
+from scaffold.pristine import Pristine
+
+YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| generated before", "=======", ">>>>>>> "
+
+Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
+
+
+@dataclass
+class Merged:
+    files: dict[str, str | None] = field(default_factory=dict)  # None: deleted
+    conflicts: list[Conflict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _File:
+    """One file on its way: everything that is known about its merge."""
+
+    name: str  # in the render
+    path: str  # in the project
+    ending: dialect.Ending
+    layout: dialect.Layout | None
+    texts: tuple[str, str, str]  # base, mine, theirs with plain newlines
+    units: tuple[list[Unit], list[Unit], list[Unit]]
+    renames: dialect.Renames = field(default_factory=dialect.Renames)
+    doubts: dict[Region, str] = field(default_factory=dict)
+    woven: Weave | None = None
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.name)
+
+
+def kind_of(name: str) -> str:
+    return {"py": PYTHON, "toml": TOML}.get(name.rpartition(".")[2], TEXT)
+
+
+def merge_files(
+    pristine: Pristine,
+    mine: Mapping[str, str],
+    theirs: Mapping[str, str],
+    label: str | Label,
+) -> Merged:
+    """The project after an update.
+
+    `mine` holds the owner's files by their path, `theirs` the new render. `label` names the cause
+    of a conflict. Text is as it is in the files: newlines and byte order marks are kept.
+    """
+    merged = Merged()
+    open_files: list[_File] = []
+    name_cause = label if callable(label) else lambda name, text: label
+    for name in sorted(pristine.files.keys() | theirs.keys()):
+        path = pristine.place(name)
+        base, own, new = pristine.files.get(name), mine.get(path), theirs.get(name)
+        if own is None:
+            _merge_missing(merged, path, base, new, mine)
+        elif base is not None and new is None:
+            _merge_dropped(merged, path, base, own, name_cause)
+        elif new is not None:
+            file = _open(name, path, base or "", own, new)
+            if own in (base, new) or file.texts[1] in (file.texts[0], file.texts[2]):
+                merged.files[path] = file.ending.put_on(file.texts[2])
+            elif file.texts[0] == file.texts[2]:
+                merged.files[path] = own
+            else:
+                open_files.append(file)
+    _weave_all(merged, open_files, pristine, mine, theirs, name_cause)
+    merged.files = dict(sorted(merged.files.items()))
+    merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
+    return merged
+
+
+def _merge_missing(
+    merged: Merged, path: str, base: str | None, new: str | None, mine: Mapping[str, str]
+) -> None:
+    """A file that the owner does not have."""
+    if base is None:
+        crlf = bool(mine) and all("\r\n" in text for text in mine.values() if text)
+        merged.files[path] = dialect.Ending(crlf=crlf).put_on(new or "")
+    elif new is not None and new != base:
+        merged.notes.append(f"{path} stays deleted, as you left it: its update was not needed.")
+
+
+def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
+    """A file that is not generated any more."""
+    text, ending = dialect.take_ending(own)
+    if text == base:
+        merged.files[path] = None
+        return
+    cause = name_cause(path, base)
+    if not text.startswith(f"{YOURS}\n"):
+        text = f"{YOURS}\n{text}{BASE}\n{base}{MIDDLE}\n{NEW}{cause}\n"
+    merged.files[path] = ending.put_on(text)
+    merged.conflicts.append(Conflict(path, 1, cause))
+
+
+def _open(name: str, path: str, base: str, own: str, new: str) -> _File:
+    text, ending = dialect.take_ending(own)
+    return _File(name, path, ending, None, (base, text, new), ([], [], []))
+
+
+def _weave_all(
+    merged: Merged,
+    files: list[_File],
+    pristine: Pristine,
+    mine: Mapping[str, str],
+    theirs: Mapping[str, str],
+    name_cause: Label,
+) -> None:
+    """Merge what both sides changed."""
+    moved = {
+        module_of(name): module_of(path)
+        for name, path in pristine.moved.items()
+        if name.endswith(".py") and path.endswith(".py")
+    }
+    for file in files:
+        _put_into_dialect(file, moved)
+    renames = {file.path: file.renames for file in files if file.kind == PYTHON}
+    if any(found.everywhere for found in renames.values()):
+        names = {
+            file.path: dialect.names_in(file.units[1]) for file in files if file.path in renames
+        }
+        dialect.spread(renames, names)
+    for file in files:
+        base, own, new = file.units
+        base = dialect.rename_units(base, file.renames)
+        new = dialect.rename_units(new, file.renames)
+        if file.kind == PYTHON:
+            order = find_order(base, own)
+            base, new = follow_order(base, order), follow_order(new, order)
+        file.woven = weave(
+            base,
+            own,
+            new,
+            file.kind,
+            indent=dialect.find_indent(file.texts[1]) if file.kind == PYTHON else "",
+            union=not file.path.endswith(".sh"),
+        )
+    for file in files:
+        _settle(file)
+    _check_together(merged, files, pristine, mine, theirs)
+    for file in files:
+        assert file.woven is not None
+        pieces = file.woven.merge(file.doubts)
+        text, conflicts = _write(file, pieces, name_cause)
+        merged.files[file.path] = file.ending.put_on(text)
+        merged.conflicts += conflicts
+
+
+def _put_into_dialect(file: _File, moved: Mapping[str, str]) -> None:
+    base, own, new = file.texts
+    if file.kind == PYTHON:
+        units = split(base, PYTHON), split(own, PYTHON)
+        file.layout = dialect.find_layout(*units, own)
+        if file.layout:
+            base, new = file.layout.put_on(base), file.layout.put_on(new)
+        base, new = (_follow_moves(text, own, moved) for text in (base, new))
+        file.texts = base, own, new
+        file.renames = dialect.find_renames(split(base, PYTHON), units[1])
+    base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
+    file.units = base_units, own_units, new_units
+
+
+def _follow_moves(text: str, own: str, moved: Mapping[str, str]) -> str:
+    """The text with imports from moved modules as the owner's files have them."""
+    for old, new in moved.items():
+        pattern = rf"(?m)^(\s*)(from|import) {re.escape(old)}\b"
+        if not re.search(pattern, own):
+            text = re.sub(pattern, rf"\1\2 {new}", text)
+    return text
+
+
+def _settle(file: _File) -> None:
+    """Find the regions of a file whose merge would not hold."""
+    if file.kind == TOML:
+        _settle_toml(file)
+    if file.kind != PYTHON or file.woven is None:
+        return
+    parents = [find_faults(text) for text in file.texts[1:]]
+    if any(fault.name == "" for fault in parents[0]):
+        return  # the owner's file can't be read: there is nothing to hold the merge against
+    for _ in range(8):
+        pieces = file.woven.merge(file.doubts)
+        if any(isinstance(piece, Clash) for piece in pieces):
+            return
+        faults = find_faults(_mended(file, pieces))
+        new = [fault for fault in faults if not any(fault in parent for parent in parents)]
+        if not new:
+            return
+        for fault in new:
+            _doubt(file, fault)
+
+
+def _settle_toml(file: _File) -> None:
+    import tomllib
+
+    assert file.woven is not None
+    pieces = file.woven.merge()
+    if any(isinstance(piece, Clash) for piece in pieces):
+        return
+    try:
+        tomllib.loads(file.texts[1])
+        tomllib.loads(_text(pieces))
+    except tomllib.TOMLDecodeError:
+        for region in file.woven.their_changes():
+            file.doubts[region] = "the merged file could not be read"
+
+
+def _doubt(file: _File, fault: Fault) -> None:
+    """Doubt the changes that a fault comes from: those that name it, or else all."""
+    assert file.woven is not None
+    changes = file.woven.their_changes()
+    if not fault.name:
+        for region in changes:
+            pieces = file.woven.merge({*file.doubts, region})
+            if fault not in find_faults(_mended(file, pieces, clash_as_mine=True)):
+                file.doubts[region] = str(fault)
+                return
+    named = [
+        region for region in changes if fault.name and _mentions(file.woven, region, fault.name)
+    ]
+    fresh = [region for region in named if region not in file.doubts]
+    for region in fresh or changes:
+        file.doubts[region] = str(fault)
+
+
+def _mentions(woven: Weave, region: Region, name: str) -> bool:
+    start, end = region
+    units = list(woven.base[start:end])
+    for number in range(start, end + 1):
+        units += [woven.theirs.units[place] for place in woven.theirs.inserts[number]]
+        unit = woven.theirs.of(number) if number < end else None
+        units += [unit] if unit else []
+    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+    return any(word.search(unit.text) for unit in units)
+
+
+def _check_together(
+    merged: Merged,
+    files: list[_File],
+    pristine: Pristine,
+    mine: Mapping[str, str],
+    theirs: Mapping[str, str],
+) -> None:
+    """Doubt what a file takes from another file of the project in which it is not any more.
+
+    Files that were not edited are merged after all where the fault is theirs, or where the owner's
+    own code needs what they lose.
+    """
+    result = {path: text for path, text in merged.files.items() if text is not None}
+    for file in files:
+        if file.kind == PYTHON and file.woven is not None:
+            result[file.path] = _mended(file, file.woven.merge(file.doubts), clash_as_mine=True)
+    others = {path: text for path, text in mine.items() if path not in merged.files}
+    now = find_project_faults({**others, **result})
+    own = find_project_faults(mine)
+    new = find_project_faults({pristine.place(name): text for name, text in theirs.items()})
+    names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
+    open_files = {file.path: file for file in files}
+    for path, faults in now.items():
+        for fault in faults:
+            if fault in own.get(path, ()) or fault in new.get(path, ()):
+                continue
+            at = path if path in names else fault.source  # who has it, or who lost it
+            if at not in open_files and at in names and at in mine:
+                open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
+                files.append(open_files[at])
+            if at in open_files:
+                _doubt(open_files[at], fault)
+
+
+def _reopen(
+    name: str, path: str, pristine: Pristine, mine: Mapping[str, str], theirs: Mapping[str, str]
+) -> _File:
+    """A file that had seemed to need no merge."""
+    file = _open(name, path, pristine.files.get(name, ""), mine[path], theirs.get(name, ""))
+    base, own, new = (split(text, file.kind) for text in file.texts)
+    file.woven = weave(base, own, new, file.kind)
+    return file
+
+
+def _mended(file: _File, pieces: Sequence[Piece], clash_as_mine: bool = False) -> str:
+    """The merged text, its imports as its code needs them."""
+    units: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Clash):
+            units += piece.mine if clash_as_mine else ()
+        else:
+            units.append(piece)
+    text = _text(units)
+    _, own, new = file.texts
+    parents = [find_faults(side) for side in (own, new)]
+    kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
+    for _ in range(8):
+        faults = [
+            fault
+            for fault in find_faults(text)
+            if fault.kind in kinds and not any(fault in parent for parent in parents)
+        ]
+        mended = mend_imports(text, faults, (new, own))
+        if mended == text:
+            break
+        text = mended
+    return text
+
+
+def _text(pieces: Sequence[Piece]) -> str:
+    rows: list[str] = []
+    for piece in pieces:
+        assert isinstance(piece, Unit)
+        rows += [""] * piece.blanks + list(piece.lines)
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _write(file: _File, pieces: Sequence[Piece], name_cause: Label) -> tuple[str, list[Conflict]]:
+    """The text of a merged file, with its conflicts in it."""
+    if not any(isinstance(piece, Clash) for piece in pieces):
+        text = _mended(file, pieces) if file.kind == PYTHON else _text(pieces)
+        return _laid_out(file, text), []
+    rows: list[str] = []
+    conflicts = []
+    reasons = sorted(set(file.doubts.values()))
+    for piece in pieces:
+        if isinstance(piece, Unit):
+            rows += [""] * piece.blanks + list(piece.lines)
+            continue
+        blanks = piece.mine[0].blanks if piece.mine else piece.theirs[0].blanks
+        rows += [""] * blanks
+        start = len(rows) + 1
+        theirs = _rows(piece.theirs)
+        cause = name_cause(file.name, "\n".join(theirs or _rows(piece.base)))
+        if reasons:
+            cause += f" ({'; '.join(reasons)})"
+        rows += [YOURS, *_rows(piece.mine), BASE, *_rows(piece.base), MIDDLE, *theirs, NEW + cause]
+        conflicts.append(Conflict(file.path, start, cause))
+    return "".join(f"{row}\n" for row in rows), conflicts
+
+
+def _rows(units: Sequence[Unit]) -> list[str]:
+    rows: list[str] = []
+    for number, unit in enumerate(units):
+        rows += [""] * (unit.blanks if number else 0) + list(unit.lines)
+    return rows
+
+
+def _laid_out(file: _File, text: str) -> str:
+    """The text as black has it, if that is how the owner's file is laid out as a whole."""
+    if file.layout and file.layout.width is not None:
+        try:
+            return file.layout.put_on(text)
+        except Exception:  # black refuses what it can't read: the text stands as merged
+            return text
+    return text

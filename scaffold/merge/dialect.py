@@ -1,0 +1,321 @@
+"""What an owner did to a whole file: newlines, indentation, layout, quotes, renamed things.
+
+The pristine and the new file are put into the same dialect before they are compared, so that none
+of it is a difference, and lines that an update brings in read like the lines around them.
+"""
+
+import builtins
+import io
+import keyword
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from scaffold.merge.units import Unit, key_of
+
+_WIDTHS = (72, 79, 80, 88, 90, 96, 99, 100, 110, 119, 120, 127, 140)
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a file begins and ends its lines."""
+
+    crlf: bool = False
+    mark: bool = False  # a byte order mark
+    final: bool = True  # a newline at the end
+
+    def put_on(self, text: str) -> str:
+        text = text if self.final else text.removesuffix("\n")
+        text = text.replace("\n", "\r\n") if self.crlf else text
+        return f"\ufeff{text}" if self.mark else text
+
+
+def take_ending(text: str) -> tuple[str, Ending]:
+    """The text with plain newlines, and what it had. Mixed newlines are left as they are."""
+    mark = text.startswith("\ufeff")
+    text = text.removeprefix("\ufeff")
+    crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    text = text.replace("\r\n", "\n") if crlf else text
+    final = text.endswith("\n") or not text
+    return text if final else text + "\n", Ending(crlf, mark, final)
+
+
+def find_indent(text: str) -> str:
+    """What one block is indented by."""
+    found = re.search(r":[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*([ \t]+)\S", text)
+    indent = found[1] if found else "    "
+    return "\t" if "\t" in indent else indent if len(indent) <= 8 else "    "
+
+
+# layout
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an owner's file is laid out, where that is not as it was generated."""
+
+    width: int | None  # of its lines, if black would change nothing at it
+    single: bool  # quotes
+
+    def put_on(self, text: str) -> str:
+        import black
+
+        if self.single:
+            text = single_quotes(text)
+        if self.width is None:
+            return text
+        mode = black.Mode(line_length=self.width, string_normalization=not self.single)
+        return black.format_str(text, mode=mode)
+
+
+def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout | None:
+    """The layout of a file whose owner laid it out anew as a whole, else None."""
+    known: dict[str, set[tuple[str, ...]]] = {}
+    for unit in base:
+        known.setdefault(unit.key, set()).add(unit.flat)
+    changed = [unit for unit in mine if unit.key in known and unit.flat not in known[unit.key]]
+    if len(changed) < 3:
+        return None
+    marks = Counter(token for token, _, _ in _strings(text))
+    single = marks["'"] > marks['"']
+    return Layout(_find_width(text, single), single)
+
+
+def _find_width(text: str, single: bool) -> int | None:
+    import black
+
+    longest = max(len(row) for row in text.split("\n"))
+    # long strings and comments may stand out, but most rows fit
+    common = sorted(len(row) for row in text.split("\n"))[-6:][0]
+    tried = [width for width in _WIDTHS if width >= common][:5]
+    tried.sort(key=lambda width: width < longest)
+    for width in tried:
+        mode = black.Mode(line_length=width, string_normalization=not single)
+        try:
+            if black.format_str(text, mode=mode) == text:
+                return width
+        except ValueError:  # InvalidInput: black can't read it
+            return None
+    return None
+
+
+def single_quotes(text: str) -> str:
+    """The text with ' around strings that hold no quotes."""
+    rows = text.split("\n")
+    for mark, (row, start), (end_row, end) in reversed(list(_strings(text))):
+        literal = rows[row - 1][start:end]
+        if mark == '"' and row == end_row:
+            inside = literal[literal.index('"') + 1 : -1]
+            if not set(inside) & set("\"'\\"):
+                prefix = literal[: literal.index('"')]
+                rows[row - 1] = f"{rows[row - 1][:start]}{prefix}'{inside}'{rows[row - 1][end:]}"
+    return "\n".join(rows)
+
+
+def _strings(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
+    """The quotes and the span of each string with one quote at each end."""
+    start: tuple[int, int] = (0, 0)
+    opening = ""
+    level = 0
+    for token in _tokens(text):
+        name = tokenize.tok_name[token.type]
+        if name == "FSTRING_START":
+            level += 1
+            if level == 1:
+                start, opening = token.start, token.string
+        elif name == "FSTRING_END":
+            level -= 1
+            if level == 0 and not opening.endswith(('"""', "'''")):
+                yield opening[-1], start, token.end
+        elif name == "STRING" and not level and not token.string.endswith(('"""', "'''")):
+            yield token.string[-1], token.start, token.end
+
+
+def _tokens(text: str) -> list[tokenize.TokenInfo]:
+    try:
+        return list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return []
+
+
+# names
+
+
+@dataclass
+class Renames:
+    """Consistent renames. A name is `x`, an attribute `.x`, the name of an argument `x=`."""
+
+    everywhere: dict[str, str] = field(default_factory=dict)
+    inside: dict[str, dict[str, str]] = field(default_factory=dict)  # by top-level definition
+
+    def of(self, scope: str) -> Mapping[str, str]:
+        return {**self.everywhere, **self.inside.get(scope, {})}
+
+
+@dataclass(frozen=True)
+class Word:
+    name: str  # as Renames has it
+    start: int
+    end: int
+
+
+def find_renames(base: Sequence[Unit], mine: Sequence[Unit]) -> Renames:
+    """What was renamed between two versions of a file, at least twice and without exception."""
+    before, after = _names_by_scope(base), _names_by_scope(mine)
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    one = [mask(unit) for unit in base]
+    two = [mask(unit) for unit in mine]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    for i, j, size in matcher.get_matching_blocks():
+        for step in range(size):
+            old, new = base[i + step], mine[j + step]
+            if old.text == new.text:
+                continue
+            for a, b in zip(words(old), words(new), strict=False):
+                if a.name != b.name and _kind(a.name) == _kind(b.name):
+                    found.setdefault(_top(old), Counter())[a.name, b.name] += 1
+    renames = Renames()
+    total: Counter[tuple[str, str]] = Counter()
+    for counts in found.values():
+        total += counts
+    all_before = set().union(*before.values()) if before else set()
+    all_after = set().union(*after.values()) if after else set()
+    for (x, y), count in total.items():
+        if x not in all_after and y not in all_before and count >= 2:
+            renames.everywhere[x] = y
+    for scope, counts in found.items():
+        for (x, y), count in counts.items():
+            new_scope = renames.everywhere.get(scope, scope)
+            gone = x not in after.get(new_scope, set())
+            if gone and y not in before.get(scope, set()) and count >= 2:
+                renames.inside.setdefault(scope, {}).setdefault(x, y)
+    return renames
+
+
+def spread(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:
+    """Let a rename of one file hold in the others too, where nothing has the old name any more.
+
+    `names` are those in each file of the owner's.
+    """
+    together = {x: y for found in renames.values() for x, y in found.everywhere.items()}
+    for x, y in together.items():
+        if not any(x in held for held in names.values()):
+            for found in renames.values():
+                found.everywhere.setdefault(x, y)
+
+
+def names_in(units: Sequence[Unit]) -> set[str]:
+    return {word.name for unit in units for word in words(unit)}
+
+
+def rename_units(units: Sequence[Unit], renames: Renames) -> list[Unit]:
+    """The units with the new names, in code but not in text and comments."""
+    if not renames.everywhere and not renames.inside:
+        return list(units)
+    out = []
+    for unit in units:
+        table = renames.of(_top(unit))
+        text = unit.text
+        for word in reversed(words(unit)):
+            if word.name in table:
+                new = table[word.name].strip(".=")
+                text = text[: word.start] + new + text[word.end :]
+        scope = ".".join(renames.everywhere.get(name, name) for name in unit.scope.split("."))
+        if text != unit.text or scope != unit.scope:
+            unit = replace(
+                unit, lines=tuple(text.split("\n")), key=key_of(text.strip()), scope=scope
+            )
+        out.append(unit)
+    return out
+
+
+def _names_by_scope(units: Sequence[Unit]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for unit in units:
+        found.setdefault(_top(unit), set()).update(word.name for word in words(unit))
+    return found
+
+
+def _top(unit: Unit) -> str:
+    return unit.scope.split(".")[0]
+
+
+def _kind(name: str) -> str:
+    return name[:1] if name[:1] == "." else name[-1:] if name[-1:] == "=" else ""
+
+
+def words(unit: Unit) -> Sequence[Word]:
+    """The names in a unit's code, those in formatted strings too."""
+    if unit.is_comment:
+        return ()
+    in_class = bool(unit.scope) and unit.scope.rpartition(".")[2][:1].isupper()
+    return _words(unit.text, in_class)
+
+
+@lru_cache(maxsize=8192)
+def _words(text: str, in_class: bool) -> tuple[Word, ...]:
+    lead = len(text) - len(text.lstrip())
+    body = text[lead:]
+    starts = [0]
+    for row in body.split("\n"):
+        starts.append(starts[-1] + len(row) + 1)
+    found: list[Word] = []
+    before = ""
+    level = 0
+    tokens = _tokens(body)
+    for number, token in enumerate(tokens):
+        start = lead + starts[min(token.start[0] - 1, len(starts) - 1)] + token.start[1]
+        if token.type == tokenize.NAME and start < len(text):
+            if not keyword.iskeyword(token.string):
+                after = tokens[number + 1].string if number + 1 < len(tokens) else ""
+                name = token.string
+                if before == ".":
+                    name = f".{name}"
+                elif level and after == "=":
+                    name = f"{name}="
+                elif in_class and not level and (before == "def" or (not before and after in ":=")):
+                    name = f".{name}"
+                found.append(Word(name, start, start + len(token.string)))
+        elif token.type == tokenize.STRING and re.match(r"(?i)r?f", token.string):
+            found += _words_of_fstring(token.string, start)
+        level += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        if token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.INDENT):
+            before = token.string
+    return tuple(found)
+
+
+def _words_of_fstring(text: str, start: int) -> Iterator[Word]:
+    """Names between the braces of a formatted string, which is one token before Python 3.12."""
+    for part in re.finditer(r"(?<!\{)\{(?!\{)([^{}:!]*)", text):
+        for name in _NAME.finditer(part[1]):
+            place = part.start(1) + name.start()
+            held = "." if text[place - 1] == "." else ""
+            if not keyword.iskeyword(name[0]) and text[place - 1] not in "\"'":
+                yield Word(held + name[0], start + place, start + place + len(name[0]))
+
+
+@lru_cache(maxsize=8192)
+def _mask(text: str) -> str:
+    out = []
+    for token in _tokens(text.strip()):
+        if token.type == tokenize.NAME:
+            plain = keyword.iskeyword(token.string) or hasattr(builtins, token.string)
+            out.append(token.string if plain else "_")
+        elif token.type == tokenize.STRING:
+            literal = token.string.replace("'", '"')
+            if re.match(r"(?i)r?f", literal):
+                literal = re.sub(r"\{([^{}:!]*)", lambda part: _NAME.sub("_", part[0]), literal)
+            out.append(literal)
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            out.append(token.string.strip())
+    return " ".join(out)
+
+
+def mask(unit: Unit) -> str:
+    """What a unit says with all names alike."""
+    return unit.key if unit.is_comment else _mask(unit.text)

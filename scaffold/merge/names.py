@@ -1,0 +1,266 @@
+"""What a merge must not bring about: names undefined, unused or defined twice.
+
+Each side was right by itself. A merged file is held against both: what pyflakes, or a look at the
+other files, finds in the merged file and in neither side is a fault of the merge. Imports are put
+right; everything else is shown as a conflict.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong with a name. The line is no part of what it is."""
+
+    kind: str
+    name: str
+    source: str = ""  # the file that would have to have it
+
+    def __str__(self) -> str:
+        return self.kind.format(name=self.name)
+
+
+UNREADABLE = "it could not be read as Python"
+UNDEFINED = "{name} would be undefined"
+UNUSED_IMPORT = "the import of {name} would be unused"
+REPEATED_IMPORT = "{name} would be imported twice"
+
+
+@lru_cache(maxsize=64)
+def find_faults(text: str) -> Counter[Fault]:
+    """The faults of one file of Python."""
+    from pyflakes.checker import Checker
+
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return Counter({Fault(UNREADABLE, ""): 1})
+    found: Counter[Fault] = Counter()
+    for message in Checker(tree).messages:
+        kind = type(message).__name__
+        name = str(message.message_args[0]) if message.message_args else ""
+        if kind == "UndefinedName":
+            found[Fault(UNDEFINED, name)] += 1
+        elif kind == "UnusedImport":
+            found[Fault(UNUSED_IMPORT, name)] += 1
+        elif kind == "RedefinedWhileUnused" and _is_imported_twice(tree, name):
+            found[Fault(REPEATED_IMPORT, name)] += 1
+        else:
+            words = {"RedefinedWhileUnused": "{name} would be defined twice"}
+            words["UnusedVariable"] = "the variable {name} would be unused"
+            found[Fault(words.get(kind, f"{kind}: {{name}}"), name)] += 1
+    for repeated in _repeated_fields(tree):
+        found[Fault("the field {name} would be there twice", repeated)] += 1
+    return found
+
+
+def _is_imported_twice(tree: ast.Module, name: str) -> bool:
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = [alias.asname or alias.name for node in imports for alias in node.names]
+    return names.count(name) > 1
+
+
+def _repeated_fields(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names = Counter(
+                row.target.id
+                for row in node.body
+                if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name)
+            )
+            yield from (name for name, count in names.items() if count > 1)
+
+
+# between files
+
+
+def find_project_faults(files: Mapping[str, str]) -> dict[str, Counter[Fault]]:
+    """What a file takes from the project's other files and is not there, by file."""
+    facts = {
+        name: found
+        for name, text in files.items()
+        if name.endswith(".py") and (found := _read_facts(text)) is not None
+    }
+    modules = {module_of(name): found for name, found in facts.items()}
+    fields = modules["train"].fields if "train" in modules else frozenset()
+    return {name: Counter(_faults_between(found, modules, fields)) for name, found in facts.items()}
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What one file says of others, and holds for them."""
+
+    imports: tuple[tuple[str, tuple[str, ...]], ...]  # modules, and the names taken from each
+    held: frozenset[str]
+    fields: frozenset[str]  # of its Config
+    read: frozenset[str]  # fields of `config`
+
+
+@lru_cache(maxsize=64)
+def _read_facts(text: str) -> _Facts | None:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    imports: list[tuple[str, tuple[str, ...]]] = []
+    held: set[str] = set()
+    read: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            held.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            held.add(node.id)
+        elif isinstance(node, ast.Import):
+            imports += [(alias.name, ()) for alias in node.names]
+            held |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            held |= {alias.asname or alias.name for alias in node.names}
+            if node.module and not node.level:
+                names = tuple(alias.name for alias in node.names if alias.name != "*")
+                imports.append((node.module, names))
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "config"
+        ):
+            read.add(node.attr)
+    return _Facts(tuple(imports), frozenset(held), _config_fields(tree), frozenset(read))
+
+
+def _faults_between(
+    facts: _Facts, modules: Mapping[str, _Facts], fields: Collection[str]
+) -> Iterator[Fault]:
+    for module, names in facts.imports:
+        if module in modules:
+            for name in names:
+                if name not in modules[module].held:
+                    source = module.replace(".", "/") + ".py"
+                    yield Fault(f"{module} has no {{name}}", name, source)
+        else:
+            source = module.replace(".", "/") + ".py"
+            yield Fault("the module {name} may be missing", module, source)
+    if fields:
+        for name in facts.read - set(fields):
+            yield Fault("Config has no field {name}", name, "train.py")
+
+
+def module_of(name: str) -> str:
+    """The dotted name of a file of Python."""
+    return ".".join(PurePosixPath(name).with_suffix("").parts)
+
+
+def _config_fields(tree: ast.Module) -> frozenset[str]:
+    return frozenset(
+        row.target.id
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name == "Config"
+        for row in node.body
+        if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name)
+    )
+
+
+# imports that can be put right
+
+
+def mend_imports(text: str, faults: Collection[Fault], sources: Collection[str]) -> str:
+    """The text with imports added, taken out and made one, as its code needs them.
+
+    `sources` are the versions in which the missing imports may stand.
+    """
+    for fault in faults:
+        if fault.kind == UNDEFINED:
+            statement = _find_import(fault.name, sources)
+            text = _add_import(text, *statement) if statement else text
+        elif fault.kind in (UNUSED_IMPORT, REPEATED_IMPORT):
+            text = _remove_import(text, fault.name, last=fault.kind == REPEATED_IMPORT)
+    return text
+
+
+def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return []
+    return [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def _find_import(name: str, sources: Collection[str]) -> tuple[str | None, str] | None:
+    """The module and what is imported from it, as it stands in one of the sources."""
+    for source in sources:
+        for node in _imports(source):
+            for alias in node.names:
+                if (alias.asname or alias.name).split(".")[0] == name:
+                    words = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+                    module = node.module if isinstance(node, ast.ImportFrom) else None
+                    return module, words
+    return None
+
+
+def _add_import(text: str, module: str | None, words: str) -> str:
+    rows = text.split("\n")
+    nodes = _imports(text)
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == module and module is not None:
+            names = [_alias(alias) for alias in node.names]
+            return _replace(rows, node, _statement(module, sorted([*names, words], key=_order)))
+    line = _statement(module, [words])
+    top = (module or words).split(".")[0]
+    near = [node for node in nodes if _top(node) == top] or nodes
+    place = near[-1].end_lineno or 0 if near else 0
+    return "\n".join([*rows[:place], line, *rows[place:]])
+
+
+def _remove_import(text: str, name: str, last: bool) -> str:
+    """Without the first, or the last, import of a name as pyflakes gives it: `x.y`, `x as y`."""
+    rows = text.split("\n")
+    nodes = _imports(text)
+    for node in reversed(nodes) if last else nodes:
+        module = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module else ""
+        for alias in node.names:
+            own = alias.asname or alias.name
+            if name in (module + _alias(alias), own, _alias(alias)):
+                names = [_alias(other) for other in node.names if other is not alias]
+                if not names:
+                    return _replace(rows, node, None)
+                held = node.module if isinstance(node, ast.ImportFrom) else None
+                return _replace(rows, node, _statement(held, names))
+    return text
+
+
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _top(node: ast.Import | ast.ImportFrom) -> str:
+    name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+    return (name or "").split(".")[0]
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Constants, classes, then the rest, as isort has it."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return kind, name.lower()
+
+
+def _statement(module: str | None, names: list[str]) -> str:
+    listed = ", ".join(names)
+    if module is None:
+        return f"import {listed}"
+    text = f"from {module} import {listed}"
+    if len(text) > 100:
+        text = f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+    return text
+
+
+def _replace(rows: list[str], node: ast.stmt, statement: str | None) -> str:
+    lines = [] if statement is None else [statement]
+    comment = re.search(r"\s+#.*$", rows[(node.end_lineno or 1) - 1])
+    if lines and comment and "\n" not in lines[0]:
+        lines[0] += comment[0]
+    return "\n".join([*rows[: node.lineno - 1], *lines, *rows[node.end_lineno or 0 :]])

@@ -1,0 +1,103 @@
+"""Follows an owner who moved definitions, imports, methods or fields about in a file.
+
+The pristine and the new file are brought into the owner's order before they are compared, so that
+what the update changes in a function arrives where the function is now.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from scaffold.merge.align import role
+from scaffold.merge.units import Unit, parse_unit
+
+Chunk = list[Unit]
+Order = dict[str, list[str]]  # by class, "" for the file: names in the order of the owner
+
+
+def find_order(base: Sequence[Unit], mine: Sequence[Unit]) -> Order:
+    """Where the owner has another order than the base."""
+    found: Order = {}
+    old, new = dict(_bodies(base)), dict(_bodies(mine))
+    for scope in old.keys() & new.keys():
+        before, after = ([name for name, _ in _chunks(units)] for units in (old[scope], new[scope]))
+        shared = _once(before) & _once(after)
+        order = [name for name in after if name in shared]
+        if order != [name for name in before if name in shared]:
+            found[scope] = order
+    return found
+
+
+def follow_order(units: Sequence[Unit], order: Order) -> list[Unit]:
+    """The units of a file in the owner's order. What the owner does not have stays behind what
+    it stood behind."""
+    if not order:
+        return list(units)
+    out: list[Unit] = []
+    for name, chunk in _reorder(units, order.get("", [])):
+        if name.startswith("ClassDef ") and name[9:] in order:
+            head = chunk.index(next(unit for unit in chunk if not unit.is_comment))
+            body = _reorder(chunk[head + 1 :], order[name[9:]])
+            chunk = [*chunk[: head + 1], *(unit for _, part in body for unit in part)]
+        out += chunk
+    return out
+
+
+def _once(names: Sequence[str]) -> set[str]:
+    return {name for name, count in Counter(names).items() if count == 1}
+
+
+def _reorder(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, Chunk]]:
+    place = {name: number for number, name in enumerate(names)}
+    groups: list[tuple[int, list[tuple[str, Chunk]]]] = [(-1, [])]
+    for name, chunk in _chunks(units):
+        if name in place:
+            groups.append((place[name], []))
+        groups[-1][1].append((name, chunk))
+    return [part for _, group in sorted(groups, key=lambda group: group[0]) for part in group]
+
+
+def _bodies(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
+    """The file, and what is in each of its classes, by the name of the class."""
+    yield "", list(units)
+    for name, chunk in _chunks(units):
+        if name.startswith("ClassDef "):
+            yield name[9:], [unit for unit in chunk if unit.depth > 0]
+
+
+def _chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
+    """Statements with all that is in them, each with its name and the comments above it."""
+    if not units:
+        return
+    level = min(unit.depth for unit in units)
+    name, chunk, comments = "", Chunk(), Chunk()
+    for unit in units:
+        if unit.is_comment and unit.depth == level:
+            comments.append(unit)
+        elif unit.depth == level and not _goes_on(chunk, unit):
+            if chunk:
+                yield name, chunk
+            name, chunk, comments = _name(unit), [*comments, unit], []
+        else:
+            if chunk and _code(chunk)[-1].text.lstrip().startswith("@"):
+                name = _name(unit)
+            chunk, comments = [*chunk, *comments, unit], []
+    yield name, [*chunk, *comments]
+
+
+def _goes_on(chunk: Chunk, unit: Unit) -> bool:
+    """Whether a unit belongs to the statement before it: `else`, or what a decorator stands on."""
+    found = parse_unit(unit.text.strip())
+    if found and found[0] in ("else", "elif", "except", "finally"):
+        return True
+    code = _code(chunk)
+    return bool(code) and code[-1].depth == unit.depth and code[-1].text.lstrip().startswith("@")
+
+
+def _code(chunk: Chunk) -> Chunk:
+    return [unit for unit in chunk if not unit.is_comment]
+
+
+def _name(unit: Unit) -> str:
+    purpose = role(unit)
+    return " ".join(purpose) if len(purpose) > 1 else re.sub(r"\s+", " ", unit.key)

@@ -1,0 +1,379 @@
+"""Merges two edited versions of one text, unit by unit.
+
+Each unit of the base was kept, changed or deleted by either side, and each gap between two of
+them was filled by either side. What only one side did is done. What both did is done where they
+agree, or where the two can be put together (`statement.py`, `commute.py`); everything else is a
+conflict, which covers what hangs together: a whole deleted stretch, for example.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from scaffold.merge.align import Side, align, role
+from scaffold.merge.commute import can_commute, same_purpose
+from scaffold.merge.statement import merge_unit
+from scaffold.merge.units import PYTHON, TOML, Unit
+
+_IMPORT = re.compile(r"\s*(import|from)\b")
+
+Region = tuple[int, int]  # units of the base from, to; a gap alone where both are the same
+
+
+@dataclass(frozen=True)
+class Clash:
+    """What stands in the file where a person must decide."""
+
+    mine: tuple[Unit, ...]
+    base: tuple[Unit, ...]
+    theirs: tuple[Unit, ...]
+
+
+Piece = Unit | Clash
+
+
+@dataclass
+class Weave:
+    """Three texts, aligned."""
+
+    base: Sequence[Unit]
+    mine: Side
+    theirs: Side
+    kind: str
+    indent: str  # of the owner's file
+    union: bool  # whether lines of text that both sides insert at one spot may stand together
+
+    def merge(self, doubtful: Collection[Region] = ()) -> list[Piece]:
+        """The merged units and the conflicts between them.
+
+        `doubtful` are regions where the sides do not fit although their text does.
+        """
+        regions = _join([*self._find_clashes(), *doubtful])
+        pieces: list[Piece] = []
+        number = 0
+        for start, end in regions:
+            pieces += self._plain(number, start)
+            pieces += self._clash(start, end)
+            number = end
+            if end > start:
+                # the gap behind the region is not part of it
+                continue
+            pieces += self._unit(number)
+            number += 1
+        pieces += self._plain(number, len(self.base) + 1)
+        return [
+            piece for piece in pieces if not isinstance(piece, Clash) or piece.mine or piece.theirs
+        ]
+
+    def their_changes(self) -> list[Region]:
+        """The regions in which the other side differs from the base."""
+        found: list[Region] = []
+        for number in range(len(self.base) + 1):
+            if self.theirs.inserts[number]:
+                found.append((number, number))
+            if number < len(self.base):
+                unit = self.theirs.of(number)
+                old = self.base[number]
+                if unit is None or (unit.same, unit.depth) != (old.same, old.depth):
+                    found.append((number, number + 1))
+        return _join(found, touching=True)
+
+    # conflicts
+
+    def _find_clashes(self) -> list[Region]:
+        found: list[Region] = []
+        for number, unit in enumerate(self.base):
+            mine, theirs = self.mine.of(number), self.theirs.of(number)
+            if mine is None and theirs is not None and theirs.same != unit.same:
+                found.append(self._deleted_run(self.mine, number))
+            elif theirs is None and mine is not None and mine.same != unit.same:
+                found.append(self._deleted_run(self.theirs, number))
+            elif mine and theirs and not self._go_together(unit, mine, theirs):
+                found.append((number, number + 1))
+        for gap in range(len(self.base) + 1):
+            if self.mine.inserts[gap] and self.theirs.inserts[gap] and not self._both_fit(gap):
+                found.append((gap, gap))
+            for one, other in ((self.mine, self.theirs), (self.theirs, self.mine)):
+                if one.inserts[gap] and (lost := self._lost_context(one, other, gap)) is not None:
+                    found.append(self._deleted_run(other, lost))
+            if self.mine.inserts[gap] and self._is_replaced(self.theirs, gap):
+                found.append(self._deleted_run(self.theirs, gap))
+        found += self._same_purpose()
+        return found
+
+    def _go_together(self, unit: Unit, mine: Unit, theirs: Unit) -> bool:
+        if unit.same in (mine.same, theirs.same):
+            return True
+        return self._merge_unit(unit, mine, theirs) is not None
+
+    def _merge_unit(self, base: Unit, mine: Unit, theirs: Unit) -> Unit | None:
+        if mine.same == theirs.same:
+            return mine
+        return merge_unit(base, mine, theirs) if self.kind in (PYTHON, TOML) else None
+
+    def _deleted_run(self, side: Side, number: int) -> Region:
+        """The stretch of units around one that this side deleted."""
+        start, end = number, number + 1
+        while start > 0 and side.match[start - 1] is None:
+            start -= 1
+        while end < len(self.base) and side.match[end] is None:
+            end += 1
+        return start, end
+
+    def _is_replaced(self, side: Side, gap: int) -> bool:
+        """Whether this side wrote something else in place of the units on both sides of a gap."""
+        if not 0 < gap < len(self.base) or side.match[gap - 1] is not None:
+            return False
+        if side.match[gap] is not None:
+            return False
+        start, end = self._deleted_run(side, gap)
+        return any(side.inserts[place] for place in range(start, end))
+
+    def _both_fit(self, gap: int) -> bool:
+        mine = [self.mine.units[place] for place in self.mine.inserts[gap]]
+        theirs = [self.theirs.units[place] for place in self.theirs.inserts[gap]]
+        if _contains(mine, theirs) or _contains(theirs, mine):
+            return True
+        if self.kind != PYTHON:
+            purposes = [{role(unit) for unit in units} - {()} for units in (mine, theirs)]
+            return self.union and not purposes[0] & purposes[1]
+        return can_commute(mine, theirs, self._modules())
+
+    def _modules(self) -> set[str]:
+        """Imported names."""
+        rows = (*self.base, *self.mine.units, *self.theirs.units)
+        found = [
+            re.sub(r".*\bimport\b", "", unit.text) for unit in rows if _IMPORT.match(unit.text)
+        ]
+        return {name for text in found for name in re.findall(r"\w+", text)}
+
+    def _lost_context(self, one: Side, other: Side, gap: int) -> int | None:
+        """The base unit that the other side deleted, if new units have nothing left around them."""
+        number_of = {place: number for number, place in enumerate(one.match) if place is not None}
+        first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
+        depth = one.units[first].depth
+        head = parent(one.units, first)
+        if head is not None and head not in number_of:
+            return None  # in a block that is new itself
+        near: list[int] = []  # what stands above and below it in its block, the nearest first
+        for places in (range(first - 1, -1, -1), range(first + 1, len(one.units))):
+            found: list[int] = []
+            for place in places:
+                unit = one.units[place]
+                if unit.depth < depth and not unit.is_comment:
+                    break
+                if unit.depth == depth and place in number_of:
+                    found.append(number_of[place])
+            near += found if one is self.mine else found[:1]
+        if not near and head is not None:
+            near.append(number_of[head])
+        if not near or any(other.match[number] is not None for number in near):
+            return None
+        if one is self.mine and depth == 0:
+            return None
+        return near[0]
+
+    def _same_purpose(self) -> list[Region]:
+        """Gaps in which the other side adds what the owner already wrote elsewhere, otherwise."""
+        known = self.base
+        own = [self.mine.units[place] for gap in self.mine.inserts for place in gap]
+        return [
+            (gap, gap)
+            for gap, places in enumerate(self.theirs.inserts)
+            for place in places
+            if same_purpose(self.theirs.units[place], own, known)
+        ]
+
+    # what comes out
+
+    def _plain(self, start: int, end: int) -> list[Piece]:
+        """The units from one of the base to another, with the gaps in front of them."""
+        pieces: list[Piece] = []
+        for number in range(start, end):
+            pieces += self._gap(number)
+            pieces += self._unit(number)
+        return pieces
+
+    def _unit(self, number: int) -> list[Piece]:
+        if number >= len(self.base):
+            return []
+        unit, mine, theirs = self.base[number], self.mine.of(number), self.theirs.of(number)
+        if mine is None or theirs is None:
+            return []
+        depth = mine.depth + theirs.depth - unit.depth
+        if mine.depth == theirs.depth and self._same_block(number):
+            depth = mine.depth
+        blanks = theirs.blanks if mine.blanks == unit.blanks else mine.blanks
+        if unit.same == theirs.same:
+            # laid out anew by neither the owner nor the merge: as the generator has it
+            merged = theirs if mine.same == unit.same and mine.flat == unit.flat else mine
+        elif unit.same == mine.same or mine.same == theirs.same:
+            merged = mine if mine.same == theirs.same else theirs
+        else:
+            merged = self._merge_unit(unit, mine, theirs) or mine
+        return [replace(self._place(merged, depth), blanks=blanks)]
+
+    def _same_block(self, number: int) -> bool:
+        """Whether both sides put a unit into the same new blocks, or neither into one."""
+        heads = []
+        for side in (self.mine, self.theirs):
+            new: list[str] = []
+            place = side.match[number]
+            while place is not None and (place := parent(side.units, place)) is not None:
+                if place not in side.match:
+                    new.append(side.units[place].key)
+            heads.append(new)
+        return heads[0] == heads[1]
+
+    def _gap(self, gap: int) -> list[Piece]:
+        mine = [self._move(self.mine, self.theirs, place, gap) for place in self.mine.inserts[gap]]
+        theirs = [
+            self._move(self.theirs, self.mine, place, gap)
+            for place in self.theirs.inserts[gap]
+            if not self._already_there(place, gap)
+        ]
+        if not mine or not theirs:
+            return [*mine, *theirs]
+        if _contains(mine, theirs):
+            return [*mine]
+        if _contains(theirs, mine):
+            return [*theirs]
+        # the one that goes on with the block above stands first
+        inside = mine[0].blanks and self._opens_for_next(theirs, gap)
+        if inside or theirs[0].depth > mine[0].depth:
+            return [*theirs, *mine]
+        return [*mine, *theirs]
+
+    def _opens_for_next(self, theirs: Sequence[Unit], gap: int) -> bool:
+        """Whether new lines end with the head of a block around the next unit."""
+        after = self.theirs.of(gap) if gap < len(self.base) else None
+        return after is not None and after.depth > theirs[-1].depth
+
+    def _already_there(self, place: int, gap: int) -> bool:
+        """Whether the owner wrote the same statement into the same block by hand."""
+        unit = self.theirs.units[place]
+        level = min(self.theirs.units[other].depth for other in self.theirs.inserts[gap])
+        if unit.depth != level or len(role(unit)) < 2:
+            return False
+        same = (unit.scope, unit.key)
+        if unit.text.rstrip().endswith(":") or any(
+            (row.scope, row.key) == same for row in self.base
+        ):
+            return False
+        own = (self.mine.units[place] for places in self.mine.inserts for place in places)
+        return any((row.scope, row.key, row.depth) == (*same, unit.depth) for row in own)
+
+    def _move(self, one: Side, other: Side, place: int, gap: int) -> Unit:
+        """A new unit of one side, as deep as the other side has put what is around it."""
+        unit = one.units[place]
+        return self._place(unit, unit.depth + self._depth_change(one, other, place, gap))
+
+    def _depth_change(self, one: Side, other: Side, place: int, gap: int) -> int:
+        places = one.inserts[gap]
+        level = min(one.units[other_place].depth for other_place in places)
+        best: tuple[int, int, int] | None = None
+        after = one.of(gap) if gap < len(self.base) else None
+        # a blank line above, and none below: it belongs to what follows
+        to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
+        for number, rank in ((gap - 1, int(to_next)), (gap, int(not to_next))):
+            if not 0 <= number < len(self.base):
+                continue
+            near, there = one.of(number), other.of(number)
+            if near is None or there is None:
+                continue
+            score = (abs(near.depth - level), rank, there.depth - self.base[number].depth)
+            best = min(best, score) if best else score
+        return best[2] if best else 0
+
+    def _place(self, unit: Unit, depth: int) -> Unit:
+        in_place = unit.depth == depth and indent_fits(unit, self.indent)
+        if self.kind != PYTHON or in_place:
+            return replace(unit, depth=depth)
+        return unit.at(depth, self.indent)
+
+    def _clash(self, start: int, end: int) -> list[Piece]:
+        mine = self._span(self.mine, self.theirs, start, end)
+        theirs = self._span(self.theirs, self.mine, start, end)
+        base = list(self.base[start:end])
+        before: list[Piece] = []
+        after: list[Piece] = []
+        while mine and theirs and mine[0].same == theirs[0].same:
+            before.append(mine.pop(0))
+            theirs.pop(0)
+            if base and base[0].same == before[-1].same:  # type: ignore[union-attr]
+                base.pop(0)
+        while mine and theirs and mine[-1].same == theirs[-1].same:
+            after.insert(0, mine.pop())
+            theirs.pop()
+            if base and base[-1].same == after[0].same:  # type: ignore[union-attr]
+                base.pop()
+        return [*before, Clash(tuple(mine), tuple(base), tuple(theirs)), *after]
+
+    def _blocks_inside(self, side: Side, number: int, start: int, end: int) -> int:
+        """How many new blocks around a unit one side opens within a region."""
+        opened = {place for gap in range(start, end) for place in side.inserts[gap]}
+        count = 0
+        place = side.match[number]
+        while place is not None:
+            place = parent(side.units, place)
+            count += place in opened
+        return count
+
+    def _span(self, one: Side, other: Side, start: int, end: int) -> list[Unit]:
+        """The units of one side in a region."""
+        units = [self._move(one, other, place, start) for place in one.inserts[start]]
+        for number in range(start, end):
+            unit = one.of(number)
+            if unit:
+                there = other.of(number)
+                change = there.depth - self.base[number].depth if there else 0
+                change -= self._blocks_inside(other, number, start, end)
+                units.append(self._place(unit, unit.depth + change))
+            if number + 1 < end:
+                gap = number + 1
+                units += [self._move(one, other, place, gap) for place in one.inserts[gap]]
+        return units
+
+
+def parent(units: Sequence[Unit], place: int) -> int | None:
+    """The head of the block that a unit is in."""
+    for before in range(place - 1, -1, -1):
+        if units[before].depth < units[place].depth and not units[before].is_comment:
+            return before
+    return None
+
+
+def indent_fits(unit: Unit, indent: str) -> bool:
+    """Whether a unit is indented as its owner indents."""
+    return unit.lines[0].startswith(indent * unit.depth) and not unit.lines[0].startswith(
+        (indent * unit.depth + " ", indent * unit.depth + "\t")
+    )
+
+
+def _contains(units: Sequence[Unit], others: Sequence[Unit]) -> bool:
+    """Whether the others are all there, in their order."""
+    rest = iter(unit.key for unit in units)
+    return all(other.key in rest for other in others)
+
+
+def _join(regions: Collection[Region], touching: bool = False) -> list[Region]:
+    """The regions in order, those that overlap made one, and those that touch if that is wanted."""
+    joined: list[Region] = []
+    for start, end in sorted(set(regions)):
+        if joined and (start < joined[-1][1] + touching or start == joined[-1][0]):
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def weave(
+    base: Sequence[Unit],
+    mine: Sequence[Unit],
+    theirs: Sequence[Unit],
+    kind: str,
+    *,
+    indent: str = "    ",
+    union: bool = False,
+) -> Weave:
+    return Weave(base, align(base, mine), align(base, theirs), kind, indent, union)

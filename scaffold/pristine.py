@@ -1,0 +1,108 @@
+"""`.scaffold/pristine.json`: what was generated last. Updates and `scaffold diff` start from it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from scaffold.catalog import Value
+from scaffold.errors import ScaffoldError
+
+FOLDER = ".scaffold"
+PRISTINE = f"{FOLDER}/pristine.json"
+ABOUT = "The files as they were generated. Later updates start from them: commit this."
+
+
+@dataclass(frozen=True)
+class Pristine:
+    """A render, and where its owner has moved files of it since."""
+
+    version: str
+    answers: Mapping[str, Value]
+    files: Mapping[str, str]  # the text of each file, by its path with '/' in it
+    moved: Mapping[str, str] = field(default_factory=dict)  # the path now, by that in `files`
+
+    def place(self, name: str) -> str:
+        """Where a rendered file is kept in this project."""
+        return self.moved.get(name, name)
+
+
+def write_pristine(pristine: Pristine) -> str:
+    """The text of pristine.json."""
+    data = {
+        "about": ABOUT,
+        "version": pristine.version,
+        "answers": dict(pristine.answers),
+        "files": dict(pristine.files),
+    }
+    if pristine.moved:
+        data["moved"] = dict(pristine.moved)
+    data["digest"] = _digest(data)
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_pristine(folder: Path) -> Pristine:
+    """Raises ScaffoldError if the folder holds no project, or a copy that can't be trusted."""
+    path = folder / PRISTINE
+    mend = "Restore it from your version control."
+    try:
+        if (folder / FOLDER).is_symlink() or path.is_symlink():
+            raise ScaffoldError(f"{path} is a link: it must be a file in the project itself.")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ScaffoldError(
+            f"{folder} is no project of scaffold: it has no {PRISTINE}. `scaffold new` writes one."
+        ) from None
+    except OSError as error:
+        raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ScaffoldError(f"{path}: is damaged: {error}. {mend}") from None
+    return _check(path, data, mend)
+
+
+def check_name(name: object) -> str:
+    """A path inside a project, with '/' in it. Raises ValueError for any other."""
+    if isinstance(name, str) and name and name.isprintable() and not set(name) & set("\\:"):
+        path = PurePosixPath(name)
+        if path.parts and not path.is_absolute() and str(path) == name:
+            parts = {part.lower() for part in path.parts}
+            if not parts & {"..", ".", ".git", ".hg", ".svn", FOLDER}:
+                return name
+    raise ValueError(f"{name!r} is no path of a file in the project")
+
+
+def _check(path: Path, data: Any, mend: str) -> Pristine:
+    try:
+        pristine = Pristine(
+            version=data["version"],
+            answers=data["answers"],
+            files=data["files"],
+            moved=data.get("moved", {}),
+        )
+        digest = data.pop("digest")
+        tables = (pristine.answers, pristine.files, pristine.moved)
+        if not all(isinstance(table, dict) for table in tables):
+            raise ValueError("'answers' and 'files' are no tables")
+        for name in (*pristine.files, *pristine.moved, *pristine.moved.values()):
+            check_name(name)
+        if not all(isinstance(text, str) for text in (pristine.version, *pristine.files.values())):
+            raise ValueError("a file is no text")
+        if not all(
+            isinstance(value, bool | int | float | str) for value in data["answers"].values()
+        ):
+            raise ValueError("an answer is no value")
+        if digest != _digest(data):
+            raise ValueError("it was edited by hand")
+    except KeyError as error:
+        raise ScaffoldError(f"{path}: is damaged: {error} is missing. {mend}") from None
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ScaffoldError(f"{path}: is damaged: {error}. {mend}") from None
+    return pristine
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    """Of everything else in the file, so that an edit of the copy does not pass for the render."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,15 @@
+"""`scaffold undo`: the state before the last update."""
+
+from pathlib import Path
+
+import typer
+
+from scaffold.journal import locked, undo_last
+from scaffold.update import find_project
+
+
+def undo_update(folder: Path, keep_copy: bool) -> None:
+    """Take the last update back. Raises ScaffoldError if files were edited since."""
+    folder = find_project(folder)
+    with locked(folder) as notes:
+        typer.echo("\n".join([*notes, *undo_last(folder, keep_copy)]))
