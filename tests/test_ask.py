@@ -1,11 +1,14 @@
-"""The dialogue of `scaffold new`, driven through a pseudo-terminal as a person would."""
+"""The dialogue of `scaffold new` and of updates, in a pseudo-terminal as a person has it."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pyte
@@ -13,22 +16,32 @@ import pytest
 import tomlkit
 from conftest import listing, read_files, run_cli
 
+from scaffold.answers import Answers, resolve
+from scaffold.catalog import load_catalog
+
 UP, DOWN, ENTER, ESCAPE, CTRL_C, CTRL_U = "\x1b[A", "\x1b[B", "\r", "\x1b", "\x03", "\x15"
 SECONDS = 30
 SUMMARY = "? Write "
+UPDATE = "? Update "
 
 
 class Terminal:
     """`scaffold new project` in a terminal, with the screen that a person sees."""
 
-    def __init__(self, folder: Path, *options: str, columns: int = 120) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        columns: int = 120,
+        command: Sequence[str] = ("-m", "scaffold", "new", "project"),
+    ) -> None:
         self.folder = folder
         self.text = ""  # the screen
         self.screen = pyte.Screen(columns, 40)
         self.stream = pyte.Stream(self.screen)
         self.child = pexpect.spawn(
             sys.executable,
-            ["-m", "scaffold", "new", "project", *options],
+            [*command, *options],
             cwd=str(folder),
             env={**os.environ, "TERM": "xterm", "COLUMNS": "300"},  # the terminal knows better
             dimensions=(40, columns),
@@ -116,10 +129,10 @@ Start = Callable[..., Terminal]
 def start(tmp_path: Path) -> Iterator[Start]:
     terminals = []
 
-    def start(*options: str, columns: int = 120) -> Terminal:
+    def start(*options: str, **how: Any) -> Terminal:
         folder = tmp_path / "dialogue"
         folder.mkdir()
-        terminals.append(Terminal(folder, *options, columns=columns))
+        terminals.append(Terminal(folder, *options, **how))
         return terminals[-1]
 
     yield start
@@ -398,3 +411,113 @@ def test_nothing_is_asked_without_a_terminal(tmp_path: Path, stdin: str) -> None
     assert "called" not in result.stdout
     files = read_files(tmp_path / "dialogue" / "project")
     assert files == written_without_asking(tmp_path / "yes")
+
+
+# an update: the answers of the last time are offered
+
+ASK = """
+import json, sys
+from pathlib import Path
+from scaffold.answers import resolve
+from scaffold.ask import ask_answers
+from scaffold.catalog import load_catalog
+
+catalog = load_catalog()
+given, previous = json.loads(sys.argv[1]), resolve(catalog, json.loads(sys.argv[2]))
+answers = ask_answers(catalog, given, Path("project").absolute(), previous)
+Path("answers.json").write_text(json.dumps(answers))
+"""
+PREVIOUS = {
+    "project.name": "net",
+    "hardware.num_processes": 4,
+    "training.epochs": 7,
+    "training.weight_decay": 0.1,
+    "features.best_model.enabled": False,
+    "features.clipping.max_norm": 2.5,
+    "features.ema.enabled": True,
+    "features.ema.decay": 0.9,
+    "features.schedule.kind": "wsd",
+    "features.schedule.decay": 0.4,
+    "features.tracker.enabled": True,
+}
+
+
+def start_update(start: Start, **given: Any) -> Terminal:
+    given = {key.replace("__", "."): value for key, value in given.items()}
+    return start(json.dumps(given), json.dumps(PREVIOUS), command=("-c", ASK))
+
+
+def answered(terminal: Terminal) -> Any:
+    return json.loads((terminal.folder / "answers.json").read_text())
+
+
+def resolved(**changes: Any) -> Answers:
+    given = {key.replace("__", "."): value for key, value in changes.items()}
+    return resolve(load_catalog(), {**PREVIOUS, **given})
+
+
+def test_enter_all_the_way_changes_nothing_in_an_update(start: Start) -> None:
+    terminal = start_update(start)
+    terminal.wait("(project.name) [net]")
+    terminal.repeat(ENTER, until="(hardware.num_processes) [4]")
+    terminal.repeat(ENTER, until="(training.epochs) [7]")
+    terminal.repeat(ENTER, until="Which features?")
+    terminal.wait("● ema", "● tracker", "○ best_model", "● clipping")
+    terminal.repeat(ENTER, until="(features.schedule.kind)")
+    terminal.wait("» wsd")
+    terminal.repeat(ENTER, until="Go through the finer settings?")
+    terminal.wait("keep them as they are")
+    terminal.repeat(ENTER, until=UPDATE)
+    assert f"{UPDATE}{terminal.folder / 'project'}?" in terminal.text
+    assert "update it" in terminal.text and "change nothing" in terminal.text
+    assert "rite" not in terminal.question().replace("project", "")
+    assert "(was" not in terminal.text and "turned on" not in terminal.text
+    assert terminal.finish(ENTER) == 0
+    assert answered(terminal) == resolved()
+
+
+def test_an_update_shows_what_changes(start: Start) -> None:
+    terminal = start_update(start, training__batch_size=8)
+    terminal.answer("(project.name)", "mesh")
+    terminal.choose("(hardware.distributed_type)", "NO")
+    terminal.repeat(ENTER, until="(training.epochs)")
+    terminal.answer("(training.epochs) [7]", "9")
+    assert "batch_size" not in terminal.wait("(training.learning_rate)")
+    terminal.repeat(ENTER, until="Which features?")
+    terminal.switch("ema")
+    terminal.switch("best_model")
+    terminal.press(ENTER, "○ ema", "● best_model")
+    terminal.repeat(ENTER, until="(features.tracker.project) [mesh]")
+    terminal.press(ENTER)
+    terminal.press("y", "Go through the finer settings?")
+    terminal.answer("(training.weight_decay) [0.1]", "0.2")
+    terminal.answer("(training.max_steps) [0]")
+    terminal.repeat(ENTER, until="(features.clipping.max_norm) [2.5]")
+    terminal.repeat(ENTER, until=UPDATE)
+    for change in ("epochs=9 (was 7)", "batch_size=8 (was 32)", "weight_decay=0.2 (was 0.1)"):
+        assert change in terminal.text
+    assert "num_processes=1 (was 4)" in terminal.text
+    assert re.search(r"features.best_model +turned on", terminal.text)
+    assert terminal.text.count("(was ") == 7, "the name, the tracker's and distributed_type too"
+    assert terminal.finish(ENTER) == 0
+    expected = resolved(
+        project__name="mesh",
+        hardware__distributed_type="NO",
+        hardware__num_processes=1,
+        training__epochs=9,
+        training__batch_size=8,
+        training__weight_decay=0.2,
+        features__ema__enabled=False,
+        features__best_model__enabled=True,
+    )
+    found = answered(terminal)
+    assert found.pop("features.ema.decay") == 0.99, "has no effect"
+    assert expected.pop("features.ema.decay") == 0.9
+    assert found == expected
+
+
+def test_leaving_an_update_answers_nothing(start: Start) -> None:
+    terminal = start_update(start)
+    terminal.repeat(ENTER, until="(training.epochs)")
+    assert terminal.finish(CTRL_C) == 0
+    assert answered(terminal) is None

@@ -1,0 +1,346 @@
+"""scaffold.toml with other answers in it, however its owner has written it."""
+
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scaffold.answers import Answers, applies, read_answers, resolve, schema, switch_key
+from scaffold.catalog import Value, load_catalog
+from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.settings import rewrite_settings, toml_literal, write_settings
+
+CATALOG = load_catalog()
+OPTIONS = schema(CATALOG)
+
+
+def complete(**answers: Value) -> Answers:
+    changes = {key.replace("__", "."): value for key, value in answers.items()}
+    return resolve(CATALOG, {"project.name": "net", **changes})
+
+
+DEFAULT = complete()
+EMA = complete(features__ema__enabled=True)
+WSD = complete(features__schedule__kind="wsd")
+
+
+def effective(answers: Mapping[str, Value]) -> Answers:
+    return {
+        key: answers[key] for key, option in OPTIONS.items() if applies(CATALOG, option, answers)
+    }
+
+
+def read(text: str, folder: Path) -> Answers:
+    path = folder / "read.toml"
+    path.write_bytes(text.encode())
+    return read_answers(CATALOG, path)
+
+
+def assert_holds(text: str, answers: Mapping[str, Value], folder: Path) -> None:
+    """The text says these answers, and nothing that would be refused beside them."""
+    found = read(text, folder)
+    assert {key: found.get(key) for key in effective(answers)} == effective(answers)
+    assert effective(resolve(CATALOG, found)) == effective(answers)
+
+
+def changed(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Lines that are only in one of two texts."""
+    one, two = before.split("\n"), after.split("\n")
+    return [x for x in one if x not in two], [x for x in two if x not in one]
+
+
+# what is asked for, one by one
+
+
+@pytest.mark.parametrize("answers", [EMA, WSD, DEFAULT], ids=["ema", "wsd", "default"])
+def test_a_file_that_nobody_edited_is_written_as_new(answers: Answers) -> None:
+    old = write_settings(CATALOG, DEFAULT)
+    there = rewrite_settings(CATALOG, old, answers, DEFAULT)
+    assert there == write_settings(CATALOG, answers)
+    assert rewrite_settings(CATALOG, there, DEFAULT, answers) == old
+
+
+def test_a_file_of_an_older_version_that_nobody_edited_is_written_as_new() -> None:
+    rendered = write_settings(CATALOG, DEFAULT).replace("# of AdamW", "# an older comment")
+    rendered = rendered.replace("log_every", "log_often")
+    new = rewrite_settings(CATALOG, rendered, EMA, DEFAULT, rendered)
+    assert new == write_settings(CATALOG, EMA)
+
+
+def test_values_change_in_their_rows_and_all_else_stays(tmp_path: Path) -> None:
+    old = write_settings(CATALOG, DEFAULT)
+    old = re.sub(r"epochs = 20 .*", "epochs   =  20\t# as long as the GPU is mine", old)
+    old = old.replace("[hardware]", "# the box under the desk\n[ hardware ] # here\n# and there")
+    old = old.replace('mixed_precision = "no"', "mixed_precision = 'no'") + "# the end"
+    new = rewrite_settings(
+        CATALOG,
+        old,
+        complete(training__epochs=7, hardware__mixed_precision="bf16"),
+        DEFAULT,
+    )
+    gone, added = changed(old, new)
+    assert gone == [
+        "mixed_precision = 'no'  # of the model's computations: no, bf16, fp16",
+        "epochs   =  20\t# as long as the GPU is mine",
+    ]
+    assert added == [
+        'mixed_precision = "bf16"  # of the model\'s computations: no, bf16, fp16',
+        "epochs   =  7\t# as long as the GPU is mine",
+    ]
+
+
+def test_rows_that_get_an_effect_are_added_and_go_again(tmp_path: Path) -> None:
+    old = write_settings(CATALOG, DEFAULT) + "# mine\n"
+    there = rewrite_settings(CATALOG, old, EMA, DEFAULT)
+    assert there == write_settings(CATALOG, EMA) + "# mine\n"
+    assert rewrite_settings(CATALOG, there, DEFAULT, EMA) == old
+
+
+def test_a_row_with_a_comment_of_its_owner_outlives_its_feature(tmp_path: Path) -> None:
+    row = "decay = 0.95  # from the paper"
+    old = re.sub("decay = 0.99 .*", row, write_settings(CATALOG, EMA))
+    off = complete(features__ema__decay=0.95, features__ema__enabled=False)
+    new = rewrite_settings(CATALOG, old, off, EMA)
+    assert f"\n{row}\n" in new
+    assert_holds(new, off, tmp_path)
+    back = rewrite_settings(CATALOG, new, complete(features__ema__decay=0.9), off)
+    assert "decay = 0.9  # from the paper\n" in back and back.count("from the paper") == 1
+
+
+def test_a_row_that_would_be_refused_becomes_a_comment(tmp_path: Path) -> None:
+    old = re.sub("decay = 0.2 .*", "decay = 0.2  # from the paper", write_settings(CATALOG, WSD))
+    new = rewrite_settings(CATALOG, old, DEFAULT, WSD)
+    assert "\n# decay = 0.2  # from the paper\n" in new
+    assert_holds(new, DEFAULT, tmp_path)
+
+
+def test_settings_that_are_gone_are_dropped(tmp_path: Path) -> None:
+    rendered = write_settings(CATALOG, DEFAULT)
+    rendered = rendered.replace("seed = 0", "warp = 9  # a factor\nseed = 0")
+    rendered = rendered.replace(
+        "[features.ema]", "[features.gone]\nenabled = true\n\n[features.ema]"
+    )
+    old = rendered.replace("# a factor", "# my factor").replace("epochs = 20", "epochs = 21")
+    answers = complete(training__epochs=21)
+    new = rewrite_settings(CATALOG, old, answers, {**DEFAULT, "training.warp": 9}, rendered)
+    expected = write_settings(CATALOG, answers)
+    assert new == expected.replace("seed = 0", "# warp = 9  # my factor\nseed = 0")
+
+
+def test_a_comment_of_ours_is_that_of_this_version(tmp_path: Path) -> None:
+    rendered = write_settings(CATALOG, DEFAULT).replace("# of AdamW", "# an older comment")
+    old = rendered.replace("[training]", "[training]  # mine")
+    new = rewrite_settings(CATALOG, old, DEFAULT, DEFAULT, rendered)
+    assert new == write_settings(CATALOG, DEFAULT).replace("[training]", "[training]  # mine")
+
+
+def test_a_setting_that_is_new_is_added(tmp_path: Path) -> None:
+    new = write_settings(CATALOG, DEFAULT)
+    rendered = re.sub(r"seed = .*\n", "", new)
+    rendered = re.sub(r"\[features.ema\]\n.*\n\n", "", rendered)
+    assert rendered.count("\n") == new.count("\n") - 4
+    previous = {
+        k: v for k, v in DEFAULT.items() if k not in ("training.seed", "features.ema.enabled")
+    }
+    old = rendered + "# mine\n"
+    assert rewrite_settings(CATALOG, old, DEFAULT, previous, rendered) == new + "# mine\n"
+
+
+def test_a_feature_whose_table_the_owner_took_out_is_not_brought_back(tmp_path: Path) -> None:
+    old = re.sub(r"\[features.clipping\]\n(.+\n)+\n", "", write_settings(CATALOG, DEFAULT))
+    assert "clipping" not in old
+    answers = complete(features__clipping__enabled=False, training__epochs=3)
+    new = rewrite_settings(CATALOG, old, answers, DEFAULT)
+    assert new == old.replace("epochs = 20", "epochs = 3")
+    assert_holds(new, answers, tmp_path)
+
+
+SHORT = {
+    "[features]\nema = true  # mine": "ema = { enabled = true, decay = 0.99 }  # mine",
+    "[features]\nema = {enabled = true}": "ema = { enabled = true, decay = 0.99 }",
+    "[features]\nema.enabled = true": "ema.enabled = true\nema.decay = 0.99  # ",
+    "features.ema = true\n": "features.ema = { enabled = true, decay = 0.99 }\n",
+    "features.ema.enabled = true\n": "features.ema.enabled = true\nfeatures.ema.decay = 0.99  # ",
+    "features = {ema = true}": ", ema = { enabled = true, decay = 0.99 }, ",
+    "[features.ema]": "[features.ema]\nenabled = true  # ",
+    "[features.ema]\ndecay = 0.99": "[features.ema]\nenabled = true  # ",
+    "[features]\nschedule = 'cosine'\nema=true": 'schedule = { enabled = true, kind = "cosine", ',
+    "training = {epochs=3}\n[features]\nema=true": "training = { epochs = 20, batch_size = 32,",
+}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("old", SHORT)
+def test_what_is_missing_is_added_in_the_owners_way(old: str, newline: str, tmp_path: Path) -> None:
+    new = rewrite_settings(CATALOG, f"{old}\n".replace("\n", newline), EMA, DEFAULT)
+    assert SHORT[old].replace("\n", newline) in new
+    assert_holds(new, EMA, tmp_path)
+    off = rewrite_settings(CATALOG, new, DEFAULT, EMA)
+    assert_holds(off, DEFAULT, tmp_path)
+    assert rewrite_settings(CATALOG, new, EMA, EMA) == new, "it is done"
+    if newline == "\r\n" and "\r" in new:
+        assert new.count("\r\n") == new.count("\n")
+
+
+def test_a_text_that_is_no_toml_is_refused() -> None:
+    with pytest.raises(ScaffoldError, match="is not TOML"):
+        rewrite_settings(CATALOG, "[training\n", EMA, DEFAULT)
+
+
+def test_tomlkit_is_imported_only_when_it_is_needed() -> None:
+    code = "import sys, scaffold.settings; assert 'tomlkit' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# any answers, any edits
+
+
+def value_of(key: str) -> st.SearchStrategy[Value]:
+    option = OPTIONS[key]
+    if option.type == "bool":
+        return st.booleans()
+    if option.type == "choice":
+        return st.sampled_from([choice.value for choice in option.choices])
+    if option.type == "int":
+        return st.integers(1, 50)
+    if option.type == "float":
+        return st.sampled_from([0.1, 0.25, 0.5])
+    return st.sampled_from(["net", "other_net"])
+
+
+@st.composite
+def any_answers(draw: st.DrawFn) -> Answers:
+    keys = draw(st.lists(st.sampled_from(list(OPTIONS)), unique=True, max_size=12))
+    answers: Answers = {"project.name": "net"}
+    for key in keys:
+        more = {**answers, key: draw(value_of(key))}
+        try:
+            resolve(CATALOG, more)
+        except AnswerError:
+            continue
+        answers = more
+    return resolve(CATALOG, answers)
+
+
+def owners_file(answers: Mapping[str, Value], draw: random.Random) -> str:
+    """A file with these answers as somebody might write it."""
+    tables: dict[str, list[tuple[str, Value]]] = {}
+    for key, value in effective(answers).items():
+        table, _, name = key.rpartition(".")
+        tables.setdefault(table, []).append((name, value))
+    root: list[str] = []
+    blocks: list[list[str]] = []
+    short: list[str] = []
+    way = draw.choice(["tables", "tables", "[features]", "features.", "features = {}"])
+    everything: list[str] = []
+    for table, rows in tables.items():
+        if draw.random() < 0.3:
+            draw.shuffle(rows)
+        if draw.random() < 0.3 and not table.startswith("features"):
+            rows = rows[: draw.randrange(len(rows) + 1)]
+        if draw.random() < 0.1:
+            continue
+        name = table.removeprefix("features.")
+        inline = f"{{{', '.join(f'{k} = {toml_literal(v)}' for k, v in rows)}}}"
+        on = dict(rows).get("enabled")
+        if on is not None and draw.random() < 0.3:
+            inline = toml_literal(on)
+        if name != table and way == "features = {}":
+            everything.append(f"{name} = {inline}")
+        elif name != table and way != "tables":
+            into, prefix = (short, name) if way == "[features]" else (root, table)
+            if draw.random() < 0.5:
+                into.append(f"{prefix} = {inline}{comment(draw)}")
+            elif rows:
+                into += [f"{prefix}.{k} = {toml_literal(v)}{comment(draw)}" for k, v in rows]
+        elif name == table and draw.random() < 0.15:
+            root.append(f"{table} = {inline}{comment(draw)}")
+        elif name == table and draw.random() < 0.15:
+            root += [f'"{table}" . {k} = {toml_literal(v)}{comment(draw)}' for k, v in rows]
+        else:
+            lines = [f"{' ' * draw.choice([0, 0, 2])}[{table}]{comment(draw)}"]
+            for k, v in rows:
+                lines += ["# # a = '#' [x]"] * (draw.random() < 0.1) + [""] * (draw.random() < 0.1)
+                lines.append(
+                    f"{' ' * draw.choice([0, 0, 2])}{k} = {literal(v, draw)}{comment(draw)}"
+                )
+            blocks.append(lines)
+    if short:
+        blocks.append(["[features]", *short])
+    if everything:
+        root.append(f"features = {{{', '.join(everything)}}}")
+    draw.shuffle(root)
+    if draw.random() < 0.5:
+        draw.shuffle(blocks)
+    lines = ["# mine"] * (draw.random() < 0.5) + root
+    for block in blocks:
+        lines += ["# of the next"] * (draw.random() < 0.2) + block + [""] * draw.randrange(3)
+    newline = draw.choice(["\n", "\n", "\r\n"])
+    return newline.join(lines) + newline * (draw.random() < 0.8)
+
+
+def comment(draw: random.Random) -> str:
+    return draw.choice(["", "", "  # mine", "\t#\"]='", "#"])
+
+
+def literal(value: Value, draw: random.Random) -> str:
+    if isinstance(value, str) and draw.random() < 0.3:
+        return draw.choice(
+            [f"'{value}'", f'"""{value}"""', f"'''\\\n{value}'''"[:0] or f"'{value}'"]
+        )
+    if isinstance(value, float) and draw.random() < 0.3:
+        return f"{value:e}"
+    return toml_literal(value)
+
+
+SEEN: dict[str, int] = {}
+
+
+@settings(max_examples=120, deadline=None)
+@given(any_answers(), any_answers(), st.randoms(use_true_random=False))
+def test_any_answers_go_into_any_file(
+    tmp_path_factory: pytest.TempPathFactory, before: Answers, after: Answers, draw: random.Random
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    old = owners_file(before, draw)
+    read(old, folder)
+    new = rewrite_settings(CATALOG, old, after, before)
+    assert_holds(new, after, folder)
+    assert rewrite_settings(CATALOG, new, after, after) == new
+    again = rewrite_settings(CATALOG, new, before, after)
+    assert_holds(again, before, folder)
+    for word in ("# of the next", "# # a = '#' [x]"):
+        assert new.count(word) == old.count(word)
+    assert new.count("mine") == old.count("mine") == again.count("mine")
+    for what in ("\r\n", "{", "[features]", "  [", "# mine"):
+        SEEN[what] = SEEN.get(what, 0) + (what in old)
+    SEEN["changed"] = SEEN.get("changed", 0) + (new != old)
+
+
+def test_the_files_above_were_of_all_kinds() -> None:
+    assert len(SEEN) == 6
+    assert min(SEEN.values()) >= 10, SEEN
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_answers(), any_answers(), any_answers())
+def test_only_values_edited_becomes_what_would_be_written(
+    previous: Answers, edited: Answers, after: Answers
+) -> None:
+    """However a file was edited: if it looks as we write it, it goes on to do so."""
+    old = write_settings(CATALOG, edited)
+    new = rewrite_settings(CATALOG, old, after, previous)
+    assert new == write_settings(CATALOG, after)
+    commented = "# mine\n" + old.replace("[training]", "[training]  # mine")
+    there = rewrite_settings(CATALOG, commented, after, edited)
+    assert rewrite_settings(CATALOG, there, edited, after) == commented
+
+
+def test_switches_are_among_the_answers_drawn() -> None:
+    assert {switch_key(feature) for feature in CATALOG.features.values()} <= set(OPTIONS)
