@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def render_project(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
+def render_project(
+    catalog: Catalog, answers: Mapping[str, Value], known: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """The text of each file of a project, by its path with '/' in it.
 
-    `answers` are complete and checked, as `answers.resolve` returns them. Raises TemplateError
+    `answers` are complete and checked, as `answers.resolve` returns them. `known` is an earlier
+    render: a file that comes out the same is not checked and formatted again. Raises TemplateError
     for a fault in the templates.
     """
-    import black
-    from black.mode import TargetVersion
-
+    known = known or {}
     components = active_components(catalog, answers)
     context = build_context(catalog, answers, components)
     environment = build_environment()
@@ -59,16 +60,24 @@ def render_project(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, 
     context["files"] = sorted(sources)
     files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
     for name, text in files.items():
-        if name.endswith(".py"):
+        if name.endswith(".py") and text != known.get(name):
             check_names(name, text, sources[name])
     check_config(files, sources)
     for name, text in files.items():
         # one that nothing was put into is formatted as it is: a test sees to that
-        if name in composed or (name.endswith(".py") and text != _join(sources[name])):
-            mode = black.Mode({TargetVersion.PY311}, line_length=LINE_LENGTH)
-            files[name] = black.format_str(text, mode=mode)
+        written = name in composed or (name.endswith(".py") and text != _join(sources[name]))
+        if written and text != known.get(name):
+            files[name] = _format(text)
     files["scaffold.toml"] = write_settings(catalog, answers)
     return dict(sorted(files.items()))
+
+
+def _format(text: str) -> str:
+    import black
+    from black.mode import TargetVersion
+
+    mode = black.Mode({TargetVersion.PY311}, line_length=LINE_LENGTH)
+    return black.format_str(text, mode=mode)
 
 
 def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:

@@ -206,7 +206,7 @@ def plan_update(
     catalog: Catalog, folder: Path, pristine: Pristine, answers: Mapping[str, Value]
 ) -> Plan:
     """What an update to these answers does to the files. Raises ScaffoldError."""
-    theirs = render_project(catalog, answers)
+    theirs = render_project(catalog, answers, pristine.files)
     options = schema(catalog)
     changed = {
         key: (pristine.answers.get(key), value)
@@ -317,9 +317,13 @@ class _Causes:
         for key in self.changed:
             given = complete(self.catalog, {key: self.answers[key]}, known)
             try:
-                yield key, render_project(self.catalog, resolve(self.catalog, given, {key}))
+                yield key, self._render(given, key)
             except AnswerError:  # it goes only with the others
                 continue
+
+    def _render(self, given: Mapping[str, Value], key: str) -> dict[str, str]:
+        answers = resolve(self.catalog, given, {key})
+        return render_project(self.catalog, answers, self.pristine.files)
 
 
 # what a person sees

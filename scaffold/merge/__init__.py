@@ -4,6 +4,7 @@ Three versions of each file: as it was generated, as its owner made it, as it wo
 now. `merge_files` puts them together; `weave.py` says how one file is merged.
 """
 
+import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,6 +73,12 @@ def merge_files(
     of a conflict. Text is as it is in the files: newlines and byte order marks are kept.
     """
     merged = Merged()
+    moved = moved_modules(pristine, mine)
+    if moved:  # what is generated finds the modules where they are now
+        theirs = {
+            name: _follow_moves(text, moved) if name.endswith(".py") else text
+            for name, text in theirs.items()
+        }
     open_files: list[_File] = []
     name_cause = label if callable(label) else lambda name, text: label
     for name in sorted(pristine.files.keys() | theirs.keys()):
@@ -133,11 +140,7 @@ def _weave_all(
     name_cause: Label,
 ) -> None:
     """Merge what both sides changed."""
-    moved = {
-        module_of(name): module_of(path)
-        for name, path in pristine.moved.items()
-        if name.endswith(".py") and path.endswith(".py")
-    }
+    moved = moved_modules(pristine, mine)
     for file in files:
         _put_into_dialect(file, moved)
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
@@ -172,6 +175,24 @@ def _weave_all(
         merged.conflicts += conflicts
 
 
+def moved_modules(pristine: Pristine, mine: Mapping[str, str]) -> dict[str, str]:
+    """The dotted names of the modules that the owner moved, by the old ones.
+
+    Left out are those that the owner's code still imports by the old name, as it may where
+    everything was moved together.
+    """
+    code = "\n".join(text for path, text in mine.items() if path.endswith(".py"))
+    return {
+        module_of(name): module_of(path)
+        for name, path in pristine.moved.items()
+        if name.endswith(".py") and not re.search(_import_of(module_of(name)), code)
+    }
+
+
+def _import_of(module: str) -> str:
+    return rf"(?m)^(\s*)(from|import) {re.escape(module)}\b"
+
+
 def _put_into_dialect(file: _File, moved: Mapping[str, str]) -> None:
     base, own, new = file.texts
     if file.kind == PYTHON:
@@ -179,19 +200,17 @@ def _put_into_dialect(file: _File, moved: Mapping[str, str]) -> None:
         file.layout = dialect.find_layout(*units, own)
         if file.layout:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
-        base, new = (_follow_moves(text, own, moved) for text in (base, new))
+        base, new = (_follow_moves(text, moved) for text in (base, new))
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), units[1])
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
     file.units = base_units, own_units, new_units
 
 
-def _follow_moves(text: str, own: str, moved: Mapping[str, str]) -> str:
+def _follow_moves(text: str, moved: Mapping[str, str]) -> str:
     """The text with imports from moved modules as the owner's files have them."""
     for old, new in moved.items():
-        pattern = rf"(?m)^(\s*)(from|import) {re.escape(old)}\b"
-        if not re.search(pattern, own):
-            text = re.sub(pattern, rf"\1\2 {new}", text)
+        text = re.sub(_import_of(old), rf"\1\2 {new}", text)
     return text
 
 
@@ -207,13 +226,55 @@ def _settle(file: _File) -> None:
     for _ in range(8):
         pieces = file.woven.merge(file.doubts)
         if any(isinstance(piece, Clash) for piece in pieces):
+            _balance(file)
             return
+        misplaced = file.woven.misplaced(pieces)
+        moving = [
+            region
+            for region in file.woven.their_changes()
+            if any(region[0] <= number <= region[1] for number in misplaced)
+        ]
+        if any(region not in file.doubts for region in moving):
+            file.doubts |= dict.fromkeys(moving, "it would stand in another block")
+            continue
         faults = find_faults(_mended(file, pieces))
         new = [fault for fault in faults if not any(fault in parent for parent in parents)]
         if not new:
             return
         for fault in new:
             _doubt(file, fault)
+
+
+def _balance(file: _File) -> None:
+    """Let each conflict cover so much that either choice leaves something that can be read."""
+    assert file.woven is not None
+    last = len(file.woven.base)
+    for _ in range(40):
+        grown = False
+        for start, end in file.woven.regions(file.doubts):
+            if not all(_can_be_read(file, (start, end), choice) for choice in ("mine", "theirs")):
+                region = max(0, start - 1), min(last, end + 1)
+                grown = grown or region not in file.doubts
+                file.doubts.setdefault(region, "")
+        if not grown:
+            return
+
+
+def _can_be_read(file: _File, region: Region, choice: str) -> bool:
+    """Whether the file is Python with this choice in one region, and the owner's in others."""
+    assert file.woven is not None
+    units: list[Piece] = []
+    for piece in file.woven.merge(file.doubts):
+        if isinstance(piece, Clash):
+            chosen = piece.region == region and choice == "theirs"
+            units += piece.theirs if chosen else piece.mine
+        else:
+            units.append(piece)
+    try:
+        ast.parse(_text(units))
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _settle_toml(file: _File) -> None:
@@ -273,9 +334,13 @@ def _check_together(
     own code needs what they lose.
     """
     result = {path: text for path, text in merged.files.items() if text is not None}
+    clashing = set()
     for file in files:
         if file.kind == PYTHON and file.woven is not None:
-            result[file.path] = _mended(file, file.woven.merge(file.doubts), clash_as_mine=True)
+            pieces = file.woven.merge(file.doubts)
+            result[file.path] = _mended(file, pieces, clash_as_mine=True)
+            if any(isinstance(piece, Clash) for piece in pieces):
+                clashing.add(file.path)
     others = {path: text for path, text in mine.items() if path not in merged.files}
     now = find_project_faults({**others, **result})
     own = find_project_faults(mine)
@@ -287,6 +352,8 @@ def _check_together(
             if fault in own.get(path, ()) or fault in new.get(path, ()):
                 continue
             at = path if path in names else fault.source  # who has it, or who lost it
+            if at in clashing:
+                continue  # there is something to decide already
             if at not in open_files and at in names and at in mine:
                 open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
                 files.append(open_files[at])
@@ -344,7 +411,7 @@ def _write(file: _File, pieces: Sequence[Piece], name_cause: Label) -> tuple[str
         return _laid_out(file, text), []
     rows: list[str] = []
     conflicts = []
-    reasons = sorted(set(file.doubts.values()))
+    reasons = sorted(set(file.doubts.values()) - {""})
     for piece in pieces:
         if isinstance(piece, Unit):
             rows += [""] * piece.blanks + list(piece.lines)

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -19,6 +19,7 @@ class Side:
     units: Sequence[Unit]
     match: Sequence[int | None]  # for each unit of the base, that of this file
     inserts: Sequence[Sequence[int]]  # before each unit of the base and at the end: new units
+    number_of: Mapping[int, int]  # `match` the other way round
 
     def of(self, number: int) -> Unit | None:
         """What became of a unit of the base."""
@@ -40,7 +41,7 @@ def align(base: Sequence[Unit], units: Sequence[Unit]) -> Side:
             gap = number_of[position] + 1
         else:
             inserts[gap].append(position)
-    return Side(units, match, inserts)
+    return Side(units, match, inserts, number_of)
 
 
 def _match_equal(base: Sequence[Unit], units: Sequence[Unit], match: list[int | None]) -> None:

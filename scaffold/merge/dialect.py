@@ -75,26 +75,34 @@ class Layout:
 
 def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout | None:
     """The layout of a file whose owner laid it out anew as a whole, else None."""
-    known: dict[str, set[tuple[str, ...]]] = {}
-    for unit in base:
-        known.setdefault(unit.key, set()).add(unit.flat)
-    changed = [unit for unit in mine if unit.key in known and unit.flat not in known[unit.key]]
-    if len(changed) < 3:
+    known: dict[str, Unit] = {unit.key: unit for unit in base}
+    shapes = {unit.flat for unit in base}
+    changed = [
+        (known[unit.key], unit) for unit in mine if unit.key in known and unit.flat not in shapes
+    ]
+    if not changed:
         return None
     marks = Counter(token for token, _, _ in _strings(text))
     single = marks["'"] > marks['"']
-    return Layout(_find_width(text, single), single)
+    width = _find_width(changed, text, single)
+    if len(changed) < 3 and width is None:
+        return None  # a few statements, laid out by hand
+    return Layout(width, single)
 
 
-def _find_width(text: str, single: bool) -> int | None:
+def _find_width(changed: Sequence[tuple[Unit, Unit]], text: str, single: bool) -> int | None:
+    """The line length for which black leaves the text as it is, if there is one.
+
+    What was split was too long for it, and what was put on one line was not.
+    """
     import black
 
-    longest = max(len(row) for row in text.split("\n"))
-    # long strings and comments may stand out, but most rows fit
-    common = sorted(len(row) for row in text.split("\n"))[-6:][0]
-    tried = [width for width in _WIDTHS if width >= common][:5]
-    tried.sort(key=lambda width: width < longest)
-    for width in tried:
+    split = [len(old.lines[0]) for old, new in changed if len(old.lines) == 1 < len(new.lines)]
+    joined = [len(new.lines[0]) for old, new in changed if len(new.lines) == 1 < len(old.lines)]
+    low, high = max(joined, default=0), min(split, default=1000)
+    widths = [width for width in _WIDTHS if low <= width < high]
+    likely = sorted(widths, reverse=bool(split))[:4]
+    for width in likely:
         mode = black.Mode(line_length=width, string_normalization=not single)
         try:
             if black.format_str(text, mode=mode) == text:

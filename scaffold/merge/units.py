@@ -37,6 +37,7 @@ class Unit:
     blanks: int = 0  # blank lines above it
     scope: str = ""  # the definitions around it: "Checkpoints.save"; of TOML, the table
     is_code: bool = True  # of Python
+    origin: str = ""  # in a merge: "b", "m" or "t" for base, mine and theirs, and its number there
 
     @property
     def text(self) -> str:
@@ -184,7 +185,7 @@ def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str
             depths.append(depth)
             continue
         after = next((span for span in spans[number + 1 :] if span[2] >= 0), None)
-        if after and indent_of(rows[after[0] - 1]) <= column:
+        if after and indent_of(rows[after[0] - 1]) == column:
             depths.append(after[2])
         else:
             depths.append(max((lv for lv, col in columns.items() if col <= column), default=0))

@@ -6,8 +6,9 @@ agree, or where the two can be put together (`statement.py`, `commute.py`); ever
 conflict, which covers what hangs together: a whole deleted stretch, for example.
 """
 
+import itertools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.align import Side, align, role
@@ -27,6 +28,7 @@ class Clash:
     mine: tuple[Unit, ...]
     base: tuple[Unit, ...]
     theirs: tuple[Unit, ...]
+    region: Region
 
 
 Piece = Unit | Clash
@@ -48,7 +50,7 @@ class Weave:
 
         `doubtful` are regions where the sides do not fit although their text does.
         """
-        regions = _join([*self._find_clashes(), *doubtful])
+        regions = self.regions(doubtful)
         pieces: list[Piece] = []
         number = 0
         for start, end in regions:
@@ -61,9 +63,98 @@ class Weave:
             pieces += self._unit(number)
             number += 1
         pieces += self._plain(number, len(self.base) + 1)
+        pieces = self._close_up(pieces)
         return [
             piece for piece in pieces if not isinstance(piece, Clash) or piece.mine or piece.theirs
         ]
+
+    def _close_up(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Without blank lines behind the head of a block that neither side has there."""
+        known = {
+            (one.key, two.key)
+            for side in (self.mine, self.theirs)
+            for one, two in itertools.pairwise(side.units)
+        }
+        out: list[Piece] = []
+        for piece in pieces:
+            if isinstance(piece, Unit) and piece.blanks and out and isinstance(out[-1], Unit):
+                opens = out[-1].depth < piece.depth
+                if opens and (out[-1].key, piece.key) not in known:
+                    piece = replace(piece, blanks=0)
+            out.append(piece)
+        return out
+
+    def regions(self, doubtful: Collection[Region] = ()) -> list[Region]:
+        """Where a person must decide."""
+        regions = _join([*self._find_clashes(), *doubtful])
+        while True:
+            whole = _join([self._whole_blocks(region) for region in regions])
+            if whole == regions:
+                return regions
+            regions = whole
+
+    def _whole_blocks(self, region: Region) -> Region:
+        """A region that goes on to the end of all blocks that one side opens or drops in it."""
+        start, end = region
+        last = end
+        for number in range(start, end):
+            if None in (self.mine.match[number], self.theirs.match[number]):
+                level = self.base[number].depth
+                after = number + 1
+                while after < len(self.base) and (
+                    self.base[after].depth > level or self.base[after].is_comment
+                ):
+                    after += 1
+                last = max(last, after if after > number + 1 else last)
+        for side in (self.mine, self.theirs):
+            for gap in range(start, max(end, start + 1)):
+                for place in side.inserts[gap]:
+                    after = place + 1
+                    while after < len(side.units) and (
+                        side.units[after].depth > side.units[place].depth
+                    ):
+                        last = max(last, side.number_of.get(after, -1) + 1)
+                        after += 1
+        return start, last
+
+    def misplaced(self, pieces: Sequence[Piece]) -> list[int]:
+        """Units of the base that are in other blocks than both sides have put them."""
+        found = []
+        dropped = self._dropped(pieces)
+        blocks: list[tuple[int, str]] = []  # around what comes next
+        for piece in pieces:
+            if isinstance(piece, Clash):
+                return []
+            if piece.is_comment:
+                continue
+            while blocks and blocks[-1][0] >= piece.depth:
+                blocks.pop()
+            if piece.origin.startswith("b"):
+                number = int(piece.origin[1:])
+                wanted = {
+                    head
+                    for side, mark in ((self.mine, "m"), (self.theirs, "t"))
+                    for head in self._heads(side, mark, number)
+                }
+                if wanted - dropped != {head for _, head in blocks}:
+                    found.append(number)
+            blocks.append((piece.depth, piece.origin))
+        return found
+
+    def _dropped(self, pieces: Sequence[Piece]) -> set[str]:
+        """What is in one of the sides and not in the merge."""
+        there = {piece.origin for piece in pieces if isinstance(piece, Unit)}
+        every = {f"b{number}" for number in range(len(self.base))}
+        every |= {f"m{number}" for number in range(len(self.mine.units))}
+        every |= {f"t{number}" for number in range(len(self.theirs.units))}
+        return every - there
+
+    def _heads(self, side: Side, mark: str, number: int) -> Iterator[str]:
+        """The heads of the blocks around a unit of the base, in one side."""
+        place = side.match[number]
+        while place is not None and (place := parent(side.units, place)) is not None:
+            known = side.number_of.get(place)
+            yield f"{mark}{place}" if known is None else f"b{known}"
 
     def their_changes(self) -> list[Region]:
         """The regions in which the other side differs from the base."""
@@ -112,13 +203,31 @@ class Weave:
         return merge_unit(base, mine, theirs) if self.kind in (PYTHON, TOML) else None
 
     def _deleted_run(self, side: Side, number: int) -> Region:
-        """The stretch of units around one that this side deleted."""
+        """The stretch around a unit that this side deleted and that hangs together with it."""
+        if self.kind != PYTHON or self._stands_alone(number):
+            return number, number + 1
         start, end = number, number + 1
-        while start > 0 and side.match[start - 1] is None:
+        while start > 0 and side.match[start - 1] is None and not self._ends_before(start):
             start -= 1
-        while end < len(self.base) and side.match[end] is None:
+        while end < len(self.base) and side.match[end] is None and not self._ends_before(end):
             end += 1
         return start, end
+
+    def _stands_alone(self, number: int) -> bool:
+        """Whether a unit is a field or a statement at the top of a file."""
+        unit = self.base[number]
+        if unit.is_comment or unit.text.rstrip().endswith(":"):
+            return False
+        head = parent(self.base, number)
+        text = "" if head is None else self.base[head].text.lstrip()
+        return (unit.depth == 0 and not text) or text.startswith("class ")
+
+    def _ends_before(self, number: int) -> bool:
+        """Whether a definition at the top of a file ends in front of a unit."""
+        unit, before = self.base[number], self.base[number - 1]
+        if unit.depth > 0:
+            return False
+        return not before.is_comment and not before.text.startswith("@")
 
     def _is_replaced(self, side: Side, gap: int) -> bool:
         """Whether this side wrote something else in place of the units on both sides of a gap."""
@@ -149,7 +258,7 @@ class Weave:
 
     def _lost_context(self, one: Side, other: Side, gap: int) -> int | None:
         """The base unit that the other side deleted, if new units have nothing left around them."""
-        number_of = {place: number for number, place in enumerate(one.match) if place is not None}
+        number_of = one.number_of
         first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
         depth = one.units[first].depth
         head = parent(one.units, first)
@@ -203,7 +312,9 @@ class Weave:
         depth = mine.depth + theirs.depth - unit.depth
         if mine.depth == theirs.depth and self._same_block(number):
             depth = mine.depth
-        blanks = theirs.blanks if mine.blanks == unit.blanks else mine.blanks
+        # blank lines stand between two units: a new one above has its own distance
+        own = bool(self.mine.inserts[number]) or mine.blanks != unit.blanks
+        blanks = mine.blanks if own else theirs.blanks
         if unit.same == theirs.same:
             # laid out anew by neither the owner nor the merge: as the generator has it
             merged = theirs if mine.same == unit.same and mine.flat == unit.flat else mine
@@ -211,7 +322,7 @@ class Weave:
             merged = mine if mine.same == theirs.same else theirs
         else:
             merged = self._merge_unit(unit, mine, theirs) or mine
-        return [replace(self._place(merged, depth), blanks=blanks)]
+        return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
 
     def _same_block(self, number: int) -> bool:
         """Whether both sides put a unit into the same new blocks, or neither into one."""
@@ -220,7 +331,7 @@ class Weave:
             new: list[str] = []
             place = side.match[number]
             while place is not None and (place := parent(side.units, place)) is not None:
-                if place not in side.match:
+                if place not in side.number_of:
                     new.append(side.units[place].key)
             heads.append(new)
         return heads[0] == heads[1]
@@ -238,16 +349,18 @@ class Weave:
             return [*mine]
         if _contains(theirs, mine):
             return [*theirs]
-        # the one that goes on with the block above stands first
-        inside = mine[0].blanks and self._opens_for_next(theirs, gap)
-        if inside or theirs[0].depth > mine[0].depth:
+        # what goes on with the block above stands first, what opens one for the next unit last
+        inside = mine[0].blanks and self._opens_for_next(self.theirs, gap)
+        last = self._opens_for_next(self.mine, gap)
+        if inside or last or theirs[0].depth > mine[0].depth:
             return [*theirs, *mine]
         return [*mine, *theirs]
 
-    def _opens_for_next(self, theirs: Sequence[Unit], gap: int) -> bool:
+    def _opens_for_next(self, side: Side, gap: int) -> bool:
         """Whether new lines end with the head of a block around the next unit."""
-        after = self.theirs.of(gap) if gap < len(self.base) else None
-        return after is not None and after.depth > theirs[-1].depth
+        after = side.of(gap) if gap < len(self.base) else None
+        places = side.inserts[gap]
+        return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
 
     def _already_there(self, place: int, gap: int) -> bool:
         """Whether the owner wrote the same statement into the same block by hand."""
@@ -266,15 +379,21 @@ class Weave:
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Unit:
         """A new unit of one side, as deep as the other side has put what is around it."""
         unit = one.units[place]
-        return self._place(unit, unit.depth + self._depth_change(one, other, place, gap))
+        moved = self._place(unit, unit.depth + self._depth_change(one, other, place, gap))
+        return replace(moved, origin=f"{'m' if one is self.mine else 't'}{place}")
 
     def _depth_change(self, one: Side, other: Side, place: int, gap: int) -> int:
+        replaced = other.of(gap) if gap < len(self.base) and one.match[gap] is None else None
+        if replaced is not None:
+            return replaced.depth - self.base[gap].depth
         places = one.inserts[gap]
         level = min(one.units[other_place].depth for other_place in places)
         best: tuple[int, int, int] | None = None
         after = one.of(gap) if gap < len(self.base) else None
         # a blank line above, and none below: it belongs to what follows
         to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
+        if self._opens_for_next(one, gap):  # where both do, the owner's block is the inner one
+            to_next = one is self.mine or not self._opens_for_next(self.mine, gap)
         for number, rank in ((gap - 1, int(to_next)), (gap, int(not to_next))):
             if not 0 <= number < len(self.base):
                 continue
@@ -307,32 +426,37 @@ class Weave:
             theirs.pop()
             if base and base[-1].same == after[0].same:  # type: ignore[union-attr]
                 base.pop()
-        return [*before, Clash(tuple(mine), tuple(base), tuple(theirs)), *after]
-
-    def _blocks_inside(self, side: Side, number: int, start: int, end: int) -> int:
-        """How many new blocks around a unit one side opens within a region."""
-        opened = {place for gap in range(start, end) for place in side.inserts[gap]}
-        count = 0
-        place = side.match[number]
-        while place is not None:
-            place = parent(side.units, place)
-            count += place in opened
-        return count
+        return [*before, Clash(tuple(mine), tuple(base), tuple(theirs), (start, end)), *after]
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Unit]:
-        """The units of one side in a region."""
-        units = [self._move(one, other, place, start) for place in one.inserts[start]]
+        """The units of one side in a region, as deep as the other side has what is around it."""
+        places = [*one.inserts[start]]
         for number in range(start, end):
-            unit = one.of(number)
-            if unit:
-                there = other.of(number)
-                change = there.depth - self.base[number].depth if there else 0
-                change -= self._blocks_inside(other, number, start, end)
-                units.append(self._place(unit, unit.depth + change))
-            if number + 1 < end:
-                gap = number + 1
-                units += [self._move(one, other, place, gap) for place in one.inserts[gap]]
-        return units
+            place = one.match[number]
+            places += [] if place is None else [place]
+            places += one.inserts[number + 1] if number + 1 < end else []
+        change = self._change_around(other, start, end)
+        return [self._place(one.units[place], one.units[place].depth + change) for place in places]
+
+    def _change_around(self, side: Side, start: int, end: int) -> int:
+        """How much deeper a side has a region, apart from the blocks it opens or drops in it."""
+        opened = {place for gap in range(start, end) for place in side.inserts[gap]}
+        for number in range(start, end):
+            place: int | None = side.match[number]
+            if place is None:
+                continue
+            change = side.units[place].depth - self.base[number].depth
+            while place is not None:
+                place = parent(side.units, place)
+                change -= place in opened
+            head = parent(self.base, number)
+            while head is not None and head >= start:
+                change += side.match[head] is None
+                head = parent(self.base, head)
+            return change
+        head = parent(self.base, start) if start < len(self.base) else None
+        around = None if head is None else side.of(head)
+        return 0 if around is None or head is None else around.depth - self.base[head].depth
 
 
 def parent(units: Sequence[Unit], place: int) -> int | None:

@@ -1,0 +1,377 @@
+"""`scaffold update`, `add`, `remove`, `undo` and `diff --incoming`, as people use them."""
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, TEMPLATES, read_files, run_cli
+
+import scaffold.update
+from scaffold.catalog import load_catalog
+from scaffold.cli import main
+from scaffold.pristine import PRISTINE, read_pristine, write_pristine
+
+STEP = "            optimizer.step()\n"
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    """The command line in this process."""
+
+    def run(*arguments: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["scaffold", *map(str, arguments)])
+        capfd.readouterr()
+        try:
+            main()
+            code: object = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        sys.stdout.flush()
+        captured = capfd.readouterr()
+        assert isinstance(code, int)
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def project(cli: Cli, tmp_path: Path) -> Path:
+    folder = tmp_path / "digits"
+    assert cli("new", folder, "--yes").code == 0
+    return folder
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) == 1, text.count(old)
+    path.write_text(text.replace(old, new))
+
+
+def answer(folder: Path, key: str) -> object:
+    return read_pristine(folder).answers[key]
+
+
+# answers
+
+
+def test_answers_changed_in_the_file_are_applied(cli: Cli, project: Path) -> None:
+    settings = project / "scaffold.toml"
+    edit(settings, 'mixed_precision = "no"  # of the', 'mixed_precision = "bf16"  # ours: of the')
+    edit(settings, "epochs = 20", "epochs = 7")
+    result = cli("update", project)
+    assert result.code == 0
+    assert 'hardware.mixed_precision: "no" -> "bf16"' in result.out
+    assert "epochs: int = 7" in (project / "train.py").read_text()
+    assert "mixed_precision: 'bf16'" in (project / "accelerate.yaml").read_text()
+    assert 'mixed_precision = "bf16"  # ours: of the' in settings.read_text()
+    assert cli("update", project).out.startswith("Nothing to do")
+
+
+def test_typed_options_win_over_the_file(cli: Cli, project: Path) -> None:
+    edit(project / "scaffold.toml", "epochs = 20", "epochs = 7")
+    assert cli("update", project, "--epochs", "9", "--set", "training.seed=3").code == 0
+    assert (answer(project, "training.epochs"), answer(project, "training.seed")) == (9, 3)
+    assert "epochs = 9 " in (project / "scaffold.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["--num-processes", "4"], ("MULTI_GPU", 4, False)),
+        (["--num-processes", "4", "--use-cpu"], ("MULTI_CPU", 4, True)),
+        (["--distributed-type", "MULTI_CPU"], ("MULTI_CPU", 2, True)),
+    ],
+)
+def test_hardware_follows_from_what_is_new(
+    given: list[str], expected: tuple[object, ...], cli: Cli, project: Path
+) -> None:
+    keys = [f"hardware.{name}" for name in ("distributed_type", "num_processes", "use_cpu")]
+    before = read_files(project)
+    assert cli("update", project, *given).code == 0
+    assert tuple(answer(project, key) for key in keys) == expected
+    assert cli("update", project, "--num-processes", "1", "--no-use-cpu").code == 0
+    assert tuple(answer(project, key) for key in keys) == ("NO", 1, False)
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--set", "training.epochs=none"], "training.epochs"),
+        (["--set", "hardware.precision=bf16"], "hardware.mixed_precision"),
+        (["--distributed-type", "NO", "--num-processes", "4"], "4 processes need"),
+    ],
+)
+def test_answers_that_are_not_allowed_change_nothing(
+    given: list[str], says: str, cli: Cli, project: Path
+) -> None:
+    before = read_files(project)
+    result = cli("update", project, *given)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
+    assert read_files(project) == before
+
+
+def test_a_broken_settings_file_is_named(cli: Cli, project: Path) -> None:
+    edit(project / "scaffold.toml", "epochs = 20", "epochs = = 20")
+    before = read_files(project)
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "scaffold.toml" in result.err and "line" in result.err
+    assert read_files(project) == before
+
+
+def test_features_are_added_and_removed(cli: Cli, project: Path) -> None:
+    before = read_files(project)
+    result = cli("add", "ema", project, "--set", "features.ema.decay=0.9")
+    assert result.code == 0
+    assert "ema_decay: float = 0.9 " in (project / "train.py").read_text()
+    assert cli("remove", "ema", project).code == 0
+    assert cli("add", "mixed_precision", project).code == 0
+    assert answer(project, "hardware.mixed_precision") == "bf16"
+    assert cli("remove", "mixed_precision", project).code == 0
+    assert cli("update", project, "--set", "features.ema.decay=0.99").code == 0
+    assert cli("remove", "ema", project).code == 0
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+    result = cli("add", "emo", project)
+    assert result.code == 2
+    assert "did you mean ema?" in result.err
+
+
+def test_newer_templates_reach_an_edited_project(
+    cli: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
+    templates = tmp_path / "templates"
+    shutil.copytree(TEMPLATES, templates)
+    edit(templates / "base/files/metrics.py", "    def read(", "    # newer\n    def read(")
+    edit(templates / "base/files/train.py", "        # forward\n", "        # forward pass\n")
+    monkeypatch.setattr(scaffold.update, "load_catalog", lambda: load_catalog(templates))
+    result = cli("update", project)
+    assert result.code == 0, result
+    assert "# newer" in (project / "metrics.py").read_text()
+    script = (project / "train.py").read_text()
+    assert "# forward pass" in script and "print('mine')" in script
+
+
+def test_a_project_of_a_newer_version_is_left_alone(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scaffold.update, "__version__", "0.0.9")
+    before = read_files(project)
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "install that version" in result.err
+    assert read_files(project) == before
+
+
+# looking first
+
+
+def test_a_dry_run_shows_what_the_update_does(cli: Cli, project: Path, tmp_path: Path) -> None:
+    edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
+    before = read_files(project)
+    shown = cli("update", project, "--dry-run", "--set", "features.ema=true")
+    assert shown.code == 0
+    assert cli("diff", project, "--incoming", "--set", "features.ema=true").out == shown.out
+    assert read_files(project) == before
+    patched = tmp_path / "patched"
+    shutil.copytree(project, patched)
+    subprocess.run(["git", "apply", "-"], cwd=patched, input=shown.out.encode(), check=True)
+    assert cli("update", project, "--set", "features.ema=true").code == 0
+    after = read_files(project)
+    assert after != before
+    for name, text in read_files(patched).items():
+        if not name.startswith(".scaffold"):
+            assert text == after[name], name
+
+
+# conflicts
+
+
+@pytest.fixture
+def conflict(cli: Cli, project: Path) -> Path:
+    """A project with a conflict in it."""
+    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    result = cli("update", project, "--epochs", "10", "--seed", "4")
+    assert result.code == 1
+    return project
+
+
+def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
+    text = (conflict / "train.py").read_text()
+    found = re.search(
+        r"<{7} yours\n(.*)\n\|{7} generated before\n(.*)\n={7}\n(.*)\n>{7} (.*)\n",
+        text,
+    )
+    assert found
+    values = [re.search(r"epochs: int = (\d+)", found[number]) for number in (1, 2, 3)]
+    assert [value and value[1] for value in values] == ["50", "20", "10"]
+    assert found[4] == "training.epochs = 10"  # and not the seed, which changed too
+    assert "seed: int = 4" in text
+    line = text[: found.start()].count("\n") + 1
+    status = json.loads(cli("status", conflict, "--json").out)
+    assert status["conflicts"] == [
+        {"path": "train.py", "line": line, "label": "training.epochs = 10"}
+    ]
+
+
+def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> None:
+    before = read_files(conflict)
+    result = cli("add", "ema", conflict)
+    assert result.code == 1
+    assert "train.py:" in result.err and "training.epochs = 10" in result.err
+    assert read_files(conflict) == before
+    script = conflict / "train.py"
+    script.write_text(
+        re.sub(r"<{7}.*\n(.*\n)(?:.*\n){4}>{7}.*\n", r"\1", script.read_text(), count=1)
+    )
+    assert cli("add", "ema", conflict).code == 0
+    assert "epochs: int = 50" in script.read_text()
+
+
+def test_undo_takes_a_conflict_back(cli: Cli, project: Path) -> None:
+    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    before = read_files(project)
+    assert cli("update", project, "--epochs", "10").code == 1
+    edit(project / "metrics.py", "import torch\n", "import torch\n\nMINE = 1\n")  # not updated
+    assert cli("undo", project).code == 0
+    after = read_files(project)
+    assert b"MINE" in after["metrics.py"]
+    after["metrics.py"] = before["metrics.py"]
+    assert {name: after[name] for name in before} == before
+
+
+def test_undo_refuses_to_lose_an_edit(cli: Cli, conflict: Path) -> None:
+    script = conflict / "train.py"
+    script.write_text(script.read_text() + "# later\n")
+    before = read_files(conflict)
+    result = cli("undo", conflict)
+    assert result.code == 2
+    assert "train.py" in result.err and "--keep-copy" in result.err
+    assert read_files(conflict) == before
+    assert cli("undo", conflict, "--keep-copy").code == 0
+    assert (conflict / "train.py.kept").read_bytes() == before["train.py"]
+    assert "epochs: int = 50" in script.read_text()
+    assert cli("undo", conflict).code == 2  # there is nothing more
+
+
+def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path) -> None:
+    off = [f"features.{name}=false" for name in ("best_model", "early_stopping", "stop_on_nan")]
+    given = [word for setting in off for word in ("--set", setting)]
+    edit(project / "callbacks.py", '"""Small objects', '"""Our small objects')
+    result = cli("update", project, *given, "--set", "features.metrics_file=false")
+    assert result.code == 1
+    text = (project / "callbacks.py").read_text()
+    assert "Our small objects" in text and "class BestModel" in text
+    assert "callbacks.py:1" in result.out
+
+
+# what other people may have written
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside.py", "/tmp/outside.py", ".git/hooks/x", "a/../b", "."]
+)
+def test_paths_of_a_foreign_copy_are_checked(name: str, cli: Cli, project: Path) -> None:
+    pristine = read_pristine(project)
+    files = {**pristine.files, name: "print('pwned')\n"}
+    text = write_pristine(type(pristine)(pristine.version, pristine.answers, files))
+    (project / PRISTINE).write_text(text)
+    before = read_files(project.parent)
+    for command in (["update", "--seed", "3"], ["status"], ["diff"]):
+        result = cli(command[0], project, *command[1:])
+        assert result.code == 2
+        assert "no path of a file in the project" in result.err
+    assert read_files(project.parent) == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace("import torch", "import os", 1),
+        lambda text: "[]",
+        lambda text: "{}",
+        lambda text: text.replace('"files": {', '"files": [', 1),
+    ],
+)
+def test_a_damaged_copy_is_named(damage: Callable[[str], str], cli: Cli, project: Path) -> None:
+    path = project / PRISTINE
+    path.write_text(damage(path.read_text()))
+    before = read_files(project)
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "pristine.json" in result.err and "version control" in result.err
+    assert len(result.err.splitlines()) == 1
+    assert read_files(project) == before
+
+
+def test_a_folder_that_is_no_project(cli: Cli, tmp_path: Path) -> None:
+    for command in ("update", "status", "diff", "undo"):
+        result = cli(command, tmp_path)
+        assert result.code == 2
+        assert "no project of scaffold" in result.err
+
+
+def test_a_link_out_of_the_project_is_not_followed(cli: Cli, project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    shutil.move(project / "train.py", outside)
+    (project / "train.py").symlink_to(outside)
+    before = outside.read_text()
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "leads out of the project" in result.err
+    assert outside.read_text() == before
+
+
+def test_an_update_is_fast(tmp_path: Path) -> None:
+    """Less than half a second of processor time on an idle machine: a tripwire, not a benchmark."""
+    assert run_cli("new", "digits", "--yes", cwd=tmp_path).returncode == 0
+    edit(tmp_path / "digits/train.py", STEP, f"{STEP}            print('mine')\n")
+    times = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = run_cli("update", "digits", "--mixed-precision", "bf16", cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert run_cli("undo", "digits", cwd=tmp_path).returncode == 0
+    assert min(times) < 1.0
+
+
+def test_nothing_heavy_is_imported(project: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['scaffold', 'update', sys.argv[1], '--seed', '3']\n"
+        "from scaffold.cli import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    print([name for name in ('torch', 'accelerate', 'questionary', 'numpy') "
+        "if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(project)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=REPOSITORY,
+    )
+    assert result.stdout.endswith("[]\n")
