@@ -13,8 +13,9 @@ from pathlib import Path
 import typer
 
 from scaffold.changes import Change
+from scaffold.moves import follow_moves
 from scaffold.pristine import Pristine, read_pristine
-from scaffold.status import follow_moves, read_text
+from scaffold.texts import read_text
 
 NO_NEWLINE = "\\ No newline at end of file"
 _MODE = "100644"

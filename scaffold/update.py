@@ -13,7 +13,6 @@ from scaffold.answers import (
     check,
     find_option,
     parse_setting,
-    read_answers,
     resolve,
     schema,
     switch_key,
@@ -23,10 +22,13 @@ from scaffold.changes import Change, Conflict, Plan
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.journal import apply_changes, locked
 from scaffold.merge import merge_files
+from scaffold.moves import follow_moves
 from scaffold.pristine import PRISTINE, Pristine, read_pristine, write_pristine
+from scaffold.reanswer import SETTINGS, complete, next_answers
 from scaffold.render import render_project
 from scaffold.settings import rewrite_settings, toml_literal
-from scaffold.status import SETTINGS, complete, follow_moves, open_conflicts, read_text, read_texts
+from scaffold.status import open_conflicts
+from scaffold.texts import read_text, read_texts
 
 
 def update_project(
@@ -92,7 +94,7 @@ def _run(
         if ask:
             from scaffold.ask import ask_answers
 
-            chosen = ask_answers(catalog, {}, folder, previous=answers)
+            chosen = ask_answers(catalog, given, folder, previous=answers)
             if chosen is None:
                 typer.echo("Nothing was changed.")
                 raise typer.Exit(130)
@@ -154,49 +156,6 @@ def _refuse_open_conflicts(folder: Path, pristine: Pristine) -> None:
     if conflicts:
         _tell([*_tell_conflicts(conflicts), "", _HOW_TO_GO_ON])
         raise typer.Exit(1)
-
-
-# answers
-
-
-def next_answers(
-    catalog: Catalog, folder: Path, pristine: Pristine, fresh: Mapping[str, Value]
-) -> Answers:
-    """All answers: those of the last time, the owner's in scaffold.toml over them, then `fresh`.
-
-    Raises ScaffoldError, or AnswerError for answers that do not go together.
-    """
-    edited = edited_answers(catalog, folder, pristine)
-    for key in fresh:
-        # an option that is given turns its feature on, whatever its table in the file says
-        table = key.rpartition(".")[0]
-        if table.startswith("features.") and f"{table}.enabled" not in fresh:
-            edited.pop(f"{table}.enabled", None)
-    given = {**edited, **fresh}
-    return resolve(catalog, complete(catalog, given, pristine.answers), fresh=given)
-
-
-def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answers:
-    """What the owner answers otherwise in scaffold.toml than at the last render.
-
-    Raises ScaffoldError if the file can't be read or has an answer that is not allowed.
-    """
-    text = read_text(folder, pristine.place(SETTINGS))
-    if text is None or text == pristine.files.get(SETTINGS):
-        return {}
-    path = folder / pristine.place(SETTINGS)
-    given = read_answers(catalog, path, obsolete=pristine.answers)
-    edited = {
-        key: value
-        for key, value in given.items()
-        if key not in pristine.answers or pristine.answers[key] != value
-    }
-    for key in list(edited):
-        # a row of a feature that is off in the file leaves it off
-        switch = f"{key.rpartition('.')[0]}.enabled"
-        if switch in given:
-            edited[switch] = given[switch]
-    return edited
 
 
 # the plan
@@ -359,7 +318,10 @@ def _report(plan: Plan) -> None:
             kinds[kind].append(change.path)
     rows += [f"{kind:<8} {', '.join(paths)}" for kind, paths in kinds.items() if paths]
     if not rows:
-        rows = ["Nothing to do: the project is as its answers say."]
+        rows = [
+            "Nothing to do: the project is as its answers say. Change them in scaffold.toml, with "
+            "--set KEY=VALUE, or with --ask."
+        ]
     typer.echo("\n".join([*rows, *plan.notes]))
     if plan.conflicts:
         typer.echo("\n".join([*_tell_conflicts(plan.conflicts), "", _HOW_TO_GO_ON]))

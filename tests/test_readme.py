@@ -1,10 +1,13 @@
 """What the README shows is what comes out."""
 
 import ast
+import difflib
 import re
+import shlex
 import textwrap
+from pathlib import Path
 
-from conftest import REPOSITORY, render
+from conftest import REPOSITORY, render, run_cli
 
 from scaffold.catalog import load_catalog
 
@@ -12,10 +15,38 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_loop_is_that_of_the_default_project() -> None:
-    [shown] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    shown = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
     script = render({})["train.py"]
     assert textwrap.indent(shown, "    ") in script
     assert len(shown.splitlines()) > 30
+
+
+def test_its_story_is_true(tmp_path: Path) -> None:
+    """The edits, the command, what it prints, and each hunk of the diff."""
+    story = README[README.index("## Later") :]
+    blocks = dict(re.findall(r"```(python|console|diff)\n(.*?)```", story, re.DOTALL)[:3])
+    edits = blocks["python"].split("...\n")
+    assert run_cli("new", "digits", "--yes", cwd=tmp_path).returncode == 0
+    script = tmp_path / "digits/train.py"
+    text = script.read_text()
+    for edit in map(str.strip, edits):
+        name = edit.split(" = ")[0]
+        matches = re.findall(rf"^ +{name} = .*$", text, re.MULTILINE)
+        [old] = [row for row in matches if "evaluate" not in row and "logits" not in row]
+        text = text.replace(old, old[: len(old) - len(old.lstrip())] + edit)
+    text = text.replace("import AdamW", "import SGD")
+    text = re.sub(r"    weight_decay: .*\n", "", text)
+    script.write_text(text)
+    command, *said = blocks["console"].splitlines()
+    result = run_cli(*shlex.split(command)[2:], cwd=tmp_path / "digits")
+    assert (result.returncode, result.stdout.splitlines()) == (0, said), result
+    changed = script.read_text().splitlines()
+    rows = list(difflib.unified_diff(text.splitlines(), changed, lineterm=""))
+    hunks = [hunk.strip("\n").splitlines() for hunk in blocks["diff"].split("@@\n")]
+    assert len(hunks) == 4
+    for hunk in hunks:
+        assert any(rows[at : at + len(hunk)] == hunk for at in range(len(rows))), hunk
+    assert all(edit.strip() in script.read_text() for edit in edits)
 
 
 def test_its_claims_about_size_hold() -> None:

@@ -13,20 +13,17 @@ from scaffold.answers import Answers, resolve
 from scaffold.catalog import Catalog
 from scaffold.changes import Conflict
 from scaffold.errors import ScaffoldError
+from scaffold.moves import find_moved, follow_moves
 from scaffold.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.reanswer import complete, effective_answers
 from scaffold.status import (
-    complete,
-    effective_answers,
     file_states,
     find_conflicts,
-    find_moved,
-    follow_moves,
     open_conflicts,
-    read_text,
-    read_texts,
     show_status,
     unapplied_answers,
 )
+from scaffold.texts import read_text, read_texts
 
 CONFLICT = "<<<<<<< mine\na\n||||||| before\nb\n=======\nc\n>>>>>>> training.epochs=7\n"
 

@@ -1,0 +1,69 @@
+"""Finds the files of a render that their owner has moved."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from scaffold.pristine import Pristine
+from scaffold.texts import read_texts
+
+SIMILAR = 0.6  # the share of common lines from which on a file is one that was moved
+
+
+def follow_moves(folder: Path, pristine: Pristine) -> Pristine:
+    """The render with all moves of its owner, also those after the last update."""
+    missing = [name for name in pristine.files if not _exists(folder, pristine.place(name))]
+    if not missing:
+        return pristine
+    places = [pristine.place(name) for name in pristine.files]
+    texts = read_texts(
+        folder, [*places, *pristine.files], {PurePosixPath(name).suffix for name in missing}
+    )
+    moved = {**pristine.moved, **find_moved(pristine, texts)}
+    return replace(pristine, moved={name: at for name, at in moved.items() if name != at})
+
+
+def _exists(folder: Path, name: str) -> bool:
+    return os.path.lexists(folder / name)
+
+
+def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
+    """Where the owner has moved rendered files that are missing from their places.
+
+    `texts` are the project's, by path, as `read_texts` returns them. A file is taken for the moved
+    one if it has the same suffix and most lines in common; each is the place of one file only. A
+    file that came back to where it was rendered has its own path.
+    """
+    missing = [name for name in pristine.files if pristine.place(name) not in texts]
+    found = {name: name for name in missing if name in texts}
+    taken = {*pristine.files, *(pristine.place(name) for name in pristine.files)}
+    lines: dict[str, list[str]] = {}
+    pairs = []
+    for name in missing:
+        if name in found or not pristine.files[name].strip():
+            continue  # an empty file is like any other
+        path = PurePosixPath(name)
+        # what the second text has in it is counted once for all of the first ones
+        matcher = difflib.SequenceMatcher(None, [], _split(pristine.files[name]))
+        for other, text in texts.items():
+            place = PurePosixPath(other)
+            if other in taken or place.suffix != path.suffix:
+                continue
+            if other not in lines:
+                lines[other] = _split(text)
+            matcher.set_seq1(lines[other])
+            if matcher.real_quick_ratio() >= SIMILAR and matcher.quick_ratio() >= SIMILAR:
+                ratio = matcher.ratio()
+                if ratio >= SIMILAR:
+                    pairs.append((-ratio, place.name != path.name, name, other))
+    for _, _, name, other in sorted(pairs):
+        if name not in found and other not in found.values():
+            found[name] = other
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Lines, the same for each kind of newline: an editor may have changed it with the place."""
+    return text.replace("\r\n", "\n").split("\n")

@@ -1,0 +1,90 @@
+"""The answers of a project that exists: those of the last time, and what was changed since."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from scaffold.answers import Answers, applies, check, read_answers, resolve, schema
+from scaffold.catalog import Catalog, Value
+from scaffold.errors import AnswerError
+from scaffold.pristine import Pristine
+from scaffold.texts import read_text
+
+SETTINGS = "scaffold.toml"
+
+
+def next_answers(
+    catalog: Catalog, folder: Path, pristine: Pristine, fresh: Mapping[str, Value]
+) -> Answers:
+    """All answers: those of the last time, the owner's in scaffold.toml over them, then `fresh`.
+
+    Raises ScaffoldError, or AnswerError for answers that do not go together.
+    """
+    edited = edited_answers(catalog, folder, pristine)
+    for key in fresh:
+        # an option that is given turns its feature on, whatever its table in the file says
+        table = key.rpartition(".")[0]
+        if table.startswith("features.") and f"{table}.enabled" not in fresh:
+            edited.pop(f"{table}.enabled", None)
+    given = {**edited, **fresh}
+    return resolve(catalog, complete(catalog, given, pristine.answers), fresh=given)
+
+
+def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answers:
+    """What the owner answers otherwise in scaffold.toml than at the last render.
+
+    Raises ScaffoldError if the file can't be read or has an answer that is not allowed.
+    """
+    text = read_text(folder, pristine.place(SETTINGS))
+    if text is None or text == pristine.files.get(SETTINGS):
+        return {}
+    path = folder / pristine.place(SETTINGS)
+    given = read_answers(catalog, path, obsolete=pristine.answers)
+    edited = {
+        key: value
+        for key, value in given.items()
+        if key not in pristine.answers or pristine.answers[key] != value
+    }
+    for key in list(edited):
+        # a row of a feature that is off in the file leaves it off
+        switch = f"{key.rpartition('.')[0]}.enabled"
+        if switch in given:
+            edited[switch] = given[switch]
+    return edited
+
+
+def complete(
+    catalog: Catalog, given: Mapping[str, Value], previous: Mapping[str, Value]
+) -> Answers:
+    """The given answers, and those previous ones that had an effect and have one beside them."""
+    effective = effective_answers(catalog, previous)
+    answers = {**_defaults(catalog), **effective, **given}
+    for feature in catalog.features.values():
+        table = f"features.{feature.name}."
+        named = any(key.startswith(table) for key in given)
+        if named and not feature.switch and table + "enabled" not in given:
+            answers[table + "enabled"] = True  # as `resolve` has it
+    options = schema(catalog)
+    return {
+        key: answers[key]
+        for key in options
+        if key in given or (key in effective and applies(catalog, options[key], answers))
+    }
+
+
+def effective_answers(catalog: Catalog, answers: Mapping[str, Value]) -> Answers:
+    """The answers that have an effect, of settings that this version has."""
+    options = schema(catalog)
+    known: Answers = {}
+    for key, option in options.items():
+        if key in answers:
+            with suppress(AnswerError):  # a value that only another version allows
+                known[key] = check(option, answers[key])
+    everything = {**_defaults(catalog), **known}
+    return {
+        key: value for key, value in known.items() if applies(catalog, options[key], everything)
+    }
+
+
+def _defaults(catalog: Catalog) -> Answers:
+    return {key: option.default for key, option in schema(catalog).items()}

@@ -1,0 +1,103 @@
+"""Reads the text files of a project: never run, and no link followed out of it."""
+
+import itertools
+import os
+import stat
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from scaffold.errors import ScaffoldError
+from scaffold.pristine import FOLDER, check_name
+
+MOST_FILES = 3000  # that are looked into for one that was moved
+MOST_ENTRIES = 30_000  # of folders, a data set among them
+MOST_BYTES = 1_000_000
+# no code of the project, or copies of it
+_OTHER_FOLDERS = {"__pycache__", "build", "dist", "node_modules", "runs", "venv"}
+_OTHER_PROJECTS = {FOLDER, "pyvenv.cfg"}  # what is in the folder of another project
+
+
+def read_text(folder: Path, name: str) -> str | None:
+    """The text of a file in the project as it is stored. None if there is none.
+
+    A link is followed inside the project. Raises ScaffoldError for one that leads out, for what is
+    no file, and for a file that can't be read.
+    """
+    path = folder / name
+    try:
+        real = path.resolve()
+        if not real.is_relative_to(folder.resolve()):
+            raise ScaffoldError(f"{path}: is a link that leads out of the project.")
+        if real.exists() and not real.is_file():
+            raise ScaffoldError(f"{path}: is no file.")
+        return _decode(real.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
+    except RuntimeError:  # links in a circle
+        raise ScaffoldError(f"{path}: is a link that leads nowhere.") from None
+
+
+def _decode(content: bytes) -> str:
+    return content.decode(errors="surrogateescape")
+
+
+def read_texts(
+    folder: Path, always: Iterable[str] = (), suffixes: Collection[str] | None = None
+) -> dict[str, str]:
+    """The text files of a project, by path, those near its root first, then `always`.
+
+    Left out are what is hidden, links, other projects, environments, runs, large files and those
+    with a zero byte, and, where `suffixes` are given, files with another one. The files `always`
+    are in it if they are there and can be read.
+    """
+    texts: dict[str, str] = {}
+    for path in _walk(folder, suffixes):
+        if len(texts) >= MOST_FILES:
+            break
+        try:
+            content = path.read_bytes()
+            name = check_name(path.relative_to(folder).as_posix())
+        except (OSError, ValueError):  # gone or locked, or a name that no patch could hold
+            continue
+        if b"\0" not in content:
+            texts[name] = _decode(content)
+    for name in always:
+        if name not in texts:
+            try:
+                text = read_text(folder, name)
+            except ScaffoldError:
+                continue
+            if text is not None:
+                texts[name] = text
+    return texts
+
+
+def _walk(folder: Path, suffixes: Collection[str] | None) -> Iterator[Path]:
+    """Files that may be text, one folder after the other, those near the root first."""
+    folders = deque([folder])
+    seen = 0
+    while folders and seen < MOST_ENTRIES:
+        here = folders.popleft()
+        try:
+            with os.scandir(here) as scan:
+                first = itertools.islice(scan, MOST_ENTRIES - seen)
+                entries = sorted(first, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        if here != folder and any(entry.name in _OTHER_PROJECTS for entry in entries):
+            continue
+        seen += len(entries)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and entry.name not in _OTHER_FOLDERS:
+                    folders.append(Path(entry.path))
+            elif suffixes is None or PurePosixPath(entry.name).suffix in suffixes:
+                try:
+                    about = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                if stat.S_ISREG(about.st_mode) and about.st_size <= MOST_BYTES:
+                    yield Path(entry.path)
