@@ -243,6 +243,8 @@ def _merge_items(
     positional = [sum(item.name.isdigit() for item in items) for items in (b, m, t)]
     if len(set(positional)) > 1 and positional[1] != positional[0] != positional[2]:
         raise Differs
+    if old.keys() - own.keys() - new.keys() and own.keys() - old.keys() - new.keys():
+        raise Differs  # one that goes may be one that the owner named otherwise
     for name, item in new.items():
         if name in old and name in own:
             before, here = old[name], own[name]

@@ -8,7 +8,7 @@ conflict, which covers what hangs together: a whole deleted stretch, for example
 
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.align import Side, align, role
@@ -118,10 +118,11 @@ class Weave:
         return start, last
 
     def misplaced(self, pieces: Sequence[Piece]) -> list[int]:
-        """Units of the base that are in other blocks than both sides have put them."""
+        """Where units are in other blocks than their sides have put them, by number in the base."""
         found = []
         dropped = self._dropped(pieces)
         blocks: list[tuple[int, str]] = []  # around what comes next
+        last = 0
         for piece in pieces:
             if isinstance(piece, Clash):
                 return []
@@ -129,15 +130,20 @@ class Weave:
                 continue
             while blocks and blocks[-1][0] >= piece.depth:
                 blocks.pop()
-            if piece.origin.startswith("b"):
-                number = int(piece.origin[1:])
-                wanted = {
-                    head
-                    for side, mark in ((self.mine, "m"), (self.theirs, "t"))
-                    for head in self._heads(side, mark, number)
-                }
-                if wanted - dropped != {head for _, head in blocks}:
-                    found.append(number)
+            around = {head for _, head in blocks}
+            mark, place = piece.origin[0], int(piece.origin[1:])
+            if mark == "b":
+                last = place
+                wanted = self._heads("m", self.mine.match[place])
+                wanted |= self._heads("t", self.theirs.match[place])
+                fits = wanted - dropped == around
+            else:  # the other side may have put a new block around it
+                wanted = self._heads(mark, place) - dropped
+                fits = wanted <= around and not any(
+                    head[0] in "b" + mark for head in around - wanted
+                )
+            if not fits:
+                found.append(last)
             blocks.append((piece.depth, piece.origin))
         return found
 
@@ -149,12 +155,14 @@ class Weave:
         every |= {f"t{number}" for number in range(len(self.theirs.units))}
         return every - there
 
-    def _heads(self, side: Side, mark: str, number: int) -> Iterator[str]:
-        """The heads of the blocks around a unit of the base, in one side."""
-        place = side.match[number]
+    def _heads(self, mark: str, place: int | None) -> set[str]:
+        """The origins of the heads of the blocks around a unit, in one side."""
+        side = self.mine if mark == "m" else self.theirs
+        heads = set()
         while place is not None and (place := parent(side.units, place)) is not None:
             known = side.number_of.get(place)
-            yield f"{mark}{place}" if known is None else f"b{known}"
+            heads.add(f"{mark}{place}" if known is None else f"b{known}")
+        return heads
 
     def their_changes(self) -> list[Region]:
         """The regions in which the other side differs from the base."""
@@ -246,6 +254,9 @@ class Weave:
         if self.kind != PYTHON:
             purposes = [{role(unit) for unit in units} - {()} for units in (mine, theirs)]
             return self.union and not purposes[0] & purposes[1]
+        levels = [min(unit.depth for unit in units) for units in (mine, theirs)]
+        if levels[0] != levels[1]:
+            return True  # the deeper goes on with the block above, the other stands behind it
         return can_commute(mine, theirs, self._modules())
 
     def _modules(self) -> set[str]:
@@ -416,12 +427,12 @@ class Weave:
         base = list(self.base[start:end])
         before: list[Piece] = []
         after: list[Piece] = []
-        while mine and theirs and mine[0].same == theirs[0].same:
+        while mine and theirs and _equal(mine[0], theirs[0]):
             before.append(mine.pop(0))
             theirs.pop(0)
             if base and base[0].same == before[-1].same:  # type: ignore[union-attr]
                 base.pop(0)
-        while mine and theirs and mine[-1].same == theirs[-1].same:
+        while mine and theirs and _equal(mine[-1], theirs[-1]):
             after.insert(0, mine.pop())
             theirs.pop()
             if base and base[-1].same == after[0].same:  # type: ignore[union-attr]
@@ -457,6 +468,10 @@ class Weave:
         head = parent(self.base, start) if start < len(self.base) else None
         around = None if head is None else side.of(head)
         return 0 if around is None or head is None else around.depth - self.base[head].depth
+
+
+def _equal(one: Unit, two: Unit) -> bool:
+    return (one.same, one.depth) == (two.same, two.depth)
 
 
 def parent(units: Sequence[Unit], place: int) -> int | None:
