@@ -110,11 +110,6 @@ def _run(
         raise typer.Exit(1)
 
 
-def show_incoming(folder: Path, *, settings: list[str], typed: Mapping[str, Value]) -> None:
-    """Print what `update_project` would do to the files, as a diff."""
-    update_project(folder, settings=settings, typed=typed, dry_run=True)
-
-
 def show_plan(plan: Plan) -> None:
     """The diff on standard output, the rest beside it."""
     from scaffold.diff import show_changes

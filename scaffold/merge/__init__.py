@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from scaffold.changes import Conflict
 from scaffold.merge import dialect
+from scaffold.merge.blocks import find_misplaced
+from scaffold.merge.clashes import find_clashes, their_changes
 from scaffold.merge.names import (
     REPEATED_IMPORT,
     UNDEFINED,
@@ -22,8 +24,9 @@ from scaffold.merge.names import (
     module_of,
 )
 from scaffold.merge.reorder import find_order, follow_order
+from scaffold.merge.three import Region
 from scaffold.merge.units import PYTHON, TEXT, TOML, Unit, split
-from scaffold.merge.weave import Clash, Piece, Region, Weave, weave
+from scaffold.merge.weave import Clash, Piece, Weave, weave
 from scaffold.pristine import Pristine
 
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| generated before", "=======", ">>>>>>> "
@@ -228,10 +231,12 @@ def _settle(file: _File) -> None:
         if any(isinstance(piece, Clash) for piece in pieces):
             _balance(file)
             return
-        misplaced = file.woven.misplaced(pieces)
+        misplaced = find_misplaced(
+            file.woven, [piece for piece in pieces if isinstance(piece, Unit)]
+        )
         moving = [
             region
-            for region in file.woven.their_changes()
+            for region in their_changes(file.woven)
             if any(region[0] <= number <= region[1] for number in misplaced)
         ]
         if any(region not in file.doubts for region in moving):
@@ -251,7 +256,7 @@ def _balance(file: _File) -> None:
     last = len(file.woven.base)
     for _ in range(40):
         grown = False
-        for start, end in file.woven.regions(file.doubts):
+        for start, end in find_clashes(file.woven, file.doubts):
             if not all(_can_be_read(file, (start, end), choice) for choice in ("mine", "theirs")):
                 region = max(0, start - 1), min(last, end + 1)
                 grown = grown or region not in file.doubts
@@ -288,14 +293,14 @@ def _settle_toml(file: _File) -> None:
         tomllib.loads(file.texts[1])
         tomllib.loads(_text(pieces))
     except tomllib.TOMLDecodeError:
-        for region in file.woven.their_changes():
+        for region in their_changes(file.woven):
             file.doubts[region] = "the merged file could not be read"
 
 
 def _doubt(file: _File, fault: Fault) -> None:
     """Doubt the changes that a fault comes from: those that name it, or else all."""
     assert file.woven is not None
-    changes = file.woven.their_changes()
+    changes = their_changes(file.woven)
     if not fault.name:
         for region in changes:
             pieces = file.woven.merge({*file.doubts, region})

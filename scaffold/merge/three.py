@@ -1,0 +1,38 @@
+"""Three versions of one text, aligned: what the merge looks at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scaffold.merge.align import Side
+from scaffold.merge.units import Unit
+
+Region = tuple[int, int]  # units of the base from, to; a gap alone where both are the same
+
+
+@dataclass
+class Three:
+    base: Sequence[Unit]
+    mine: Side
+    theirs: Side
+    kind: str
+    union: bool  # whether lines of text that both sides insert at one spot may stand together
+
+    def opens_for_next(self, side: Side, gap: int) -> bool:
+        """Whether new lines end with the head of a block around the next unit."""
+        after = side.of(gap) if gap < len(self.base) else None
+        places = side.inserts[gap]
+        return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
+
+
+def parent(units: Sequence[Unit], place: int) -> int | None:
+    """The head of the block that a unit is in."""
+    for before in range(place - 1, -1, -1):
+        if units[before].depth < units[place].depth and not units[before].is_comment:
+            return before
+    return None
+
+
+def contains(units: Sequence[Unit], others: Sequence[Unit]) -> bool:
+    """Whether the others are all there, in their order."""
+    rest = iter(unit.key for unit in units)
+    return all(other.key in rest for other in others)
