@@ -1490,7 +1490,8 @@ scenario(
     both(
         words(
             ANSWERS,
-            "# The answers that this project was written from.",
+            "# The answers that this project was written from: "
+            "change them, then run `scaffold update`.",
             "# What we train with. Ask Kim before you change it.",
         ),
         before(ANSWERS, "[features.ema]", "# tried in May: no better"),

@@ -113,7 +113,7 @@ def _merge_missing(
         crlf = bool(mine) and all("\r\n" in text for text in mine.values() if text)
         merged.files[path] = dialect.Ending(crlf=crlf).put_on(new or "")
     elif new is not None and new != base:
-        merged.notes.append(f"{path} stays deleted, as you left it: its update was not needed.")
+        merged.notes.append(f"{path} stays deleted, as you left it.")
 
 
 def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
