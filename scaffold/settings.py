@@ -24,7 +24,9 @@ def write_settings(catalog: Catalog, answers: Mapping[str, Value]) -> str:
             table = option.key.rpartition(".")[0]
             tables.setdefault(table, []).append(_row(option, option.name, answers[option.key]))
     blocks = [f"[{table}]\n" + "\n".join(rows) for table, rows in tables.items()]
-    head = "# The answers that this project was written from: change them, then run `scaffold update`."
+    head = (
+        "# The answers that this project was written from: change them, then run `scaffold update`."
+    )
     return "\n\n".join([head, *blocks]) + "\n"
 
 

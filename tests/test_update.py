@@ -286,6 +286,37 @@ def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path)
     assert "callbacks.py:1" in result.out
 
 
+def test_a_file_that_is_no_python_is_merged_by_lines(cli: Cli, project: Path) -> None:
+    edit(
+        project / "train.py",
+        "def main(config: Config) -> None:",
+        "def main(config: Config -> None:",
+    )
+    result = cli("add", "ema", project)
+    assert result.code == 0
+    assert "train.py can't be read at line" in result.out
+    text = (project / "train.py").read_text()
+    assert "def main(config: Config -> None:" in text
+    assert text.count("ema.update()") == 1 and text.count("def main(") == 1
+
+
+def test_a_file_of_the_same_name_is_a_conflict_there_and_nowhere_else(
+    cli: Cli, tmp_path: Path
+) -> None:
+    names = ("best_model", "early_stopping", "metrics_file", "stop_on_nan")
+    off = [word for name in names for word in ("--set", f"features.{name}=false")]
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes", *off).code == 0
+    own = '"""Our callbacks."""\n\n\nclass Ours:\n    pass\n'
+    (project / "callbacks.py").write_text(own)
+    result = cli("add", "ema", project)
+    assert result.code == 1
+    assert re.findall(r"^  (\S+):\d+", result.out, re.MULTILINE) == ["callbacks.py"]
+    assert own in (project / "callbacks.py").read_text()
+    assert cli("undo", project).code == 0
+    assert (project / "callbacks.py").read_text() == own
+
+
 # what other people may have written
 
 

@@ -53,11 +53,8 @@ class _File:
     units: tuple[list[Unit], list[Unit], list[Unit]]
     renames: dialect.Renames = field(default_factory=dialect.Renames)
     doubts: dict[Region, str] = field(default_factory=dict)
+    kind: str = TEXT
     woven: Weave | None = None
-
-    @property
-    def kind(self) -> str:
-        return kind_of(self.name)
 
 
 def kind_of(name: str) -> str:
@@ -131,7 +128,9 @@ def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: L
 
 def _open(name: str, path: str, base: str, own: str, new: str) -> _File:
     text, ending = dialect.take_ending(own)
-    return _File(name, path, ending, None, (base, text, new), ([], [], []))
+    file = _File(name, path, ending, None, (base, text, new), ([], [], []))
+    file.kind = kind_of(name)
+    return file
 
 
 def _weave_all(
@@ -145,6 +144,11 @@ def _weave_all(
     """Merge what both sides changed."""
     moved = moved_modules(pristine, mine)
     for file in files:
+        if file.kind == PYTHON and (line := _broken_line(file.texts[1])):
+            merged.notes.append(
+                f"{file.path} can't be read at line {line}: it was merged by lines."
+            )
+            file.kind = TEXT
         _put_into_dialect(file, moved)
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
     if any(found.everywhere for found in renames.values()):
@@ -165,7 +169,7 @@ def _weave_all(
             new,
             file.kind,
             indent=dialect.find_indent(file.texts[1]) if file.kind == PYTHON else "",
-            union=not file.path.endswith(".sh"),
+            union=not file.path.endswith((".sh", ".py")),
         )
     for file in files:
         _settle(file)
@@ -194,6 +198,17 @@ def moved_modules(pristine: Pristine, mine: Mapping[str, str]) -> dict[str, str]
 
 def _import_of(module: str) -> str:
     return rf"(?m)^(\s*)(from|import) {re.escape(module)}\b"
+
+
+def _broken_line(text: str) -> int | None:
+    """The line at which a file stops being Python. None if it is."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except ValueError:  # what is no UTF-8
+        return 1
+    return None
 
 
 def _put_into_dialect(file: _File, moved: Mapping[str, str]) -> None:
@@ -339,7 +354,7 @@ def _check_together(
     own code needs what they lose.
     """
     result = {path: text for path, text in merged.files.items() if text is not None}
-    clashing = set()
+    clashing = {conflict.path for conflict in merged.conflicts}
     for file in files:
         if file.kind == PYTHON and file.woven is not None:
             pieces = file.woven.merge(file.doubts)
@@ -357,7 +372,7 @@ def _check_together(
             if fault in own.get(path, ()) or fault in new.get(path, ()):
                 continue
             at = path if path in names else fault.source  # who has it, or who lost it
-            if at in clashing:
+            if at in clashing or fault.source in clashing:
                 continue  # there is something to decide already
             if at not in open_files and at in names and at in mine:
                 open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
