@@ -216,6 +216,16 @@ def find_option(catalog: Catalog, key: str) -> Option:
     raise AnswerError(key or "''", f"there is no such setting; {hint}")
 
 
+def find_feature(catalog: Catalog, name: str) -> Component:
+    """Raises ScaffoldError that names similar features."""
+    name = name.removeprefix("features.")
+    if name in catalog.features:
+        return catalog.features[name]
+    near = difflib.get_close_matches(name, catalog.features, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(catalog.features)}."
+    raise ScaffoldError(f"there is no feature {name!r}: {hint}")
+
+
 def read_answers(catalog: Catalog, path: Path, obsolete: Collection[str] = ()) -> Answers:
     """The answers in a TOML file. Where it has a table `features`, features not in it are off.
 

@@ -1,14 +1,13 @@
 """`scaffold features` and `scaffold explain`: what there is, and what a feature adds."""
 
-import difflib
-import sys
 from collections.abc import Iterator
 
 import typer
 
-from scaffold.answers import Answers, applies, resolve, schema, switch_key
+from scaffold.answers import Answers, applies, find_feature, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Component, Option, load_catalog
-from scaffold.errors import ScaffoldError
+from scaffold.changes import Change
+from scaffold.diff import show_changes
 from scaffold.render import render_project
 from scaffold.settings import describe, toml_literal
 
@@ -35,24 +34,18 @@ def list_features() -> None:
 def explain_feature(name: str) -> None:
     """Print what a feature is, its settings, and the lines it adds. Raises ScaffoldError."""
     catalog = load_catalog()
-    name = name.removeprefix("features.")
-    if name not in catalog.features:
-        near = difflib.get_close_matches(name, catalog.features, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(catalog.features)}."
-        raise ScaffoldError(f"there is no feature {name!r}: {hint}")
-    feature = catalog.features[name]
+    feature = find_feature(catalog, name)
     without, with_feature = _pair(catalog, feature)
     typer.echo(f"{feature.title}: {feature.help}.\n")
     for option in _settings(catalog, feature):
         value = toml_literal(with_feature[option.key])
         typer.echo(f"  {option.key} = {value}  # {describe(option)}")
     before, after = (render_project(catalog, answers) for answers in (without, with_feature))
-    colour = sys.stdout.isatty()
-    for path in sorted(before.keys() | after.keys()):
-        if path in ("README.md", "scaffold.toml"):
-            continue
-        for line in _diff(path, before.get(path, ""), after.get(path, "")):
-            typer.secho(line, fg=_colour(line) if colour else None)
+    show_changes(
+        Change(path, before.get(path), after.get(path))
+        for path in sorted(before.keys() | after.keys())
+        if path not in ("README.md", "scaffold.toml")
+    )
 
 
 def _pair(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
@@ -73,19 +66,3 @@ def _settings(catalog: Catalog, feature: Component) -> Iterator[Option]:
     for option in feature.options:
         if option.key != feature.switch and applies(catalog, option, on):
             yield option
-
-
-def _diff(path: str, before: str, after: str) -> Iterator[str]:
-    old = f"a/{path}" if before else "/dev/null"
-    new = f"b/{path}" if after else "/dev/null"
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm="")
-    for number, line in enumerate(lines):
-        if number == 0:
-            yield ""
-        yield line
-
-
-def _colour(line: str) -> str | None:
-    if line.startswith(("+++", "---")):
-        return "white"
-    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])

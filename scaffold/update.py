@@ -1,6 +1,5 @@
 """`scaffold update`, `add` and `remove`: new answers or newer templates, merged into a project."""
 
-import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,14 @@ from scaffold import __version__
 from scaffold.answers import (
     Answers,
     check,
+    find_feature,
     find_option,
     parse_setting,
     resolve,
     schema,
     switch_key,
 )
-from scaffold.catalog import Catalog, Component, Value, load_catalog
+from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.changes import Change, Conflict, Plan
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.journal import apply_changes, locked
@@ -64,16 +64,6 @@ def switch_feature(
         return {key: feature.example if on else feature.off, **more}
 
     _run(catalog, folder, fresh, ask=False, dry_run=dry_run)
-
-
-def find_feature(catalog: Catalog, name: str) -> Component:
-    """Raises ScaffoldError that names similar features."""
-    name = name.removeprefix("features.")
-    if name in catalog.features:
-        return catalog.features[name]
-    near = difflib.get_close_matches(name, catalog.features, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(catalog.features)}."
-    raise ScaffoldError(f"there is no feature {name!r}: {hint}")
 
 
 def _run(
