@@ -302,7 +302,7 @@ def literal(value: Value, draw: random.Random) -> str:
 SEEN: dict[str, int] = {}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, database=None, derandomize=True)
 @given(any_answers(), any_answers(), st.randoms(use_true_random=False))
 def test_any_answers_go_into_any_file(
     tmp_path_factory: pytest.TempPathFactory, before: Answers, after: Answers, draw: random.Random
@@ -328,7 +328,7 @@ def test_the_files_above_were_of_all_kinds() -> None:
     assert min(SEEN.values()) >= 10, SEEN
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, database=None, derandomize=True)
 @given(any_answers(), any_answers(), any_answers())
 def test_only_values_edited_becomes_what_would_be_written(
     previous: Answers, edited: Answers, after: Answers

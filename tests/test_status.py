@@ -187,7 +187,7 @@ def test_many_files_are_looked_through_quickly(project: Path, pristine: Pristine
     move(project, "data.py", "src/data.py", "# mine\n")
     begin = time.process_time()
     moved = follow_moves(project, pristine).moved
-    assert time.process_time() - begin < 0.5
+    assert time.process_time() - begin < 2
     assert moved == {"train.py": "src/train.py", "data.py": "src/data.py"}
 
 
