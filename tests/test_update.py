@@ -317,6 +317,28 @@ def test_a_file_of_the_same_name_is_a_conflict_there_and_nowhere_else(
     assert (project / "callbacks.py").read_text() == own
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+        "norm = accelerator.clip_grad_norm_(model.parameters(), 2.0)",
+    ],
+)
+def test_a_feature_that_is_there_by_hand_is_not_added_beside_it(
+    line: str, cli: Cli, tmp_path: Path
+) -> None:
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes", "--set", "features.clipping=false").code == 0
+    edit(
+        project / "train.py",
+        "            # backward\n",
+        f"            # backward\n            {line}\n",
+    )
+    result = cli("add", "clipping", project)
+    assert result.code == 1
+    assert "train.py:" in result.out
+
+
 # what other people may have written
 
 

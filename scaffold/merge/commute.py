@@ -3,9 +3,10 @@
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from scaffold.merge.align import role
-from scaffold.merge.units import Unit
+from scaffold.merge.units import Unit, parse_unit
 
 # methods that are called for what they show, not for what they change
 _HARMLESS = {"print", "log", "info", "debug", "warning", "write", "item", "format", "parameters"}
@@ -99,18 +100,40 @@ def _root(node: ast.AST) -> str:
 
 
 def same_purpose(unit: Unit, own: Iterable[Unit], known: Iterable[Unit]) -> bool:
-    """Whether the owner already added something of the same name, that is not the same.
+    """Whether the owner already added something for the same purpose, that is not the same.
 
-    `own` are the owner's new units, `known` those of the base.
+    That is: something of the same name, or another call of what has a name as telling as
+    `clip_grad_norm_`. `own` are the owner's new units, `known` those of the base.
     """
-    purpose = role(unit)
-    if len(purpose) < 2 or purpose[0] in ("Import", "ImportFrom", "Return") or not purpose[1]:
-        return False
-    if any(row.scope == unit.scope and role(row) == purpose for row in known):
-        return False
-    return any(
+    purposes = _purposes(unit)
+    for row in known:
+        if row.scope == unit.scope and purposes:
+            purposes = purposes - _purposes(row)
+    return bool(purposes) and any(
         row.scope == unit.scope
-        and role(row) == purpose
         and (row.key, row.depth) != (unit.key, unit.depth)
+        and not purposes.isdisjoint(_purposes(row))
         for row in own
     )
+
+
+def _purposes(unit: Unit) -> frozenset[tuple[str, ...]]:
+    purpose = role(unit)
+    named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
+    found = {purpose} if named and purpose[1] else set()
+    if unit.is_code and not unit.is_comment:
+        found |= {("call", name) for name in _telling_calls(unit.text.strip())}
+    return frozenset(found)
+
+
+@lru_cache(maxsize=8192)
+def _telling_calls(text: str) -> frozenset[str]:
+    """Names of several words that a statement calls."""
+    found = parse_unit(text)
+    calls = (
+        [node.func for node in ast.walk(found[1]) if isinstance(node, ast.Call)] if found else []
+    )
+    names = {
+        node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in calls
+    }
+    return frozenset(name for name in names if "_" in name.strip("_"))
