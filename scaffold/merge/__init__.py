@@ -268,7 +268,7 @@ def _settle(file: _File) -> None:
 def _balance(file: _File) -> None:
     """Let each conflict cover so much that either choice leaves something that can be read."""
     assert file.woven is not None
-    last = len(file.woven.base)
+    last = len(file.woven.base) + 1
     for _ in range(40):
         grown = False
         for start, end in find_clashes(file.woven, file.doubts):

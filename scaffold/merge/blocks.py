@@ -28,7 +28,7 @@ def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
             wanted = _heads(three, mark, place) - dropped
             fits = wanted <= around and not any(head[0] in "b" + mark for head in around - wanted)
         if not fits:
-            found.append(last)
+            found += [last, last + 1]
         blocks.append((unit.depth, unit.origin))
     return found
 

@@ -178,7 +178,7 @@ def _whole_blocks(three: Three, region: Region) -> Region:
     """A region that goes on to the end of all blocks that one side opens or drops in it."""
     start, end = region
     last = end
-    for number in range(start, end):
+    for number in range(start, min(end, len(three.base))):
         if None in (three.mine.match[number], three.theirs.match[number]):
             level = three.base[number].depth
             after = number + 1

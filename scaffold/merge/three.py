@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from scaffold.merge.align import Side
 from scaffold.merge.units import Unit
 
-Region = tuple[int, int]  # units of the base from, to; a gap alone where both are the same
+# Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
+# One that reaches beyond the last unit has the gap at the end of the file in it.
+Region = tuple[int, int]
 
 
 @dataclass

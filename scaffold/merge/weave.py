@@ -169,7 +169,7 @@ class Weave(Three):
         to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
         if self.opens_for_next(one, gap):  # where both do, the owner's block is the inner one
             to_next = one is self.mine or not self.opens_for_next(self.mine, gap)
-        for number, rank in ((gap - 1, int(to_next)), (gap, int(not to_next))):
+        for number, rank in ((self._above(one, gap, level), int(to_next)), (gap, int(not to_next))):
             if not 0 <= number < len(self.base):
                 continue
             near, there = one.of(number), other.of(number)
@@ -178,6 +178,14 @@ class Weave(Three):
             score = (abs(near.depth - level), rank, there.depth - self.base[number].depth)
             best = min(best, score) if best else score
         return best[2] if best else 0
+
+    def _above(self, side: Side, gap: int, level: int) -> int:
+        """The nearest unit of the base above a gap that is not in a deeper block, or -1."""
+        for number in range(gap - 1, -1, -1):
+            unit = side.of(number)
+            if unit is not None and unit.depth <= level:
+                return number
+        return -1
 
     def _place(self, unit: Unit, depth: int) -> Unit:
         in_place = unit.depth == depth and indent_fits(unit, self.indent)
@@ -207,7 +215,7 @@ class Weave(Three):
         """The units of one side in a region, as deep as the other side has what is around it."""
         places = [*one.inserts[start]]
         for number in range(start, end):
-            place = one.match[number]
+            place = one.match[number] if number < len(self.base) else None
             places += [] if place is None else [place]
             places += one.inserts[number + 1] if number + 1 < end else []
         change = self._change_around(other, start, end)
@@ -216,7 +224,7 @@ class Weave(Three):
     def _change_around(self, side: Side, start: int, end: int) -> int:
         """How much deeper a side has a region, apart from the blocks it opens or drops in it."""
         opened = {place for gap in range(start, end) for place in side.inserts[gap]}
-        for number in range(start, end):
+        for number in range(start, min(end, len(self.base))):
             place: int | None = side.match[number]
             if place is None:
                 continue
