@@ -238,9 +238,8 @@ def _settle(file: _File) -> None:
         _settle_toml(file)
     if file.kind != PYTHON or file.woven is None:
         return
-    parents = [find_faults(text) for text in file.texts[1:]]
-    if any(fault.name == "" for fault in parents[0]):
-        return  # the owner's file can't be read: there is nothing to hold the merge against
+    # what is generated has no faults: only the owner's are none of the merge
+    before = find_faults(file.texts[1])
     for _ in range(8):
         pieces = file.woven.merge(file.doubts)
         if any(isinstance(piece, Clash) for piece in pieces):
@@ -258,7 +257,7 @@ def _settle(file: _File) -> None:
             file.doubts |= dict.fromkeys(moving, "it would stand in another block")
             continue
         faults = find_faults(_mended(file, pieces))
-        new = [fault for fault in faults if not any(fault in parent for parent in parents)]
+        new = [fault for fault in faults if fault not in before]
         if not new:
             return
         for fault in new:
@@ -401,13 +400,11 @@ def _mended(file: _File, pieces: Sequence[Piece], clash_as_mine: bool = False) -
             units.append(piece)
     text = _text(units)
     _, own, new = file.texts
-    parents = [find_faults(side) for side in (own, new)]
+    before = find_faults(own)
     kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
     for _ in range(8):
         faults = [
-            fault
-            for fault in find_faults(text)
-            if fault.kind in kinds and not any(fault in parent for parent in parents)
+            fault for fault in find_faults(text) if fault.kind in kinds and fault not in before
         ]
         mended = mend_imports(text, faults, (new, own))
         if mended == text:

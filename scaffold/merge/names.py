@@ -8,7 +8,7 @@ right; everything else is shown as a conflict.
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -108,29 +108,43 @@ def _read_facts(text: str) -> _Facts | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
+    # all nodes are looked at only where a function may import something: that takes its time
+    nested = re.search(r"^[ \t]+(import|from)\b", text, re.MULTILINE)
+    nodes = list(ast.walk(tree) if nested else _top_level(tree.body))
     imports: list[tuple[str, tuple[str, ...]]] = []
-    held: set[str] = set()
-    read: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            held.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            held.add(node.id)
-        elif isinstance(node, ast.Import):
+    for node in nodes:
+        if isinstance(node, ast.Import):
             imports += [(alias.name, ()) for alias in node.names]
-            held |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            held |= {alias.asname or alias.name for alias in node.names}
-            if node.module and not node.level:
-                names = tuple(alias.name for alias in node.names if alias.name != "*")
-                imports.append((node.module, names))
-        elif (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "config"
-        ):
-            read.add(node.attr)
-    return _Facts(tuple(imports), frozenset(held), _config_fields(tree), frozenset(read))
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = tuple(alias.name for alias in node.names if alias.name != "*")
+            imports.append((node.module, names))
+    held = frozenset(name for node in _top_level(tree.body) for name in _bound(node))
+    read = frozenset(re.findall(r"\bconfig\.([^\W\d]\w*)", text))
+    return _Facts(tuple(imports), held, _config_fields(tree), read)
+
+
+def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those in its blocks too, but not those of definitions."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            yield from _top_level(getattr(node, name, ()))
+        for handler in getattr(node, "handlers", ()):
+            yield from _top_level(handler.body)
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    else:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                yield inner.id
 
 
 def _faults_between(
