@@ -338,7 +338,12 @@ def _in_place(
             if differ and not merged and not both:
                 yield f"block: {unit.text!r} is in {unit.chain}"
             attached = {row[side[key]].on for row, side in zip(rows[:3], sides, strict=False)}
-            if unit.kind == "comment" and unit.on not in attached and unit.on in heads[0]:
+            if (
+                unit.kind == "comment"
+                and unit.on
+                and unit.on not in attached
+                and unit.on in heads[0]
+            ):
                 yield f"comment: {unit.text!r} stands on {unit.on!r}"
             continue
         for number in (1, 2):

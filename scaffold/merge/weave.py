@@ -167,6 +167,9 @@ class Weave(Three):
         after = one.of(gap) if gap < len(self.base) else None
         # a blank line above, and none below: it belongs to what follows
         to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
+        rest = places[list(places).index(place) :]
+        if after is not None and all(one.units[row].is_comment for row in rest):
+            to_next = True  # a comment is about what stands below it
         if self.opens_for_next(one, gap):  # where both do, the owner's block is the inner one
             to_next = one is self.mine or not self.opens_for_next(self.mine, gap)
         for number, rank in ((self._above(one, gap, level), int(to_next)), (gap, int(not to_next))):
