@@ -76,6 +76,7 @@ class Reader(ast.NodeVisitor):
     def __init__(self, text: str) -> None:
         self.found: list[tuple[int, int, Unit]] = []
         self.statements: list[tuple[int, int, int, Unit]] = []
+        self.rows = text.split("\n")
         self.read_body(ast.parse(text).body, "", (), (0,))
         self.read_comments(text)
 
@@ -114,6 +115,8 @@ class Reader(ast.NodeVisitor):
             inner = body[0].lineno
             rows = [getattr(row, "end_lineno", 0) for row in ast.walk(node)]
             end = max(row for row in [node.lineno, *rows] if row < inner or row == node.lineno)
+            while end + 1 < inner and self.rows[end].lstrip().startswith(")"):
+                end += 1  # the bracket that black closes on a line of its own
         self.found.append((first_line(node), node.col_offset, unit))
         self.statements.append((first_line(node), end, node.col_offset, unit))
 
