@@ -360,11 +360,15 @@ def _check_together(
             result[file.path] = _mended(file, pieces, clash_as_mine=True)
             if any(isinstance(piece, Clash) for piece in pieces):
                 clashing.add(file.path)
+    names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
+    # of all other code in the folder, which may be much, what uses the project's modules
+    modules = "|".join(re.escape(module_of(path)) for path in names if path.endswith(".py"))
+    uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
+    mine = {path: text for path, text in mine.items() if path in names or uses.search(text)}
     others = {path: text for path, text in mine.items() if path not in merged.files}
     now = find_project_faults({**others, **result})
     own = find_project_faults(mine)
     new = find_project_faults({pristine.place(name): text for name, text in theirs.items()})
-    names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
     open_files = {file.path: file for file in files}
     for path, faults in now.items():
         for fault in faults:
