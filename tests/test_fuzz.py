@@ -67,7 +67,7 @@ class Unit:
 
 def original(text: str) -> str:
     """The text with the names as they were before its owner changed them."""
-    return re.sub(r"\b(\w+?)_r\d{5}\b", r"\1", text)
+    return re.sub(r"\b(\w+?)(?:_r\d{5})+\b", r"\1", text)
 
 
 class Reader(ast.NodeVisitor):
