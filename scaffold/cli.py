@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-Value = bool | int | float | str
+if TYPE_CHECKING:
+    from scaffold.catalog import Value
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -236,7 +237,7 @@ def explain(
     explain_feature(feature)
 
 
-def typed_answers(options: Mapping[str, object]) -> dict[str, Value]:
+def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":
     """The answers among the options of a command, by their key."""
     return {
         key: value

@@ -42,11 +42,9 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
         )
     if answers[kind] == "MULTI_CPU" and not answers[cpu]:
         raise AnswerError(cpu, f"false contradicts {kind}=MULTI_CPU.")
-    if answers[kind] == "MULTI_GPU" and answers["hardware.use_cpu"]:
-        raise AnswerError(
-            "hardware.use_cpu", f"true contradicts {kind}=MULTI_GPU: take MULTI_CPU instead."
-        )
-    if answers["hardware.mixed_precision"] == "fp16" and answers["hardware.use_cpu"]:
+    if answers[kind] == "MULTI_GPU" and answers[cpu]:
+        raise AnswerError(cpu, f"true contradicts {kind}=MULTI_GPU: take MULTI_CPU instead.")
+    if answers["hardware.mixed_precision"] == "fp16" and answers[cpu]:
         raise AnswerError(
             "hardware.mixed_precision",
             "'fp16' has no effect on the CPU, where Accelerate computes in 32 bits: "

@@ -5,8 +5,10 @@ Files are read, never run, and no link is followed out of the project.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -34,10 +36,46 @@ Unapplied = dict[str, tuple[Value | None, Value | None]]
 # what a person sees
 
 
-def show_status(folder: Path, as_json: bool) -> None:
-    """Print the state of a project. Raises ScaffoldError if the folder holds none.
+@dataclass(frozen=True)
+class Status:
+    pristine: Pristine
+    states: Mapping[str, str]  # of the files
+    conflicts: Sequence[Conflict]
+    unapplied: Unapplied | None  # None if scaffold.toml is not valid
+    problem: str | None  # what is wrong with it
+    can_undo: bool
 
-    As JSON it is one object, to which later versions may only add keys:
+
+def show_status(folder: Path, as_json: bool) -> None:
+    """Print the state of a project. Raises ScaffoldError if the folder holds none."""
+    catalog = load_catalog()
+    status = read_status(catalog, folder)
+    if as_json:
+        typer.echo(json.dumps(as_object(status), indent=1))
+    else:
+        typer.echo("\n".join(_printable(row) for row in _tell(catalog, folder, status)))
+
+
+def read_status(catalog: Catalog, folder: Path) -> Status:
+    """Raises ScaffoldError if the folder holds no project."""
+    pristine = follow_moves(folder, read_pristine(folder))
+    unapplied, problem = None, None
+    try:
+        unapplied = unapplied_answers(catalog, folder, pristine)
+    except ScaffoldError as error:
+        problem = str(error)
+    return Status(
+        pristine,
+        file_states(folder, pristine),
+        open_conflicts(folder, pristine),
+        unapplied,
+        problem,
+        can_undo=(folder / UNDO).is_file(),
+    )
+
+
+def as_object(status: Status) -> dict[str, Any]:
+    """The state for other programs; later versions may only add keys.
 
     - `version`: of scaffold, with which the project was written or updated last
     - `tool_version`: of this scaffold
@@ -50,57 +88,43 @@ def show_status(folder: Path, as_json: bool) -> None:
     - `problem`: what is wrong with scaffold.toml, or null
     - `can_undo`: whether there is an update that `scaffold undo` takes back
     """
-    catalog = load_catalog()
-    pristine = follow_moves(folder, read_pristine(folder))
-    states = file_states(folder, pristine)
-    conflicts = open_conflicts(folder, pristine)
-    unapplied: Unapplied | None = None
-    problem = None
-    try:
-        unapplied = unapplied_answers(catalog, folder, pristine)
-    except ScaffoldError as error:
-        problem = str(error)
-    can_undo = (folder / UNDO).is_file()
-    if as_json:
-        status = {
-            "version": pristine.version,
-            "tool_version": __version__,
-            "answers": dict(pristine.answers),
-            "files": {
-                name: {"state": state, "path": pristine.place(name)}
-                for name, state in states.items()
-            },
-            "conflicts": [
-                {"path": found.path, "line": found.line, "label": found.label}
-                for found in conflicts
-            ],
-            "unapplied": (
-                None
-                if unapplied is None
-                else {key: {"applied": one, "wanted": two} for key, (one, two) in unapplied.items()}
-            ),
-            "problem": problem,
-            "can_undo": can_undo,
+    unapplied = None
+    if status.unapplied is not None:
+        unapplied = {
+            key: {"applied": one, "wanted": two} for key, (one, two) in status.unapplied.items()
         }
-        typer.echo(json.dumps(status, indent=1))
-        return
-    rows = [f"{folder}: written by scaffold {pristine.version}; this is scaffold {__version__}."]
-    rows += ["", *_tell_answers(catalog, pristine)]
-    rows += ["", *_tell_files(pristine, states)]
-    if conflicts:
-        rows += ["", "Conflicts that are still open:"]
-        rows += [f"  {found.path}:{found.line}: {found.label}" for found in conflicts]
-    if problem is not None:
-        rows += ["", problem]
-    elif unapplied:
-        rows += ["", f"Answers in {SETTINGS} that `scaffold update` would apply:"]
-        rows += [
-            f"  {key}: {_show(before)} -> {_show(after)}"
-            for key, (before, after) in unapplied.items()
-        ]
-    if can_undo:
-        rows += ["", "`scaffold undo` takes the last update back."]
-    typer.echo("\n".join(_printable(row) for row in rows))
+    return {
+        "version": status.pristine.version,
+        "tool_version": __version__,
+        "answers": dict(status.pristine.answers),
+        "files": {
+            name: {"state": state, "path": status.pristine.place(name)}
+            for name, state in status.states.items()
+        },
+        "conflicts": [asdict(conflict) for conflict in status.conflicts],
+        "unapplied": unapplied,
+        "problem": status.problem,
+        "can_undo": status.can_undo,
+    }
+
+
+def _tell(catalog: Catalog, folder: Path, status: Status) -> Iterator[str]:
+    """The state for people, a line each."""
+    version = status.pristine.version
+    yield f"{folder}: written by scaffold {version}; this is scaffold {__version__}."
+    yield from ("", *_tell_answers(catalog, status.pristine))
+    yield from ("", *_tell_files(status.pristine, status.states))
+    if status.conflicts:
+        yield from ("", "Conflicts that are still open:")
+        yield from (f"  {found.path}:{found.line}: {found.label}" for found in status.conflicts)
+    if status.problem is not None:
+        yield from ("", status.problem)
+    elif status.unapplied:
+        yield from ("", f"Answers in {SETTINGS} that `scaffold update` would apply:")
+        for key, (before, after) in status.unapplied.items():
+            yield f"  {key}: {_show(before)} -> {_show(after)}"
+    if status.can_undo:
+        yield from ("", "`scaffold undo` takes the last update back.")
 
 
 def _tell_answers(catalog: Catalog, pristine: Pristine) -> Iterator[str]:

@@ -17,6 +17,7 @@ import pytest
 
 from scaffold.answers import Answers, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Component, Value, load_catalog
+from scaffold.cli import main
 from scaffold.errors import AnswerError
 from scaffold.render import render_project
 
@@ -182,6 +183,44 @@ def read_files(folder: Path) -> dict[str, bytes]:
 def listing(folder: Path) -> list[str]:
     """All paths below a folder."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the command line said and ended with."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+
+
+def command_line(monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> Cli:
+    """The command line in this process. Patches are written below `sys.stdout`: take `capfd`."""
+
+    def run(*arguments: str | Path) -> Result:
+        monkeypatch.setattr(sys, "argv", ["scaffold", *map(str, arguments)])
+        capture.readouterr()
+        try:
+            main()
+            code: object = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        sys.stdout.flush()
+        captured = capture.readouterr()
+        assert isinstance(code, int)
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    """Replace the one place in a file where a text stands."""
+    text = path.read_text()
+    assert text.count(old) == 1, text.count(old)
+    path.write_text(text.replace(old, new))
 
 
 def run_cli(

@@ -11,12 +11,14 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from conftest import (
+    Cli,
+    Result,
     as_many_as_possible,
+    command_line,
     given_for,
     listing,
     read_files,
@@ -28,22 +30,11 @@ from conftest import (
 from scaffold import __version__
 from scaffold.answers import parse_text, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Option, load_catalog
-from scaffold.cli import main
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.hardware import launch
 from scaffold.write import write_new
 
 FEATURES = list(load_catalog().features)
-
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Result]
 
 
 @pytest.fixture
@@ -52,20 +43,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-
-    def run(*arguments: str | Path) -> Result:
-        monkeypatch.setattr(sys, "argv", ["scaffold", *map(str, arguments)])
-        capsys.readouterr()
-        try:
-            main()
-            code: object = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        captured = capsys.readouterr()
-        assert isinstance(code, int)
-        return Result(code, captured.out, captured.err)
-
-    return run
+    return command_line(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import black
 import pytest
 from conftest import listing, write_files
+from conftest import replace_in as edit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -254,12 +255,6 @@ def test_one_file_of_two_features_is_named(templates: Path) -> None:
     add_feature(templates, "faulty_2", {"files/notes.md": "two\n"})
     first = templates / "features/faulty_1/files/notes.md"
     assert_fault(templates, "features/faulty_2/files/notes.md", 1, f"{first} is the same file")
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def line_of(path: Path, text: str) -> int:

@@ -7,48 +7,32 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, TEMPLATES, read_files, run_cli
+from conftest import (
+    REPOSITORY,
+    TEMPLATES,
+    Cli,
+    command_line,
+    read_files,
+    run_cli,
+)
+from conftest import (
+    replace_in as edit,
+)
 
 import scaffold.update
 from scaffold.catalog import load_catalog
-from scaffold.cli import main
 from scaffold.pristine import PRISTINE, read_pristine, write_pristine
 
 STEP = "            optimizer.step()\n"
 
 
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Result]
-
-
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
     """The command line in this process."""
-
-    def run(*arguments: str | Path) -> Result:
-        monkeypatch.setattr(sys, "argv", ["scaffold", *map(str, arguments)])
-        capfd.readouterr()
-        try:
-            main()
-            code: object = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        sys.stdout.flush()
-        captured = capfd.readouterr()
-        assert isinstance(code, int)
-        return Result(code, captured.out, captured.err)
-
-    return run
+    return command_line(monkeypatch, capfd)
 
 
 @pytest.fixture
@@ -56,12 +40,6 @@ def project(cli: Cli, tmp_path: Path) -> Path:
     folder = tmp_path / "digits"
     assert cli("new", folder, "--yes").code == 0
     return folder
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert text.count(old) == 1, text.count(old)
-    path.write_text(text.replace(old, new))
 
 
 def answer(folder: Path, key: str) -> object:
@@ -182,6 +160,21 @@ def test_a_project_of_a_newer_version_is_left_alone(
     assert result.code == 2
     assert "install that version" in result.err
     assert read_files(project) == before
+
+
+def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> None:
+    (project / "data").mkdir()
+    (project / "data/__init__.py").touch()
+    (project / "data.py").rename(project / "data/loader.py")
+    for name in ("train.py", "test_train.py"):
+        path = project / name
+        path.write_text(path.read_text().replace("from data import", "from data.loader import"))
+    given = ("--set", "features.augmentation=true", "--set", "features.ema=true")
+    assert cli("update", project, *given).code == 0
+    assert "class Shifted" in (project / "data/loader.py").read_text()
+    for name in ("train.py", "test_train.py"):
+        found = re.findall(r"^from data\b\S* import", (project / name).read_text(), re.MULTILINE)
+        assert found == ["from data.loader import"]
 
 
 # looking first

@@ -13,6 +13,7 @@ from scaffold.changes import Conflict
 from scaffold.merge import dialect
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
+from scaffold.merge.markers import choose, choose_mine, frame, write_pieces, write_units
 from scaffold.merge.names import (
     REPEATED_IMPORT,
     UNDEFINED,
@@ -28,8 +29,6 @@ from scaffold.merge.three import Region
 from scaffold.merge.units import PYTHON, TEXT, TOML, Unit, split
 from scaffold.merge.weave import Clash, Piece, Weave, weave
 from scaffold.pristine import Pristine
-
-YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| generated before", "=======", ">>>>>>> "
 
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
 
@@ -47,14 +46,14 @@ class _File:
 
     name: str  # in the render
     path: str  # in the project
+    kind: str
     ending: dialect.Ending
-    layout: dialect.Layout | None
     texts: tuple[str, str, str]  # base, mine, theirs with plain newlines
-    units: tuple[list[Unit], list[Unit], list[Unit]]
+    layout: dialect.Layout | None = None
+    units: tuple[list[Unit], list[Unit], list[Unit]] = ([], [], [])
     renames: dialect.Renames = field(default_factory=dialect.Renames)
     doubts: dict[Region, str] = field(default_factory=dict)
-    kind: str = TEXT
-    woven: Weave | None = None
+    woven: Weave = field(init=False)  # as soon as all files are in their dialects
 
 
 def kind_of(name: str) -> str:
@@ -96,7 +95,10 @@ def merge_files(
                 merged.files[path] = own
             else:
                 open_files.append(file)
-    _weave_all(merged, open_files, pristine, mine, theirs, name_cause)
+    _weave_all(merged, open_files, moved)
+    _check_together(merged, open_files, pristine, mine, theirs)
+    for file in open_files:
+        merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
     return merged
@@ -120,29 +122,18 @@ def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: L
         merged.files[path] = None
         return
     cause = name_cause(path, base)
-    if not text.startswith(f"{YOURS}\n"):
-        text = f"{YOURS}\n{text}{BASE}\n{base}{MIDDLE}\n{NEW}{cause}\n"
-    merged.files[path] = ending.put_on(text)
+    rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
+    merged.files[path] = ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(path, 1, cause))
 
 
 def _open(name: str, path: str, base: str, own: str, new: str) -> _File:
     text, ending = dialect.take_ending(own)
-    file = _File(name, path, ending, None, (base, text, new), ([], [], []))
-    file.kind = kind_of(name)
-    return file
+    return _File(name, path, kind_of(name), ending, (base, text, new))
 
 
-def _weave_all(
-    merged: Merged,
-    files: list[_File],
-    pristine: Pristine,
-    mine: Mapping[str, str],
-    theirs: Mapping[str, str],
-    name_cause: Label,
-) -> None:
-    """Merge what both sides changed."""
-    moved = moved_modules(pristine, mine)
+def _weave_all(merged: Merged, files: Sequence[_File], moved: Mapping[str, str]) -> None:
+    """Put together what both sides changed, each file for itself."""
     for file in files:
         if file.kind == PYTHON and (line := _broken_line(file.texts[1])):
             merged.notes.append(
@@ -173,13 +164,6 @@ def _weave_all(
         )
     for file in files:
         _settle(file)
-    _check_together(merged, files, pristine, mine, theirs)
-    for file in files:
-        assert file.woven is not None
-        pieces = file.woven.merge(file.doubts)
-        text, conflicts = _write(file, pieces, name_cause)
-        merged.files[file.path] = file.ending.put_on(text)
-        merged.conflicts += conflicts
 
 
 def moved_modules(pristine: Pristine, mine: Mapping[str, str]) -> dict[str, str]:
@@ -197,7 +181,7 @@ def moved_modules(pristine: Pristine, mine: Mapping[str, str]) -> dict[str, str]
 
 
 def _import_of(module: str) -> str:
-    return rf"(?m)^(\s*)(from|import) {re.escape(module)}\b"
+    return rf"(?m)^(\s*)(from|import) {re.escape(module)}(?![\w.])"
 
 
 def _broken_line(text: str) -> int | None:
@@ -218,7 +202,7 @@ def _put_into_dialect(file: _File, moved: Mapping[str, str]) -> None:
         file.layout = dialect.find_layout(*units, own)
         if file.layout:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
-        base, new = (_follow_moves(text, moved) for text in (base, new))
+        base = _follow_moves(base, moved)  # what is generated now has followed them already
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), units[1])
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
@@ -236,7 +220,7 @@ def _settle(file: _File) -> None:
     """Find the regions of a file whose merge would not hold."""
     if file.kind == TOML:
         _settle_toml(file)
-    if file.kind != PYTHON or file.woven is None:
+    if file.kind != PYTHON:
         return
     # what is generated has no faults: only the owner's are none of the merge
     before = find_faults(file.texts[1])
@@ -245,9 +229,7 @@ def _settle(file: _File) -> None:
         if any(isinstance(piece, Clash) for piece in pieces):
             _balance(file)
             return
-        misplaced = find_misplaced(
-            file.woven, [piece for piece in pieces if isinstance(piece, Unit)]
-        )
+        misplaced = find_misplaced(file.woven, choose_mine(pieces))
         moving = [
             region
             for region in their_changes(file.woven)
@@ -266,12 +248,11 @@ def _settle(file: _File) -> None:
 
 def _balance(file: _File) -> None:
     """Let each conflict cover so much that either choice leaves something that can be read."""
-    assert file.woven is not None
     last = len(file.woven.base) + 1
     for _ in range(40):
         grown = False
         for start, end in find_clashes(file.woven, file.doubts):
-            if not all(_can_be_read(file, (start, end), choice) for choice in ("mine", "theirs")):
+            if not all(_can_be_read(file, (start, end), theirs) for theirs in (False, True)):
                 region = max(0, start - 1), min(last, end + 1)
                 grown = grown or region not in file.doubts
                 file.doubts.setdefault(region, "")
@@ -279,18 +260,14 @@ def _balance(file: _File) -> None:
             return
 
 
-def _can_be_read(file: _File, region: Region, choice: str) -> bool:
-    """Whether the file is Python with this choice in one region, and the owner's in others."""
-    assert file.woven is not None
-    units: list[Piece] = []
-    for piece in file.woven.merge(file.doubts):
-        if isinstance(piece, Clash):
-            chosen = piece.region == region and choice == "theirs"
-            units += piece.theirs if chosen else piece.mine
-        else:
-            units.append(piece)
+def _can_be_read(file: _File, region: Region, theirs: bool) -> bool:
+    """Whether the file is Python with either side in one region, and the owner's in others."""
+    units = choose(
+        file.woven.merge(file.doubts),
+        lambda clash: clash.theirs if theirs and clash.region == region else clash.mine,
+    )
     try:
-        ast.parse(_text(units))
+        ast.parse(write_units(units))
     except (SyntaxError, ValueError):
         return False
     return True
@@ -299,13 +276,12 @@ def _can_be_read(file: _File, region: Region, choice: str) -> bool:
 def _settle_toml(file: _File) -> None:
     import tomllib
 
-    assert file.woven is not None
     pieces = file.woven.merge()
     if any(isinstance(piece, Clash) for piece in pieces):
         return
     try:
         tomllib.loads(file.texts[1])
-        tomllib.loads(_text(pieces))
+        tomllib.loads(write_units(choose_mine(pieces)))
     except tomllib.TOMLDecodeError:
         for region in their_changes(file.woven):
             file.doubts[region] = "the merged file could not be read"
@@ -313,12 +289,11 @@ def _settle_toml(file: _File) -> None:
 
 def _doubt(file: _File, fault: Fault) -> None:
     """Doubt the changes that a fault comes from: those that name it, or else all."""
-    assert file.woven is not None
     changes = their_changes(file.woven)
     if not fault.name:
         for region in changes:
             pieces = file.woven.merge({*file.doubts, region})
-            if fault not in find_faults(_mended(file, pieces, clash_as_mine=True)):
+            if fault not in find_faults(_mended(file, pieces)):
                 file.doubts[region] = str(fault)
                 return
     named = [
@@ -355,9 +330,9 @@ def _check_together(
     result = {path: text for path, text in merged.files.items() if text is not None}
     clashing = {conflict.path for conflict in merged.conflicts}
     for file in files:
-        if file.kind == PYTHON and file.woven is not None:
+        if file.kind == PYTHON:
             pieces = file.woven.merge(file.doubts)
-            result[file.path] = _mended(file, pieces, clash_as_mine=True)
+            result[file.path] = _mended(file, pieces)
             if any(isinstance(piece, Clash) for piece in pieces):
                 clashing.add(file.path)
     names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
@@ -394,15 +369,9 @@ def _reopen(
     return file
 
 
-def _mended(file: _File, pieces: Sequence[Piece], clash_as_mine: bool = False) -> str:
-    """The merged text, its imports as its code needs them."""
-    units: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, Clash):
-            units += piece.mine if clash_as_mine else ()
-        else:
-            units.append(piece)
-    text = _text(units)
+def _mended(file: _File, pieces: Sequence[Piece]) -> str:
+    """The merged text, the owner's in conflicts, its imports as its code needs them."""
+    text = write_units(choose_mine(pieces))
     _, own, new = file.texts
     before = find_faults(own)
     kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
@@ -417,43 +386,18 @@ def _mended(file: _File, pieces: Sequence[Piece], clash_as_mine: bool = False) -
     return text
 
 
-def _text(pieces: Sequence[Piece]) -> str:
-    rows: list[str] = []
-    for piece in pieces:
-        assert isinstance(piece, Unit)
-        rows += [""] * piece.blanks + list(piece.lines)
-    return "".join(f"{row}\n" for row in rows)
-
-
-def _write(file: _File, pieces: Sequence[Piece], name_cause: Label) -> tuple[str, list[Conflict]]:
-    """The text of a merged file, with its conflicts in it."""
+def _write(merged: Merged, file: _File, name_cause: Label) -> str:
+    """The text of a merged file; its conflicts are in it, and noted."""
+    pieces = file.woven.merge(file.doubts)
     if not any(isinstance(piece, Clash) for piece in pieces):
-        text = _mended(file, pieces) if file.kind == PYTHON else _text(pieces)
-        return _laid_out(file, text), []
-    rows: list[str] = []
-    conflicts = []
-    reasons = sorted(set(file.doubts.values()) - {""})
-    for piece in pieces:
-        if isinstance(piece, Unit):
-            rows += [""] * piece.blanks + list(piece.lines)
-            continue
-        blanks = piece.mine[0].blanks if piece.mine else piece.theirs[0].blanks
-        rows += [""] * blanks
-        start = len(rows) + 1
-        theirs = _rows(piece.theirs)
-        cause = name_cause(file.name, "\n".join(theirs or _rows(piece.base)))
-        if reasons:
-            cause += f" ({'; '.join(reasons)})"
-        rows += [YOURS, *_rows(piece.mine), BASE, *_rows(piece.base), MIDDLE, *theirs, NEW + cause]
-        conflicts.append(Conflict(file.path, start, cause))
-    return "".join(f"{row}\n" for row in rows), conflicts
-
-
-def _rows(units: Sequence[Unit]) -> list[str]:
-    rows: list[str] = []
-    for number, unit in enumerate(units):
-        rows += [""] * (unit.blanks if number else 0) + list(unit.lines)
-    return rows
+        units = choose_mine(pieces)
+        return _laid_out(file, _mended(file, pieces) if file.kind == PYTHON else write_units(units))
+    reasons = "; ".join(sorted(set(file.doubts.values()) - {""}))
+    text, conflicts = write_pieces(
+        pieces, lambda rows: name_cause(file.name, rows) + (f" ({reasons})" if reasons else "")
+    )
+    merged.conflicts += [Conflict(file.path, line, cause) for line, cause in conflicts]
+    return text
 
 
 def _laid_out(file: _File, text: str) -> str:
@@ -461,6 +405,6 @@ def _laid_out(file: _File, text: str) -> str:
     if file.layout and file.layout.width is not None:
         try:
             return file.layout.put_on(text)
-        except Exception:  # black refuses what it can't read: the text stands as merged
+        except ValueError:  # InvalidInput: black can't read it, and the text stands as merged
             return text
     return text
