@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scaffold import hardware
-from scaffold.catalog import TABLES, Catalog, Component, Option, Value
+from scaffold.catalog import Catalog, Component, Option, Value
 from scaffold.errors import AnswerError, ScaffoldError
 
 Answers = dict[str, Value]
@@ -43,27 +43,56 @@ def schema(catalog: Catalog) -> dict[str, Option]:
         if not feature.switch:
             key = switch_key(feature)
             options.append(
-                Option(key, "bool", feature.default, feature.help, feature.title, config=False)
+                Option(
+                    key=key,
+                    type="bool",
+                    default=feature.default,
+                    comment=feature.help,
+                    question=feature.title,
+                    config=False,
+                    feature=feature.name,
+                )
             )
-    tables = [*TABLES, *(f"features.{name}" for name in catalog.features)]
+    tables = catalog.tables
 
     def place(option: Option) -> tuple[int, bool]:
-        table, _, name = option.key.rpartition(".")
-        return tables.index(table), name != "enabled"
+        return tables.index(option.table), option.name != "enabled"
 
     return {option.key: option for option in sorted(options, key=place)}
 
 
+def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
+    """Whether a feature can go with the task."""
+    return set(feature.needs) <= set(catalog.tasks[str(answers["project.task"])].has)
+
+
 def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> bool:
     """Whether a setting has an effect, given the other answers."""
-    table, _, name = option.key.rpartition(".")
-    if not table.startswith("features.") or name == "enabled":
-        return True
-    feature = catalog.features[table.removeprefix("features.")]
-    if not is_on(feature, answers):
+    if option.task and option.task != answers["project.task"]:
         return False
-    chosen = answers.get(feature.option(feature.choice).key) if feature.choice else None
-    return not option.choices_with or chosen in option.choices_with
+    if option.feature:
+        feature = catalog.features[option.feature]
+        if not fits(catalog, feature, answers):
+            return False
+        if option.key != switch_key(feature) and not is_on(feature, answers):
+            return False
+    return all(answers[key] in values for key, values in option.when.items())
+
+
+def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
+    """The default of each setting, beside the task that is given.
+
+    Raises AnswerError for a task that there is not.
+    """
+    options = schema(catalog)
+    key = "project.task"
+    task = catalog.tasks[str(check(options[key], given.get(key, options[key].default)))]
+    answers = {key: task.defaults.get(key, option.default) for key, option in options.items()}
+    answers[key] = task.name
+    for feature in catalog.features.values():
+        if not fits(catalog, feature, answers):
+            answers[switch_key(feature)] = feature.off
+    return answers
 
 
 def resolve(
@@ -76,9 +105,8 @@ def resolve(
     others.
     """
     options = schema(catalog)
-    answers: Answers = {}
-    for key, option in options.items():
-        answers[key] = check(option, given[key]) if key in given else option.default
+    answers = default_answers(catalog, given)
+    answers |= {key: check(options[key], given[key]) for key in options if key in given}
     for feature in catalog.features.values():
         table = f"features.{feature.name}."
         named = any(key.startswith(table) for key in given)
@@ -89,7 +117,24 @@ def resolve(
         if option.default_from and key not in given:
             answers[key] = answers[option.default_from]
     hardware.complete(answers, given if fresh is None else fresh)
+    _check_features(catalog, answers)
+    for key in given:
+        _check_effect(catalog, options[key], answers)
+    return answers
+
+
+def _check_features(catalog: Catalog, answers: Answers) -> None:
+    """Raises AnswerError for a feature that is on and can't be, beside the task or others."""
+    task = str(answers["project.task"])
     for feature in active_features(catalog, answers):
+        for name in feature.needs:
+            if name not in catalog.tasks[task].has:
+                tasks = [other.name for other in catalog.tasks.values() if name in other.has]
+                raise AnswerError(
+                    switch_key(feature),
+                    f"needs {catalog.traits[name].help}, which {task} has not: "
+                    f"turn it off, or take {' or '.join(tasks)}.",
+                )
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
                 key = switch_key(catalog.features[name])
@@ -102,15 +147,18 @@ def resolve(
                     switch_key(feature),
                     f"can't be combined with the feature {name}: turn one of them off.",
                 )
-    for key in given:
-        table, _, name = key.rpartition(".")
-        if options[key].choices_with and not applies(catalog, options[key], answers):
-            feature = catalog.features[table.removeprefix("features.")]
-            if is_on(feature, answers):
-                allowed = " or ".join(options[key].choices_with)
-                choice = f"{table}.{feature.choice}={allowed}"
-                raise AnswerError(key, f"has an effect only with {choice}.")
-    return answers
+
+
+def _check_effect(catalog: Catalog, option: Option, answers: Answers) -> None:
+    """Raises AnswerError for a setting that was given and has no effect beside the others."""
+    if option.task and option.task != answers["project.task"]:
+        raise AnswerError(option.key, f"has an effect only with project.task={option.task}.")
+    if option.feature and not is_on(catalog.features[option.feature], answers):
+        return  # it is kept for when the feature is turned on
+    for key, values in option.when.items():
+        if answers[key] not in values:
+            allowed = " or ".join(values)
+            raise AnswerError(option.key, f"has an effect only with {key}={allowed}.")
 
 
 def check(option: Option, value: object) -> Value:

@@ -23,8 +23,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scaffold.answers import Answers, applies, check, is_on, parse_text, resolve, schema, switch_key
-from scaffold.catalog import TABLES, Catalog, Choice, Component, Option, Value
+from scaffold.answers import (
+    Answers,
+    applies,
+    check,
+    fits,
+    is_on,
+    parse_text,
+    resolve,
+    schema,
+    switch_key,
+)
+from scaffold.catalog import Catalog, Choice, Component, Option, Value
 from scaffold.errors import AnswerError
 
 FEATURES, FINER = "features", "finer"  # the keys of the two questions about no single setting
@@ -172,10 +182,11 @@ def open_questions(dialogue: Dialogue) -> Iterator[str]:
     options = _options_to_ask(dialogue)
     coarse = [option.key for option in options if not option.finer]
     finer = [option.key for option in options if option.finer]
-    yield from (key for key in coarse if key.rpartition(".")[0] in TABLES)
+    plain = dialogue.catalog.plain_tables
+    yield from (key for key in coarse if key.rpartition(".")[0] in plain)
     if _features_to_ask(dialogue):
         yield FEATURES
-    yield from (key for key in coarse if key.rpartition(".")[0] not in TABLES)
+    yield from (key for key in coarse if key.rpartition(".")[0] not in plain)
     if finer:
         yield FINER
     if dialogue.asked().get(FINER):
@@ -196,10 +207,13 @@ def _options_to_ask(dialogue: Dialogue) -> list[Option]:
 
 
 def _features_to_ask(dialogue: Dialogue) -> list[Component]:
+    answers = dialogue.resolve()
     return [
         feature
         for feature in dialogue.catalog.features.values()
-        if not feature.switch and switch_key(feature) not in dialogue.given
+        if not feature.switch
+        and switch_key(feature) not in dialogue.given
+        and fits(dialogue.catalog, feature, answers)
     ]
 
 
@@ -489,12 +503,17 @@ def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None =
 
     In an update, it is what changes that stands out, with what it was.
     """
-    usual = resolve(catalog, {}) if previous is None else previous
-    chosen = [feature for feature in catalog.features.values() if not feature.switch]
+    usual = previous or resolve(catalog, {"project.task": answers["project.task"]})
+    chosen = [
+        feature
+        for feature in catalog.features.values()
+        if not feature.switch and fits(catalog, feature, answers)
+    ]
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
-    for name in [*TABLES, *(f"features.{f.name}" for f in chosen if is_on(f, answers))]:
+    on = [f"features.{feature.name}" for feature in chosen if is_on(feature, answers)]
+    for name in [*catalog.plain_tables, *on]:
         settings = [
             _summary_cell(option, answers, usual, previous is not None)
             for option in schema(catalog).values()
@@ -504,7 +523,8 @@ def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None =
         ]
         if usual.get(f"{name}.enabled") is False and previous is not None:
             settings.insert(0, Text("turned on", style="cyan"))
-        grid.add_row(name, Text(", ").join(settings) if settings else "on")
+        if settings or name in on:
+            grid.add_row(name, Text(", ").join(settings) if settings else "on")
     off = [
         Text(f.name, style="cyan" if previous and previous.get(switch_key(f)) else "")
         for f in chosen

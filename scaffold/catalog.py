@@ -1,11 +1,12 @@
 """What can be generated: the manifests below `templates/`, read into dataclasses.
 
 A component is a folder with a manifest, `fragments/` (code for the places of other files), and
-`files/` (whole files). The base, the hardware, each task and each feature is one component.
+`files/` (whole files); `OPTION/VALUE/` holds the same for a choice. The base, the hardware, each
+task, each trait (what several tasks have in common) and each feature is one component.
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -16,10 +17,7 @@ from typing import Any, Literal
 from scaffold.errors import TemplateError
 
 Value = bool | int | float | str
-Kind = Literal["base", "hardware", "task", "feature"]
-
-# the tables of scaffold.toml that are not features, in their order
-TABLES = ("project", "hardware", "training")
+Kind = Literal["base", "hardware", "trait", "task", "feature"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,7 @@ class Choice:
     value: str
     help: str
     dependencies: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,9 @@ class Option:
     default_from: str = ""  # the key whose answer is the default
     config: bool = True  # a field of the script's Config
     finer: bool = False  # asked only of people who want the finer settings
-    choices_with: tuple[str, ...] = ()  # exists only for these choices of its feature
+    when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values it exists with
+    task: str = ""  # the task that it belongs to, if any
+    feature: str = ""  # the feature that it belongs to, if any
     line: int = 1  # of its manifest
 
     @property
@@ -62,6 +63,10 @@ class Option:
         feature = table.removeprefix("features.")
         return f"{feature}_{name}" if feature != table else name
 
+    @property
+    def table(self) -> str:
+        return self.key.rpartition(".")[0]
+
 
 @dataclass(frozen=True)
 class Component:
@@ -73,9 +78,16 @@ class Component:
     manifest: Path
     title: str
     help: str
+    about: str = ""  # one screen: what it does, when to take it, what it costs
     options: tuple[Option, ...] = ()
     dependencies: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()  # names that its evaluation adds to the log, without the set's
+    # tasks only
+    has: tuple[str, ...] = ()  # traits
+    defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
+    values: Mapping[str, Any] = field(default_factory=dict)  # what templates may read
     # features only
+    needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     default: bool = False
     choice: str = ""  # the option that selects among fragments/CHOICE/
     switch: str = ""  # the key that turns it on, if that is not features.NAME.enabled
@@ -84,7 +96,6 @@ class Component:
     after: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)  # tasks: what templates may read
 
     def option(self, name: str) -> Option:
         return next(option for option in self.options if option.name == name)
@@ -94,12 +105,24 @@ class Component:
 class Catalog:
     base: Component
     hardware: Component
+    traits: Mapping[str, Component]
     tasks: Mapping[str, Component]
     features: Mapping[str, Component]  # in the order in which their code is placed
 
     @property
     def components(self) -> tuple[Component, ...]:
         return (self.base, self.hardware, *self.tasks.values(), *self.features.values())
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables of scaffold.toml, in their order."""
+        features = (f"features.{name}" for name in self.features)
+        return (*self.plain_tables, *features)
+
+    @property
+    def plain_tables(self) -> tuple[str, ...]:
+        """Those that are no features."""
+        return ("project", *self.tasks, "hardware", "training")
 
 
 def template_root() -> Path:
@@ -121,9 +144,18 @@ def load_catalog(root: Path | None = None) -> Catalog:
     }
     paths = [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")]
     features = {path.parent.name: _read(path, "feature") for path in paths}
+    traits = {
+        path.parent.name: _read(path, "trait") for path in sorted(root.glob("traits/*/trait.toml"))
+    }
+    for component in (*tasks.values(), *features.values()):
+        for name in (*component.has, *component.needs):
+            if name not in traits:
+                line = _line(component.manifest, f'"{name}"')
+                raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
     return Catalog(
         base=_read(root / "base" / "base.toml", "base", tasks.values()),
         hardware=_read(root / "hardware" / "hardware.toml", "hardware"),
+        traits=traits,
         tasks=tasks,
         features={name: features[name] for name in _order(features)},
     )
@@ -163,16 +195,17 @@ def _line(manifest: Path, text: str) -> int:
     return 1
 
 
+_COMMON = {"title", "help", "about", "dependencies", "options", "metrics"}
 _FIELDS = {
-    "base": {"title", "help", "dependencies", "options"},
-    "hardware": {"title", "help", "dependencies", "options"},
-    "task": {"title", "help", "dependencies", "subject", "metric", "higher_is_better", "target"},
-    "feature": {"title", "help", "dependencies", "options", "default", "choice", "switch", "off"}
-    | {"example", "after", "requires", "conflicts"},
+    "base": _COMMON,
+    "hardware": _COMMON,
+    "trait": {"title", "help"},
+    "task": _COMMON | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults"},
+    "feature": _COMMON
+    | {"default", "choice", "switch", "off", "example", "after", "requires", "conflicts", "needs"},
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
-    "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer",
-    "choices_with",
+    "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
 }  # fmt: skip
 
 
@@ -186,7 +219,7 @@ def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Compon
     for name in data.keys() - _FIELDS[kind]:
         raise TemplateError(manifest, _line(manifest, name), f"unknown field {name!r}")
     needed = ["title", "help"]
-    needed += ["subject", "metric", "higher_is_better", "target"] if kind == "task" else []
+    needed += ["subject", "metric", "higher_is_better", "target", "goal"] if kind == "task" else []
     needed += ["default"] if kind == "feature" and "switch" not in data else []
     for name in needed:
         if name not in data:
@@ -195,7 +228,7 @@ def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Compon
         line = _line(manifest, "choice")
         raise TemplateError(manifest, line, f"'choice' names no option: {choice}")
     name = manifest.parent.name
-    table = f"features.{name}" if kind == "feature" else ""
+    table = {"feature": f"features.{name}", "task": name}.get(kind, "")
     return Component(
         name=name,
         kind=kind,
@@ -204,10 +237,15 @@ def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Compon
         title=data["title"],
         help=data["help"],
         options=tuple(
-            _option(manifest, table, option, dict(row), tasks)
+            _option(manifest, kind, table, option, dict(row), tasks)
             for option, row in data.get("options", {}).items()
         ),
+        about=data.get("about", "").strip(),
         dependencies=tuple(data.get("dependencies", ())),
+        metrics=tuple(data.get("metrics", ())),
+        has=tuple(data.get("has", ())),
+        defaults=dict(_flatten(data.get("defaults", {}))),
+        needs=tuple(data.get("needs", ())),
         default=data.get("default", False),
         choice=data.get("choice", ""),
         switch=data.get("switch", ""),
@@ -220,8 +258,21 @@ def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Compon
     )
 
 
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
 def _option(
-    manifest: Path, table: str, name: str, row: dict[str, Any], tasks: Iterable[Component]
+    manifest: Path,
+    kind: Kind,
+    table: str,
+    name: str,
+    row: dict[str, Any],
+    tasks: Iterable[Component],
 ) -> Option:
     line = _line(manifest, f"[options.{name}]")
     for unknown in row.keys() - _OPTION_FIELDS:
@@ -234,17 +285,25 @@ def _option(
         if needed not in row:
             raise TemplateError(manifest, line, f"option {name!r}: the field {needed!r} is missing")
     choices = tuple(
-        Choice(choice["value"], choice["help"], tuple(choice.get("dependencies", ())))
-        for choice in row.pop("choices", ())
+        Choice(
+            value=choice.pop("value"),
+            help=choice.pop("help"),
+            dependencies=tuple(choice.pop("dependencies", ())),
+            values=choice,
+        )
+        for choice in map(dict, row.pop("choices", ()))
     )
     if name == "task" and tasks:
         choices = tuple(Choice(task.name, task.help) for task in tasks)
     if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
         raise TemplateError(manifest, line, f"option {name!r}: the default is not a choice")
+    table = row.pop("table", table)
     return Option(
-        key=f"{row.pop('table', table)}.{name}",
+        key=f"{table}.{name}",
         choices=choices,
-        choices_with=tuple(row.pop("choices_with", ())),
+        when={f"{table}.{key}": tuple(values) for key, values in row.pop("when", {}).items()},
+        task=manifest.parent.name if kind == "task" else "",
+        feature=manifest.parent.name if kind == "feature" else "",
         line=line,
         **row,
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from scaffold.answers import Answers, applies, check, read_answers, resolve, schema
+from scaffold.answers import Answers, applies, check, default_answers, read_answers, resolve, schema
 from scaffold.catalog import Catalog, Value
 from scaffold.errors import AnswerError
 from scaffold.pristine import Pristine
@@ -58,7 +58,8 @@ def complete(
 ) -> Answers:
     """The given answers, and those previous ones that had an effect and have one beside them."""
     effective = effective_answers(catalog, previous)
-    answers = {**_defaults(catalog), **effective, **given}
+    known = {**effective, **given}
+    answers = {**default_answers(catalog, known), **known}
     for feature in catalog.features.values():
         table = f"features.{feature.name}."
         named = any(key.startswith(table) for key in given)
@@ -80,11 +81,7 @@ def effective_answers(catalog: Catalog, answers: Mapping[str, Value]) -> Answers
         if key in answers:
             with suppress(AnswerError):  # a value that only another version allows
                 known[key] = check(option, answers[key])
-    everything = {**_defaults(catalog), **known}
+    everything = {**default_answers(catalog, known), **known}
     return {
         key: value for key, value in known.items() if applies(catalog, options[key], everything)
     }
-
-
-def _defaults(catalog: Catalog) -> Answers:
-    return {key: option.default for key, option in schema(catalog).items()}

@@ -1,13 +1,15 @@
 """Renders a project from answers, in memory."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scaffold import hardware
 from scaffold.answers import active_features, applies
-from scaffold.catalog import Catalog, Component, Option, Value
+from scaffold.catalog import Catalog, Choice, Component, Option, Value
 from scaffold.errors import TemplateError
 from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
 from scaffold.places import (
@@ -40,14 +42,15 @@ def render_project(
     components = active_components(catalog, answers)
     context = build_context(catalog, answers, components)
     environment = build_environment()
-    paths = _collect_files(components)
+    folders = source_folders(catalog, answers, components)
+    paths = _collect_files(folders)
     modules = {Path(name).stem for name in paths if name.endswith(".py")}
     sources: dict[str, list[Line]] = {}
     composed: set[str] = set()
     for name, path in paths.items():
         lines = read_lines(path)
         if name.endswith(".py"):
-            fragments = _collect_fragments(components, name, answers)
+            fragments = _collect_fragments(folders, name)
             if is_empty(lines, fragments):
                 continue
             if name == "train.py":
@@ -56,7 +59,7 @@ def render_project(
                 composed.add(name)
             lines = _compose(lines, fragments, modules)
         sources[name] = lines
-    _check_fragment_targets(components, paths)
+    _check_fragment_targets(folders, paths)
     context["files"] = sorted(sources)
     files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
     for name, text in files.items():
@@ -82,7 +85,61 @@ def _format(text: str) -> str:
 
 def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
     task = catalog.tasks[str(answers["project.task"])]
-    return [catalog.base, catalog.hardware, task, *active_features(catalog, answers)]
+    traits = [trait for name, trait in catalog.traits.items() if name in task.has]
+    return [catalog.base, catalog.hardware, *traits, task, *active_features(catalog, answers)]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder with files/ and fragments/, and those of the task or its traits that go first."""
+
+    component: Component
+    versions: tuple[Path, ...]  # the last is the component's own
+
+    @cached_property
+    def files(self) -> dict[str, Path]:
+        """Where whole files come from, by their name in the project."""
+        return self._find("files")
+
+    @cached_property
+    def fragments(self) -> dict[str, Path]:
+        """Where code for the places of other files comes from, by the name of that file."""
+        return self._find("fragments")
+
+    def _find(self, kind: str) -> dict[str, Path]:
+        found: dict[str, Path] = {}
+        for version in reversed(self.versions):
+            folder = version / kind
+            for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+                if "__pycache__" not in path.parts:
+                    found[path.relative_to(folder).as_posix()] = path
+        return found
+
+
+def source_folders(
+    catalog: Catalog, answers: Mapping[str, Value], components: Iterable[Component]
+) -> list[Folder]:
+    """All folders that a project comes from: each component's own, and that of each choice.
+
+    A task or a trait can have a version of its own of what a feature has, in `features/NAME/`.
+    """
+    components = list(components)
+    special = [part.folder for part in components if part.kind in ("task", "trait")]
+    folders = []
+    for component in components:
+        choices = [
+            Path(option.name, str(answers[option.key]))
+            for option in component.options
+            if option.type == "choice" and applies(catalog, option, answers)
+        ]
+        for part in (Path(), *choices):
+            own = component.folder / part
+            versions = [own]
+            if component.kind == "feature":
+                versions = [folder / "features" / component.name / part for folder in special]
+                versions = [*reversed(versions), own]
+            folders.append(Folder(component, tuple(filter(Path.is_dir, versions))))
+    return folders
 
 
 def build_context(
@@ -97,11 +154,14 @@ def build_context(
             table = table.setdefault(part, {})
         table[name] = value
     task = catalog.tasks[str(answers["project.task"])]
-    context["task"] = {**task.values, "sign": "" if task.values["higher_is_better"] else "-"}
+    values = dict(task.values)
+    for choice in _chosen(catalog, task, answers):
+        values |= choice.values
+    context["task"] = {**values, "sign": "" if values["higher_is_better"] else "-"}
     context["launch"] = hardware.launch(answers)
     context["active"] = [component for component in components if component.kind == "feature"]
     context["dependencies"] = sorted(
-        {row for component in components for row in _dependencies(component, answers)}
+        {row for component in components for row in _dependencies(catalog, component, answers)}
     )
     return context
 
@@ -150,56 +210,45 @@ def yaml_literal(value: object) -> str:
     return text.removesuffix("\n").removesuffix("...").removesuffix("\n")
 
 
-def _dependencies(component: Component, answers: Mapping[str, Value]) -> list[str]:
-    chosen = answers.get(component.option(component.choice).key) if component.choice else None
-    choices = component.option(component.choice).choices if component.choice else ()
-    extra = [row for choice in choices if choice.value == chosen for row in choice.dependencies]
-    return [*component.dependencies, *extra]
+def _chosen(
+    catalog: Catalog, component: Component, answers: Mapping[str, Value]
+) -> Iterator[Choice]:
+    for option in component.options:
+        if applies(catalog, option, answers):
+            yield from (choice for choice in option.choices if choice.value == answers[option.key])
 
 
-def _collect_files(components: list[Component]) -> dict[str, Path]:
-    """Where each file of the project comes from."""
+def _dependencies(
+    catalog: Catalog, component: Component, answers: Mapping[str, Value]
+) -> Iterator[str]:
+    yield from component.dependencies
+    for choice in _chosen(catalog, component, answers):
+        yield from choice.dependencies
+
+
+def _collect_files(folders: Iterable[Folder]) -> dict[str, Path]:
+    """Where each file of the project comes from. A task may bring its own version of one."""
     found: dict[str, Path] = {}
-    for component in components:
-        folder = component.folder / "files"
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            if "__pycache__" in path.parts:
-                continue
-            name = path.relative_to(folder).as_posix()
-            if name in found:
+    owners: dict[str, Component] = {}
+    for folder in folders:
+        component = folder.component
+        for name, path in folder.files.items():
+            if name in found and component.kind != "task" and owners[name] is not component:
                 raise TemplateError(path, 1, f"{found[name]} is the same file of the project")
-            found[name] = path
+            found[name], owners[name] = path, component
     return found
 
 
-def _fragment_folders(component: Component, answers: Mapping[str, Value]) -> list[Path]:
-    folder = component.folder / "fragments"
-    if not component.choice:
-        return [folder]
-    return [folder, folder / str(answers[component.option(component.choice).key])]
+def _collect_fragments(folders: Iterable[Folder], name: str) -> list[Fragment]:
+    found = (folder.fragments.get(name) for folder in folders)
+    return [read_fragment(path) for path in found if path]
 
 
-def _collect_fragments(
-    components: list[Component], name: str, answers: Mapping[str, Value]
-) -> list[Fragment]:
-    paths = [
-        folder / name
-        for component in components
-        for folder in _fragment_folders(component, answers)
-    ]
-    return [read_fragment(path) for path in paths if path.is_file()]
-
-
-def _check_fragment_targets(components: list[Component], names: Mapping[str, Path]) -> None:
-    for component in components:
-        choices = component.option(component.choice).choices if component.choice else ()
-        folder = component.folder / "fragments"
-        for path in sorted(path for path in folder.rglob("*.py")):
-            parts = path.relative_to(folder).parts
-            if parts[0] in [choice.value for choice in choices]:
-                parts = parts[1:]
-            if "/".join(parts) not in names:
-                raise TemplateError(path, 1, f"the project has no file {'/'.join(parts)}")
+def _check_fragment_targets(folders: Iterable[Folder], names: Mapping[str, Path]) -> None:
+    for folder in folders:
+        for name, path in folder.fragments.items():
+            if name not in names:
+                raise TemplateError(path, 1, f"the project has no file {name}")
 
 
 def _config_fields(

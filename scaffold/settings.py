@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaffold.answers import applies, check, flatten, is_on, schema
+from scaffold.answers import applies, check, default_answers, flatten, is_on, schema
 from scaffold.catalog import Catalog, Option, Value
 from scaffold.errors import AnswerError, ScaffoldError
 
@@ -64,8 +64,7 @@ def rewrite_settings(
     Raises ScaffoldError if the text is not TOML.
     """
     if rendered is None:
-        defaults = {key: option.default for key, option in schema(catalog).items()}
-        rendered = write_settings(catalog, {**defaults, **previous})
+        rendered = write_settings(catalog, {**default_answers(catalog, previous), **previous})
     if old_text == rendered:
         return write_settings(catalog, answers)
     text = _Rewrite(catalog, old_text, answers, previous, rendered).text()

@@ -397,7 +397,7 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
     for key, option in options.items():
         if option.type == "int" and key.startswith(("training.", "features.")):
             given[key] = int(option.default) + 1
-        elif option.type == "float" and not option.choices_with:
+        elif option.type == "float" and not option.when:
             given[key] = float(option.default) * 0.75 or 0.125
         elif option.type == "str" and key != "project.name":
             given[key] = 'it\'s "quoted" {{ text }} \\n # é'
@@ -608,7 +608,7 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
     result = cli("explain", name)
     assert result.code == 0
     assert result.out.startswith(f"{feature.title}: {feature.help}.\n")
-    settings = [option.key for option in feature.options if not option.choices_with]
+    settings = [option.key for option in feature.options if not option.when]
     for key in {switch_key(feature), *settings}:
         assert f"  {key} = " in result.out
     for tool, command in {"patch": ["patch", "-p1", "-s"], "git": ["git", "apply", "-"]}.items():

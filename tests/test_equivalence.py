@@ -27,7 +27,7 @@ world = int(os.environ.get("WORLD_SIZE", 1))
 rank = int(os.environ.get("RANK", 0))
 torch.manual_seed(0)
 train_set = build_datasets()[0]
-model = build_model()
+model = build_model(None)
 model.head[1].p = 0.0
 optimizer = torch.optim.AdamW(model.parameters(), 1e-3, weight_decay=0.01)
 wrapped = model
@@ -63,8 +63,8 @@ OURS = """
 import sys, train
 from flags import parse_flags
 build_model = train.build_model
-def build_exact_model():
-    model = build_model()
+def build_exact_model(config):
+    model = build_model(config)
     model.head[1].p = 0.0
     return model
 train.build_model = build_exact_model

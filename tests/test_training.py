@@ -178,12 +178,12 @@ from accelerate.utils import set_seed
 from torch.utils.data import DataLoader, Subset
 from data import build_loaders
 from model import build_model
-from train import evaluate
+from train import Config, evaluate
 
 accelerator = Accelerator(cpu=True)
 set_seed(0)
-model = accelerator.prepare(build_model())
-data = build_loaders(32, 0)[1].dataset
+model = accelerator.prepare(build_model(None))
+data = build_loaders(Config(batch_size=32))[1].dataset
 found = {}
 for size in map(int, sys.argv[2:]):
     for batch_size in (1, 8, 32):

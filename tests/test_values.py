@@ -230,7 +230,7 @@ def test_numbers_go_through_a_project() -> None:
     rows: dict[str, Answers] = {"least": {}, "most": {}}
     for option in schema(catalog).values():
         feature = catalog.features.get(option.key.split(".")[1])
-        if option.choices_with or (feature and feature.conflicts):
+        if option.when or (feature and feature.conflicts):
             continue
         if option.type == "int" and not option.key.startswith("hardware."):
             rows["least"][option.key] = int(option.minimum or 0)

@@ -9,12 +9,9 @@ Yours to edit. `pytest` proves that it still trains, resumes and evaluates right
 """
 
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-import torch
-import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
 from checkpoint import Checkpoints, Progress, remaining_batches, save_weights
@@ -23,7 +20,8 @@ from environment import check_environment, count_updates, describe, write_line
 from flags import parse_flags
 from metrics import RunningLoss, format_metrics
 from model import build_model
-from torch.optim import AdamW
+from torch import nn
+from torch.optim import Optimizer
 
 
 @dataclass(frozen=True)
@@ -37,27 +35,15 @@ class Config:
 #: slot functions
 
 
-#: region evaluate_function
-@torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
-    """Mean loss and accuracy over the whole set, the same for any number of processes.
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    """The optimizer of the weights, before it is prepared."""
+    #: region parameters
+    parameters = model.parameters()
+    #: end parameters
+    ...  #: slot optimizer
 
-    gather_for_metrics cuts off the samples that only pad the last batches. It needs one value for
-    each sample: average after it, never before.
-    """
-    model.eval()
-    loss_sum = correct = seen = 0
-    for images, labels in islice(loader, limit or None):
-        logits = model(images)
-        losses = F.cross_entropy(logits, labels, reduction="none")
-        hits = logits.argmax(dim=-1) == labels
-        losses, hits = accelerator.gather_for_metrics((losses, hits))
-        loss_sum += losses.sum()
-        correct += hits.sum()
-        seen += len(hits)
-    model.train()
-    return {f"{name}_loss": float(loss_sum) / seen, f"{name}_accuracy": float(correct) / seen}
-#: end evaluate_function
+
+#: slot evaluate_function
 
 
 def main(config: Config) -> None:
@@ -71,12 +57,16 @@ def main(config: Config) -> None:
 
     # data, model, optimizer
     set_seed(config.seed)  # all processes start from the same weights
-    train_loader, val_loader, test_loader = build_loaders(config.batch_size, config.num_workers)
-    model = build_model()
-    optimizer = AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
+    #: region build
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    #: slot after_model
+    optimizer = build_optimizer(model, config)
+    #: slot before_prepare
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
+    #: end build
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
 
     # prepare() divides the batches among the processes: count updates after it
@@ -98,18 +88,21 @@ def main(config: Config) -> None:
         for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
             #: region forward
             # forward
-            images, labels = batch
-            losses = F.cross_entropy(model(images), labels, reduction="none")
-            train_loss.add(losses)
+            ...  #: slot forward
+            #: slot after_forward
             #: end forward
+            #: region backward
             # backward
             accelerator.backward(losses.mean())
+            #: end backward
             progress.batch += 1
             #: region update
             # update
             #: slot before_update
+            #: region step
             optimizer.step()
             optimizer.zero_grad()
+            #: end step
             #: slot after_update
             #: region count
             progress.update += 1
@@ -127,11 +120,11 @@ def main(config: Config) -> None:
         # evaluate, report, save
         loss = train_loss.end_epoch()
         #: slot after_epoch
+        metrics = {"train_loss": loss}
         #: region evaluate
-        metrics = evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+        metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
         #: slot after_evaluation
         #: end evaluate
-        metrics = {"train_loss": loss, **metrics}
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: region report when observers

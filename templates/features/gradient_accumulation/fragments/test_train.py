@@ -16,7 +16,7 @@ def test_a_window_is_one_large_batch(tmp_path, steps):
     changes = {"epochs": 1, "learning_rate": 0.03}
     small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
-    with mock.patch.multiple(train, build_model=build_exact_model, AdamW=build_sgd):
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
         run(tmp_path / "small", **changes, **small)
         run(tmp_path / "large", **changes, **large)
     window = load_file(tmp_path / "small" / "model.safetensors")
