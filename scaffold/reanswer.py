@@ -58,6 +58,11 @@ def complete(
 ) -> Answers:
     """The given answers, and those previous ones that had an effect and have one beside them."""
     effective = effective_answers(catalog, previous)
+    task = "project.task"
+    if given.get(task, effective.get(task)) != effective.get(task):
+        # what was a default of the other task follows from this one
+        usual = default_answers(catalog, effective)
+        effective = {key: value for key, value in effective.items() if value != usual[key]}
     known = {**effective, **given}
     answers = {**default_answers(catalog, known), **known}
     for feature in catalog.features.values():

@@ -89,6 +89,7 @@ def _run(
                 typer.echo("Nothing was changed.")
                 raise typer.Exit(130)
             answers = chosen
+        _refuse_other_task(folder, pristine, answers)
         plan = plan_update(catalog, folder, pristine, answers)
         if dry_run:
             show_plan(plan)
@@ -134,6 +135,25 @@ def read_project(folder: Path) -> Pristine:
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdigit()]
+
+
+def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
+    """A task is other data, another model and another loss: edits of one mean nothing in another."""
+    key = "project.task"
+    if answers[key] == pristine.answers.get(key, answers[key]):
+        return
+    edited = [
+        name
+        for name, text in pristine.files.items()
+        if name != SETTINGS and read_text(folder, pristine.place(name)) != text
+    ]
+    if edited:
+        raise AnswerError(
+            key,
+            f"can't change from {pristine.answers[key]} to {answers[key]}, because you edited "
+            f"{', '.join(edited)}: another task has other data and another model. Write it to a "
+            f"folder of its own: `scaffold new PATH --task {answers[key]}`.",
+        )
 
 
 def _refuse_open_conflicts(folder: Path, pristine: Pristine) -> None:

@@ -565,7 +565,7 @@ def _rows(text: str) -> Counter[str]:
 LOG_UPDATE = 'log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")'
 LOG_EPOCH = 'log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")'
 LOSSES = 'losses = F.cross_entropy(model(images), labels, reduction="none")'
-VALIDATE = 'metrics = evaluate(model, val_loader, accelerator, "val", config.limit_batches)'
+VALIDATE = 'metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)'
 TEST = 'metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)'
 ZERO_GRAD = "optimizer.zero_grad()"
 CLIPPING = "accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)"
@@ -743,7 +743,7 @@ scenario(
     also=[
         before(
             TRAIN,
-            'metrics = {"train_loss": loss, **metrics}',
+            LOG_EPOCH,
             """
         if epoch % 5 == 0:
             save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
@@ -906,22 +906,27 @@ scenario(
     expect=both(PERPLEXITY, before(TRAIN, "from dataclasses import dataclass", "import math")),
 )
 SGD = both(
-    change(TRAIN, "from torch.optim import AdamW", "from torch.optim import SGD"),
+    change(
+        TRAIN, "from torch.optim import AdamW, Optimizer", "from torch.optim import SGD, Optimizer"
+    ),
     change(
         TRAIN,
-        "optimizer = AdamW(model.parameters(), config.learning_rate, "
-        "weight_decay=config.weight_decay)",
+        "return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)",
         """
-        optimizer = SGD(
-            model.parameters(),
+        return SGD(
+            parameters,
             config.learning_rate,
             momentum=config.momentum,
             weight_decay=config.weight_decay,
         )
         """,
     ),
-    after(TRAIN, "weight_decay: float = 0.01  # of AdamW", "momentum: float = 0.9"),
-    words(TRAIN, "  # of AdamW", ""),
+    after(
+        TRAIN,
+        "weight_decay: float = 0.01  # of the weights, at each update",
+        "momentum: float = 0.9",
+    ),
+    words(TRAIN, "  # of the weights, at each update", ""),
 )
 scenario("imports: another optimizer, and the average", SGD, EMA)
 scenario(
@@ -1056,11 +1061,12 @@ scenario(
 scenario(
     "own code: a metric in evaluate",
     both(
-        after(TRAIN, "correct += hits.sum()", "top3 += top3_hits.sum()"),
+        after(TRAIN, "correct += (predictions == labels).sum()", "top3 += top3_hits.sum()"),
         words(TRAIN, "loss_sum = correct = seen = 0", "loss_sum = correct = top3 = seen = 0"),
         before(
             TRAIN,
-            "losses, hits = accelerator.gather_for_metrics((losses, hits))",
+            "losses, predictions, labels = "
+            "accelerator.gather_for_metrics((losses, predictions, labels))",
             """
             top3_hits = (logits.topk(3).indices == labels[:, None]).any(dim=-1)
             top3_hits = accelerator.gather_for_metrics(top3_hits)
@@ -1068,8 +1074,12 @@ scenario(
         ),
         change(
             TRAIN,
-            'return {f"{name}_loss": float(loss_sum) / seen, '
-            'f"{name}_accuracy": float(correct) / seen}',
+            """
+            return {
+                f"{name}_loss": float(loss_sum) / seen,
+                f"{name}_accuracy": float(correct) / seen,
+            }
+            """,
             """
             return {
                 f"{name}_loss": float(loss_sum) / seen,
@@ -1129,7 +1139,7 @@ scenario(
     EMA,
 )
 WANDB_BY_HAND = both(
-    after(TRAIN, "from torch.optim import AdamW", "import wandb"),
+    after(TRAIN, "from torch.optim import AdamW, Optimizer", "import wandb"),
     before(TRAIN, "checkpoints.resume()", 'wandb.init(project="digits", config=vars(config))'),
     after(TRAIN, LOG_EPOCH, "wandb.log(metrics, step=progress.update)"),
 )
@@ -1140,7 +1150,7 @@ scenario(
     TENSORBOARD,
     also=[
         both(
-            after(TRAIN, "from torch.optim import AdamW", "import wandb"),
+            after(TRAIN, "from torch.optim import AdamW, Optimizer", "import wandb"),
             place_init,
             place_log,
         )
@@ -1165,19 +1175,17 @@ scenario(
     ],
 )
 FINISH = '''
-    def build_optimizer(model, config: Config):
+    def weight_groups(model):
         """No weight decay for what has one dimension."""
         decayed = [weight for weight in model.parameters() if weight.ndim > 1]
         others = [weight for weight in model.parameters() if weight.ndim <= 1]
-        groups = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
-        return AdamW(groups, config.learning_rate, weight_decay=config.weight_decay)
+        return [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
 '''
 OWN_OPTIMIZER = both(
     change(
         TRAIN,
-        "optimizer = AdamW(model.parameters(), config.learning_rate, "
-        "weight_decay=config.weight_decay)",
-        "optimizer = build_optimizer(model, config)",
+        "parameters = model.parameters()",
+        "parameters = weight_groups(model)",
     ),
     define(TRAIN, FINISH, "def main(config: Config) -> None:"),
 )
@@ -1551,7 +1559,9 @@ scenario(
 )
 AVERAGED = both(
     after(
-        TRAIN, "from torch.optim import AdamW", "from torch.optim.swa_utils import AveragedModel"
+        TRAIN,
+        "from torch.optim import AdamW, Optimizer",
+        "from torch.optim.swa_utils import AveragedModel",
     ),
     before(
         TRAIN,
@@ -1688,7 +1698,7 @@ COMPILED = both(
     after(TRAIN, LIMIT, "compile: bool = False"),
     after(
         TRAIN,
-        "model = build_model()",
+        "model = build_model(config)",
         """
                     if config.compile:
                         model = torch.compile(model)

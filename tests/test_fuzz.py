@@ -982,7 +982,7 @@ def test_judge_accepts_what_is_right() -> None:
         ("            metrics_file(progress, metrics)\n        prog", "        prog", "syntax"),
         ("    ema = Ema(", "    ema = Ema(0, ", "words"),
         ("import torch\n", "", "import"),
-        ("from torch.optim import AdamW\n", "from torch.optim import AdamW\n" * 2, "import"),
+        ("from torch import nn\n", "from torch import nn\n" * 2, "import"),
         ("  # passes over the training data", "", "words"),
         ("    batch_size: int = 32  #", "    batch_size: int = 33  #", "words"),
         ("        checkpoints.after_epoch()\n", "    checkpoints.after_epoch()\n", "block"),

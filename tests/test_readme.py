@@ -32,10 +32,8 @@ def test_its_story_is_true(tmp_path: Path) -> None:
     for edit in map(str.strip, edits):
         name = edit.split(" = ")[0]
         matches = re.findall(rf"^ +{name} = .*$", text, re.MULTILINE)
-        [old] = [row for row in matches if "evaluate" not in row and "logits" not in row]
+        [old] = [row for row in matches if "test_loader" not in row and "logits" not in row]
         text = text.replace(old, old[: len(old) - len(old.lstrip())] + edit)
-    text = text.replace("import AdamW", "import SGD")
-    text = re.sub(r"    weight_decay: .*\n", "", text)
     script.write_text(text)
     command, *said = blocks["console"].splitlines()
     result = run_cli(*shlex.split(command)[2:], cwd=tmp_path / "digits")
@@ -56,8 +54,8 @@ def test_its_claims_about_size_hold() -> None:
         for node in ast.parse(script).body
         if isinstance(node, ast.FunctionDef) and node.name == "main"
     ]
-    assert "fewer than 180 lines" in README.replace("\n", " ")
-    assert len(script.splitlines()) < 180
+    assert "fewer than 190 lines" in README.replace("\n", " ")
+    assert len(script.splitlines()) < 190
     assert (main.end_lineno or 0) - main.lineno + 1 < 90
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -106,9 +107,9 @@ def test_each_epoch_has_an_order_of_its_own(tmp_path):
     accelerator = Accelerator(
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=0)
     )
-    loader = accelerator.prepare(build_loaders(16, 0)[0])
+    loader = accelerator.prepare(build_loaders(train.Config(batch_size=16))[0])
     orders = [
-        [batch[0] for batch in remaining_batches(accelerator, loader, progress, len(loader))]
+        [first(batch) for batch in remaining_batches(accelerator, loader, progress, len(loader))]
         for progress in (Progress(epoch=0), Progress(epoch=1), Progress(epoch=1, batch=2))
     ]
     assert not all(map(torch.equal, orders[0], orders[1])), "two epochs have the same order"
@@ -116,10 +117,14 @@ def test_each_epoch_has_an_order_of_its_own(tmp_path):
     assert len(orders[2]) == len(orders[1]) - 2
 
 
+def first(batch) -> torch.Tensor:
+    return next(iter(batch.values() if isinstance(batch, Mapping) else batch))
+
+
 def test_evaluation_changes_nothing():
     accelerator = Accelerator()
-    model = accelerator.prepare(build_model())
-    loader = accelerator.prepare(build_loaders(16, 0)[1])
+    model = accelerator.prepare(build_model(train.Config()))
+    loader = accelerator.prepare(build_loaders(train.Config(batch_size=16))[1])
     first = train.evaluate(model, loader, accelerator, "val", 0)
     assert model.training, "after an evaluation, dropout must work again: model.train()"
     again = train.evaluate(model, loader, accelerator, "val", 0)
@@ -184,19 +189,20 @@ def exact_run(folder: Path, batch_size: int = 16) -> None:
     if accelerator.is_main_process:
         folder.mkdir()
         (folder / "facts.json").write_text(json.dumps(facts))
-    with mock.patch.multiple(train, build_model=build_exact_model, AdamW=build_sgd):
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
         run(folder, epochs=1, batch_size=batch_size, learning_rate=0.03)
     (folder / f"seed{accelerator.process_index}").write_text(str(torch.initial_seed()))
 
 
 def evaluate_sizes(accelerator: Accelerator, sizes: tuple[int, ...]) -> dict[str, dict]:
     set_seed(1)
-    model = accelerator.prepare(build_model())
-    data = build_loaders(16, 0)[1].dataset
+    model = accelerator.prepare(build_model(train.Config()))
+    loader = build_loaders(train.Config(batch_size=16))[1]
 
     def evaluate(size: int, batch_size: int) -> dict[str, float]:
-        loader = accelerator.prepare(DataLoader(Subset(data, range(size)), batch_size))
-        return train.evaluate(model, loader, accelerator, "val", 0)
+        subset = Subset(loader.dataset, range(size))
+        batches = accelerator.prepare(DataLoader(subset, batch_size, collate_fn=loader.collate_fn))
+        return train.evaluate(model, batches, accelerator, "val", 0)
 
     return {
         "batched": {size: evaluate(size, 4) for size in sizes},
@@ -204,18 +210,18 @@ def evaluate_sizes(accelerator: Accelerator, sizes: tuple[int, ...]) -> dict[str
     }
 
 
-def build_exact_model() -> nn.Module:
+def build_exact_model(config) -> nn.Module:
     """The model without dropout, which draws other numbers for other batches."""
-    model = build_model()
+    model = build_model(config)
     for module in model.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0
     return model
 
 
-def build_sgd(parameters, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+def build_sgd(model, config) -> torch.optim.Optimizer:
     """Plain steps: an adaptive optimizer can blow rounding up to a whole step."""
-    return torch.optim.SGD(parameters, learning_rate, weight_decay=weight_decay)
+    return torch.optim.SGD(model.parameters(), config.learning_rate)
 
 
 def column(log: str, name: str) -> list[str]:
@@ -259,9 +265,9 @@ def test_best_model_is_the_final_one(tmp_path):
 def test_clips_the_gradient_of_the_whole_update(tmp_path, capsys):
     """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
     weights = {}
-    with mock.patch.multiple(train, build_model=build_exact_model, AdamW=build_sgd):
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
         for name, rate, norm in (("start", 0.0, 1.0), ("free", 1.0, 1e9), ("clipped", 1.0, 0.01)):
-            changes = {"learning_rate": rate, "clipping_max_norm": norm, "weight_decay": 0.0}
+            changes = {"learning_rate": rate, "clipping_max_norm": norm}
             run(tmp_path / name, epochs=1, max_steps=1, **changes)
             tensors = load_file(tmp_path / name / "model.safetensors")
             weights[name] = torch.cat([tensor.flatten() for tensor in tensors.values()])

@@ -18,7 +18,8 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
-from torch.optim import AdamW
+from torch import nn
+from torch.optim import AdamW, Optimizer
 
 from callbacks import BestModel, EarlyStopping, MetricsFile, stop_on_nan
 from checkpoint import Checkpoints, Progress, load_weights, remaining_batches, save_weights
@@ -34,7 +35,7 @@ class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # per process: two processes see twice as many samples an update
     learning_rate: float = 0.001  # the peak, where a schedule changes it
-    weight_decay: float = 0.01  # of AdamW
+    weight_decay: float = 0.01  # of the weights, at each update
     max_steps: int = 0  # updates at most, 0: as many as the epochs have
     num_workers: int = 0  # data loading processes, for each training process
     seed: int = 0  # of the initial weights, the order of the data, and dropout
@@ -60,6 +61,12 @@ def learning_rate(update: int, total_updates: int, config: Config) -> float:
     return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
 
 
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    """The optimizer of the weights, before it is prepared."""
+    parameters = model.parameters()
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
 @torch.no_grad()
 def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
     """Mean loss and accuracy over the whole set, the same for any number of processes.
@@ -72,13 +79,16 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     for images, labels in islice(loader, limit or None):
         logits = model(images)
         losses = F.cross_entropy(logits, labels, reduction="none")
-        hits = logits.argmax(dim=-1) == labels
-        losses, hits = accelerator.gather_for_metrics((losses, hits))
+        predictions = logits.argmax(dim=-1)
+        losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
         loss_sum += losses.sum()
-        correct += hits.sum()
-        seen += len(hits)
+        correct += (predictions == labels).sum()
+        seen += len(labels)
     model.train()
-    return {f"{name}_loss": float(loss_sum) / seen, f"{name}_accuracy": float(correct) / seen}
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_accuracy": float(correct) / seen,
+    }
 
 
 def main(config: Config) -> None:
@@ -91,9 +101,9 @@ def main(config: Config) -> None:
 
     # data, model, optimizer
     set_seed(config.seed)  # all processes start from the same weights
-    train_loader, val_loader, test_loader = build_loaders(config.batch_size, config.num_workers)
-    model = build_model()
-    optimizer = AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    optimizer = build_optimizer(model, config)
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
@@ -147,11 +157,11 @@ def main(config: Config) -> None:
         # evaluate, report, save
         loss = train_loss.end_epoch()
         stop_on_nan(loss, progress)
-        metrics = evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+        metrics = {"train_loss": loss}
+        metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
         if best_model.improved(metrics["val_accuracy"]):
             save_weights(accelerator, model, best_model.path)
         early_stopping.step(metrics["val_accuracy"])
-        metrics = {"train_loss": loss, **metrics}
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         if accelerator.is_main_process:
             metrics_file(progress, metrics)

@@ -23,6 +23,6 @@ class ConvNet(nn.Module):
         return self.head(self.features(images))
 
 
-def build_model() -> nn.Module:
+def build_model(config) -> nn.Module:
     """The model with fresh weights, before it is prepared."""
     return ConvNet(classes=10)

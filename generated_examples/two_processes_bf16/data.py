@@ -15,18 +15,18 @@ def build_datasets() -> list[Dataset]:
     return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
 
 
-def build_loaders(batch_size: int, num_workers: int) -> tuple[DataLoader, DataLoader, DataLoader]:
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets()
     train_loader = DataLoader(
         train_set,
-        batch_size,
+        config.batch_size,
         shuffle=True,
         drop_last=True,
-        num_workers=num_workers,
+        num_workers=config.num_workers,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
-    val_loader = DataLoader(val_set, 4 * batch_size, num_workers=num_workers)
-    test_loader = DataLoader(test_set, 4 * batch_size, num_workers=num_workers)
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader
