@@ -138,7 +138,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
-    """A task is other data, another model and another loss: edits of one mean nothing in another."""
+    """A task is other data and another model: edits of one mean nothing in another."""
     key = "project.task"
     if answers[key] == pristine.answers.get(key, answers[key]):
         return

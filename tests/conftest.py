@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
 from unittest import mock
 
@@ -67,73 +68,162 @@ def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
     return given | {key.replace("__", "."): value for key, value in extra.items()}
 
 
-def conflict(catalog: Catalog, on: Sequence[Way]) -> bool:
-    try:
-        resolve(catalog, given_for(catalog, on))
-    except AnswerError:
-        return True
-    return False
+def fitting(catalog: Catalog, task: str) -> list[Component]:
+    """The features that can go with a task."""
+    return [feature for feature in catalog.features.values() if suits(catalog, feature.name, task)]
 
 
-def as_many_as_possible(catalog: Catalog, first: Sequence[Way] = ()) -> list[Way]:
-    """These ways, and all other features in the first way that goes with the rest."""
+def suits(catalog: Catalog, name: str, task: str) -> bool:
+    """Whether a feature, and those that it requires, can go with a task."""
+    feature = catalog.features[name]
+    return set(feature.needs) <= set(catalog.tasks[task].has) and all(
+        suits(catalog, other, task) for other in feature.requires
+    )
+
+
+_conflicts: dict[tuple[Way, ...], bool] = {}
+
+
+def conflict(catalog: Catalog, on: Sequence[Way], task: str = "") -> bool:
+    """Whether these ways can't stand beside each other."""
+    key = (*on, Way(task, ()))
+    if key not in _conflicts:
+        extra = {"project__task": task} if task else {}
+        try:
+            resolve(catalog, given_for(catalog, on, **extra))
+            _conflicts[key] = False
+        except AnswerError:
+            _conflicts[key] = True
+    return _conflicts[key]
+
+
+def as_many_as_possible(
+    catalog: Catalog, first: Sequence[Way] = (), task: str = "image_classification"
+) -> list[Way]:
+    """These ways, and all other features of a task in the first way that goes with the rest."""
     on = list(first)
-    for feature in catalog.features.values():
+    for feature in fitting(catalog, task):
         if feature.name not in [way.feature for way in on]:
-            on += [way for way in ways(catalog, feature) if not conflict(catalog, [*on, way])][:1]
+            possible = (way for way in ways(catalog, feature))
+            on += [way for way in possible if not conflict(catalog, [*on, way], task)][:1]
     return on
 
 
-def pairs(catalog: Catalog) -> Iterator[tuple[Way, Way]]:
-    """All pairs of two features, in all ways."""
-    every = [way for feature in catalog.features.values() for way in ways(catalog, feature)]
+def pairs(catalog: Catalog, task: str = "image_classification") -> Iterator[tuple[Way, Way]]:
+    """All pairs of two features of a task, in all ways."""
+    every = [way for feature in fitting(catalog, task) for way in ways(catalog, feature)]
     for one, two in itertools.combinations(every, 2):
         if one.feature != two.feature:
             yield one, two
 
 
-def combinations(catalog: Catalog) -> dict[str, Answers]:
-    """Answers by a label: every feature alone in each way, every pair of features, none, all.
-
-    Of a pair one way is taken, another with each partner, so that every choice meets several
-    features. Pairs that can't be combined in any way are left out.
+def meetings(catalog: Catalog, task: str) -> list[list[Way]]:
+    """Projects in which every two features of a task that go together are both on, about half of
+    all at a time: what goes wrong only beside another feature shows, and what hides behind it.
     """
-    features = list(catalog.features.values())
-    places = {feature.name: number for number, feature in enumerate(features)}
+    random = Random(task)
+    features = {feature.name: ways(catalog, feature) for feature in fitting(catalog, task)}
+    missing = {
+        frozenset({one.feature, two.feature})
+        for one, two in pairs(catalog, task)
+        if not conflict(catalog, [one, two], task)
+    }
+    found = []
+    while missing:
+        # a pair that has not met yet, and then as chance has it
+        names = sorted(random.choice(sorted(map(sorted, missing))))
+        others = [name for name in features if name not in names]
+        names += random.sample(others, len(others) // 2)
+        on: list[Way] = []
+        for name in names:
+            turns = random.sample(features[name], len(features[name]))
+            on += [way for way in turns if not conflict(catalog, [*on, way], task)][:1]
+        met = {way.feature for way in on}
+        assert any(pair <= met for pair in missing), names
+        missing = {pair for pair in missing if not pair <= met}
+        found.append(on)
+    return found
 
-    def take_turn(possible: Sequence[Way], partner: Component) -> Way:
-        return possible[places[partner.name] % len(possible)]
 
-    found = {"none": given_for(catalog, []), "default": {"project.name": "example"}}
-    for feature in features:
+def bundles(catalog: Catalog, apart: int) -> list[tuple[str, list[Way]]]:
+    """A task and some of its features, so that each way of a feature is with two tasks.
+
+    The tasks of a way are `apart` from those of the way before it, so that all have their turn.
+    """
+    found: list[tuple[str, list[Way]]] = []
+    turn = 0
+    for feature in catalog.features.values():
+        tasks = [task for task in catalog.tasks if suits(catalog, feature.name, task)]
         for way in ways(catalog, feature):
-            found[str(way)] = given_for(catalog, [way])
-            found[f"all with {way}"] = given_for(catalog, as_many_as_possible(catalog, [way]))
-    for one, two in itertools.combinations(features, 2):
-        possible = [
-            pair
-            for pair in itertools.product(ways(catalog, one), ways(catalog, two))
-            if not conflict(catalog, pair)
-        ]
-        if possible:
-            pair = take_turn(ways(catalog, one), two), take_turn(ways(catalog, two), one)
-            pair = pair if pair in possible else possible[0]
-            found[f"{pair[0]}, {pair[1]}"] = given_for(catalog, pair)
-    everything = as_many_as_possible(catalog)
-    for task in catalog.tasks:  # the default one's are the same as above, and go again
+            if "fp16" in str(way):
+                continue
+            for task in {tasks[(turn + offset) % len(tasks)]: None for offset in (0, 1)}:
+                _add_to_bundle(catalog, found, task, way)
+            turn += apart
+    return found
+
+
+def _add_to_bundle(
+    catalog: Catalog, found: list[tuple[str, list[Way]]], task: str, way: Way, most: int = 8
+) -> None:
+    for other, on in found:
+        names = [other.feature for other in on]
+        room = other == task and len(on) < most and way.feature not in names
+        if room and not conflict(catalog, [*on, way], task):
+            on.append(way)
+            return
+    found.append((task, [way]))
+
+
+def combinations(catalog: Catalog) -> dict[str, Answers]:
+    """Answers by a label.
+
+    For each task: no feature, the default, each feature alone, all of them, and projects in which
+    every two features meet. For the first task, each way of a feature alone and among all others.
+    For each task, each of its own choices.
+    """
+    found: dict[str, Answers] = {}
+    for task, component in catalog.tasks.items():
         found[f"{task}, none"] = given_for(catalog, [], project__task=task)
+        found[f"{task}, default"] = {"project.name": "example", "project.task": task}
+        everything = as_many_as_possible(catalog, task=task)
         found[f"{task}, all"] = given_for(catalog, everything, project__task=task)
-    for option in schema(catalog).values():
-        if option.key == "hardware.distributed_type":
-            for choice in option.choices:
-                found[f"{option.key}={choice.value}"] = {
-                    "project.name": "example",
-                    option.key: choice.value,
-                }
+        for feature in fitting(catalog, task):
+            every = ways(catalog, feature)
+            for way in every if task == FIRST_TASK else every[:1]:
+                found[f"{task}, {way}"] = given_for(catalog, [way], project__task=task)
+                if task == FIRST_TASK:
+                    on = as_many_as_possible(catalog, [way])
+                    found[f"all with {way}"] = given_for(catalog, on)
+        for number, on in enumerate(meetings(catalog, task)):
+            found[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
+        for key, value in own_choices(component):
+            given = {"project.name": "example", "project.task": task, key: value}
+            found[f"{key}={value}"] = given
+            found[f"{key}={value}, all"] = found[f"{task}, all"] | given
+    for key, value in own_choices(catalog.base, catalog.hardware):
+        found[f"{key}={value}"] = {"project.name": "example", key: value}
     unique: dict[tuple[tuple[str, Value], ...], str] = {}
-    for label, given in found.items():
-        unique.setdefault(tuple(resolve(catalog, given).items()), label)
+    for label, given in list(found.items()):
+        try:
+            answers = resolve(catalog, given)
+        except AnswerError:  # a choice that does not go with every feature
+            assert label.endswith(", all") or "optimizer=" in label, label
+            del found[label]
+        else:
+            unique.setdefault(tuple(answers.items()), label)
     return {label: found[label] for label in unique.values()}
+
+
+FIRST_TASK = "image_classification"
+
+
+def own_choices(*components: Component) -> Iterator[tuple[str, str]]:
+    """The choices that are no feature: of data, model, optimizer, hardware."""
+    for component in components:
+        for option in component.options:
+            if option.name != "task":
+                yield from ((option.key, choice.value) for choice in option.choices)
 
 
 _rendered: dict[tuple[tuple[str, Value], ...], dict[str, str]] = {}

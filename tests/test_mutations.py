@@ -49,7 +49,8 @@ MUTATIONS = [
     Mutation(
         "gather removed",
         "train.py",
-        "losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))",
+        "losses, predictions, labels = "
+        "accelerator.gather_for_metrics((losses, predictions, labels))",
         "pass",
         "is another on 2 processes",
     ),
@@ -63,8 +64,10 @@ MUTATIONS = [
     Mutation(
         "mean of means",
         "train.py",
-        "loss_sum += losses.sum()\n        correct += (predictions == labels).sum()\n        seen += len(labels)",
-        "loss_sum += losses.mean()\n        correct += (predictions == labels).float().mean()\n        seen += 1",
+        "loss_sum += losses.sum()\n        correct += (predictions == labels).sum()\n"
+        "        seen += len(labels)",
+        "loss_sum += losses.mean()\n        correct += (predictions == labels).float().mean()\n"
+        "        seen += 1",
         "average over samples",
     ),
     Mutation(

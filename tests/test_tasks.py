@@ -1,0 +1,177 @@
+"""Each task trains to its stated result and resumes; each feature trains with several tasks."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import (
+    Way,
+    as_many_as_possible,
+    bundles,
+    fitting,
+    given_for,
+    pairs,
+    render,
+    suits,
+    ways,
+    write_files,
+)
+from test_training import clean_environment, count_processes, start
+
+from scaffold.answers import resolve, task_values
+from scaffold.catalog import load_catalog
+
+pytestmark = pytest.mark.train
+
+CATALOG = load_catalog()
+DRIVERS = Path(__file__).parent / "drivers"
+BUNDLES = {
+    f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
+}
+Proven = Callable[[str, int], None]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("task", CATALOG.tasks)
+def test_default_project_reaches_its_result(
+    task: str, processes: int, tmp_path: Path, proven: Proven
+) -> None:
+    """What the manifest states, with as many samples an update on 2 processes as on 1."""
+    given = {"project.name": "example", "project.task": task}
+    answers = resolve(CATALOG, given)
+    project = write_files(tmp_path / "project", render(given))
+    batch_size = int(answers["training.batch_size"]) // processes
+    began = time.monotonic()
+    script = ["train.py", "--batch-size", str(batch_size)]
+    result = start(project, script, processes, timeout=300)
+    seconds = time.monotonic() - began
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    goal = task_values(CATALOG, answers)["goal"]
+    reached = json.loads(rows[-1])[goal["metric"]]
+    assert goal.keys() <= {"metric", "minimum", "maximum"} and len(goal) == 2
+    assert goal.get("minimum", reached) <= reached <= goal.get("maximum", reached)
+    bound = goal["minimum"] if "minimum" in goal else goal["maximum"]
+    assert f"{bound:g}" in (project / "README.md").read_text(), "the README states another result"
+    assert seconds < 120
+    proven("tasks trained to their stated result, on 1 and 2 processes", 1)
+
+
+@pytest.mark.parametrize("task", CATALOG.tasks)
+def test_the_proof_of_each_task_holds(task: str, tmp_path: Path, proven: Proven) -> None:
+    passed = prove(write_files(tmp_path / "project", render({"project.task": task})))
+    assert passed >= 12
+    proven("tests inside generated projects", passed)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", CATALOG.tasks)
+def test_the_proof_holds_with_all_features(task: str, tmp_path: Path, proven: Proven) -> None:
+    given = given_for(CATALOG, as_many_as_possible(CATALOG, task=task), project__task=task)
+    proven("tests inside generated projects", prove(write_files(tmp_path, render(given))))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("label", BUNDLES)
+def test_the_proof_holds_with_some_features(label: str, tmp_path: Path, proven: Proven) -> None:
+    task, on = BUNDLES[label]
+    given = given_for(CATALOG, on, project__task=task)
+    proven("tests inside generated projects", prove(write_files(tmp_path, render(given))))
+
+
+def prove(project: Path) -> int:
+    """How many tests of a project passed, which are all of them."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    result = subprocess.run(
+        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=1200
+    )
+    assert result.returncode == 0, result.stdout[-6000:]
+    assert "skipped" not in result.stdout
+    found = re.search(r"(\d+) passed", result.stdout)
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize("task", CATALOG.tasks)
+def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> None:
+    points = resume_everywhere(render({"project.task": task}), 2, tmp_path, every=3)
+    assert points == 3
+    proven("resume points, bit for bit", points)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("label", BUNDLES)
+def test_resumes_with_some_features(label: str, tmp_path: Path, proven: Proven) -> None:
+    task, on = BUNDLES[label]
+    files = render(given_for(CATALOG, on, project__task=task))
+    points = resume_everywhere(files, 2, tmp_path, every=3)
+    assert points >= 3
+    proven("resume points, bit for bit", points)
+
+
+def resume_everywhere(files: dict[str, str], processes: int, folder: Path, every: int) -> int:
+    """How many checkpoints a run was resumed from, each with the same end to the last bit."""
+    project = write_files(folder / "project", files)
+    shutil.copy(DRIVERS / "resume_everywhere.py", project)
+    settings = {"epochs": 2, "limit_batches": 4, "batch_size": 8, "log_every": 2}
+    settings |= {"checkpoint_unit": "updates", "checkpoint_every": every, "keep_checkpoints": 99}
+    result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout.splitlines()[-1])
+    assert facts["processes"] == processes
+    assert facts["different"] == []
+    return int(facts["points"])
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("label", BUNDLES)
+def test_features_train(label: str, processes: int, tmp_path: Path, proven: Proven) -> None:
+    """Several features at a time, each of them with two tasks where it suits two."""
+    task, on = BUNDLES[label]
+    train_briefly(task, on, processes, tmp_path)
+    proven("projects with several features trained", 1)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", CATALOG.tasks)
+def test_each_feature_trains_with_each_task(task: str, tmp_path: Path, proven: Proven) -> None:
+    for feature in fitting(CATALOG, task):
+        for number, way in enumerate(ways(CATALOG, feature)):
+            if "fp16" not in str(way):
+                train_briefly(task, [way], 1 + number % 2, tmp_path / f"{feature.name}{number}")
+                proven("features trained, each in all ways with all tasks", 1)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", CATALOG.tasks)
+def test_everything_trains(task: str, tmp_path: Path) -> None:
+    for processes in (1, 2):
+        on = as_many_as_possible(CATALOG, task=task)
+        train_briefly(task, on, processes, tmp_path / str(processes))
+
+
+def train_briefly(task: str, on: Sequence[Way], processes: int, folder: Path) -> None:
+    project = write_files(folder, render(given_for(CATALOG, on, project__task=task)))
+    script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--batch-size", "8"]
+    result = start(project, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    assert re.search(r"^done \| ", result.stdout, re.MULTILINE)
+    assert (project / "runs/latest/model.safetensors").is_file()
+
+
+def test_every_feature_is_in_two_bundles() -> None:
+    for feature in CATALOG.features.values():
+        tasks = [task for task in CATALOG.tasks if suits(CATALOG, feature.name, task)]
+        for way in ways(CATALOG, feature):
+            if "fp16" not in str(way):  # which has no effect on the CPU, and is refused
+                found = {task for task, on in BUNDLES.values() if way in on}
+                assert len(found) >= min(2, len(tasks)), str(way)
+    assert len(list(pairs(CATALOG))) >= 100
