@@ -1,35 +1,55 @@
-"""The projects in generated_examples/. `python tests/examples.py` writes them anew."""
+"""The projects in generated_examples/.
 
+`python tests/examples.py` renders them anew. With `--train` it also trains those of the tasks, and keeps
+what the run said and drew in their folder `result`, which their README shows.
+"""
+
+import json
+import os
+import re
 import shutil
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 
 from scaffold.answers import parse_setting, resolve
 from scaffold.catalog import Catalog, load_catalog
+from scaffold.errors import AnswerError
 from scaffold.project import build_project
 
 FOLDER = Path(__file__).parent.parent / "generated_examples"
 COMMAND = "python tests/examples.py"
+README, RESULT = "README.md", "result"
 
 
 def all_features(catalog: Catalog) -> list[str]:
-    """Settings that turn on every feature, with the processes of two CPUs."""
-    settings = [
-        f"features.{feature.name}=true"
-        for feature in catalog.features.values()
-        if not feature.switch
-    ]
+    """Settings that turn on all features that go with each other, with two processes on the CPU."""
     hardware = ["distributed_type=MULTI_CPU", "num_processes=2", "mixed_precision=bf16"]
-    settings += [f"hardware.{row}" for row in hardware]
-    return [*settings, "training.gradient_accumulation_steps=4"]
+    settings = [f"hardware.{row}" for row in hardware]
+    for feature in catalog.features.values():
+        more = f"{feature.switch or f'features.{feature.name}'}={feature.example}"
+        if not more.startswith("hardware."):
+            try:
+                resolve(catalog, dict(parse_setting(catalog, row) for row in [*settings, more]))
+            except AnswerError:  # it excludes one before it
+                continue
+            settings.append(more)
+    return settings
 
 
 def examples() -> dict[str, list[str]]:
-    """Settings of each example, by its name."""
+    """Settings of each example, by its name: one for each task, and two others."""
+    catalog = load_catalog()
     return {
-        "default": [],
-        "everything": all_features(load_catalog()),
+        **{task: [f"project.task={task}", *CURVES] for task in catalog.tasks},
+        "everything": all_features(catalog),
         "two_processes_bf16": ["hardware.num_processes=2", "hardware.mixed_precision=bf16"],
     }
+
+
+CURVES = ["features.learning_curves=true"]
 
 
 def render_example(name: str) -> dict[str, str]:
@@ -40,16 +60,77 @@ def render_example(name: str) -> dict[str, str]:
 
 
 def render_examples(target: Path) -> None:
-    """Write all examples to a folder, in place of what was there."""
+    """Write all examples to a folder, in place of what was there but the results of runs."""
     for path in target.iterdir() if target.is_dir() else ():
-        shutil.rmtree(path)
+        for entry in path.iterdir():
+            if entry.name == RESULT and path.name in examples():
+                continue
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        if not any(path.iterdir()):
+            path.rmdir()
     for name in examples():
         for file, text in render_example(name).items():
             path = target / name / file
             path.parent.mkdir(parents=True, exist_ok=True)
+            text += show_result(target / name / RESULT) if file == README else ""
             path.write_text(text, encoding="utf-8", newline="\n")
 
 
+def show_result(folder: Path) -> str:
+    """The part of a README about the run whose results are in a folder, if there was one."""
+    if not folder.is_dir():
+        return ""
+    run = json.loads((folder / "run.json").read_text())
+    rows = [
+        "## What a run of it gave",
+        f"`{run['command']}` on {run['machine']}, in {run['seconds']:.0f} seconds:",
+        "```\n" + "\n".join(run["log"]) + "\n```",
+    ]
+    for path in sorted(folder.glob("*.txt")):
+        text = path.read_text(encoding="utf-8").strip()
+        rows.append(f"The end of `{path.name}`:\n\n```\n{text}\n```")
+    for path in sorted(folder.glob("*.png")):
+        rows.append(f"![{path.stem.replace('_', ' ')}]({RESULT}/{path.name})")
+    return "\n" + "\n\n".join(rows) + "\n"
+
+
+def train_example(name: str) -> None:
+    """Train an example on one process, and keep the end of its log, its pictures and its texts."""
+    target = FOLDER / name / RESULT
+    with tempfile.TemporaryDirectory() as folder:
+        for file, text in render_example(name).items():
+            path = Path(folder, file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        began = time.monotonic()
+        result = subprocess.run(
+            [sys.executable, "train.py"], cwd=folder, capture_output=True, text=True, check=True
+        )
+        seconds = time.monotonic() - began
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        lines = result.stdout.splitlines()
+        log = [line for line in lines if re.match(r"\d+ process|epoch|early stop|done", line)]
+        run = {
+            "command": "python train.py",
+            "machine": f"{os.cpu_count()} CPU cores",
+            "seconds": round(seconds, 1),
+            "log": log if len(log) <= 12 else [*log[:3], "...", *log[-6:]],
+        }
+        (target / "run.json").write_text(json.dumps(run, indent=1) + "\n")
+        output = Path(folder, "runs/latest")
+        pictures = [path for path in output.glob("*.png") if not re.search(r"\d", path.stem)]
+        for path in [*pictures, *sorted(output.rglob("*.png"))[-1:]][:3]:
+            shutil.copy(path, target / path.name)
+        for path in output.glob("*.txt"):
+            rows = path.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+            (target / path.name).write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--train"]:
+        for task in load_catalog().tasks:
+            train_example(task)
+            print(f"trained {task}", flush=True)
     render_examples(FOLDER)
     print(f"wrote {', '.join(examples())} to {FOLDER}")

@@ -1,5 +1,7 @@
 """The committed examples are what is generated now."""
 
+import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -7,21 +9,34 @@ from pathlib import Path
 
 import pytest
 from conftest import read_files
-from examples import COMMAND, FOLDER, examples, render_example, render_examples
+from examples import (
+    COMMAND,
+    FOLDER,
+    README,
+    RESULT,
+    examples,
+    render_example,
+    render_examples,
+    show_result,
+)
 
-from scaffold.answers import is_on, read_answers, resolve
-from scaffold.catalog import Catalog
+from scaffold.answers import is_on, read_answers, resolve, switch_key
+from scaffold.catalog import Catalog, load_catalog
+from scaffold.errors import AnswerError
 from scaffold.project import build_project
 
-LEFT_BY_TOOLS = ("__pycache__", ".pytest_cache", ".ruff_cache", "runs")
+# what tools and runs leave there, and the kept results of a run
+OTHERS = ("__pycache__", ".pytest_cache", ".ruff_cache", "runs", RESULT)
 
 
 def committed(name: str) -> dict[str, str]:
-    return {
+    """The files of an example, of its README only what was generated."""
+    files = {
         path: content.decode()
         for path, content in read_files(FOLDER / name).items()
-        if not set(Path(path).parts) & set(LEFT_BY_TOOLS)
+        if not set(Path(path).parts) & set(OTHERS)
     }
+    return {**files, README: files[README].removesuffix(show_result(FOLDER / name / RESULT))}
 
 
 def test_there_are_no_other_examples() -> None:
@@ -52,15 +67,32 @@ def test_an_example_is_clean(name: str) -> None:
         assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_one_example_has_every_feature(catalog: Catalog) -> None:
-    answers = resolve(catalog, read_answers(catalog, FOLDER / "everything" / "scaffold.toml"))
-    off = [feature.name for feature in catalog.features.values() if not is_on(feature, answers)]
-    assert off == []
+def test_one_example_has_every_feature_that_goes_with_the_others(catalog: Catalog) -> None:
+    given = read_answers(catalog, FOLDER / "everything" / "scaffold.toml")
+    answers = resolve(catalog, given)
+    for feature in catalog.features.values():
+        if not is_on(feature, answers):
+            with pytest.raises(AnswerError):
+                resolve(catalog, {**given, switch_key(feature): feature.example})
+
+
+@pytest.mark.parametrize("task", load_catalog().tasks)
+def test_the_example_of_a_task_shows_a_real_result(task: str) -> None:
+    folder = FOLDER / task
+    shown = show_result(folder / RESULT)
+    assert shown and (folder / README).read_text().endswith(shown)
+    run = json.loads((folder / RESULT / "run.json").read_text())
+    assert run["log"][-1].startswith("done | ") and run["log"][-1] in shown
+    pictures = re.findall(r"!\[.+?\]\((.+?)\)", shown)
+    assert "result/curves.png" in pictures
+    for path in pictures:
+        assert (folder / path).read_bytes().startswith(b"\x89PNG")
+        assert (folder / path).stat().st_size < 200_000
 
 
 def test_writing_them_replaces_what_was_there(tmp_path: Path) -> None:
-    (tmp_path / "default").mkdir()
-    (tmp_path / "default/old.py").write_text("old\n")
+    (tmp_path / "everything").mkdir()
+    (tmp_path / "everything/old.py").write_text("old\n")
     (tmp_path / "old").mkdir()
     render_examples(tmp_path)
     written = read_files(tmp_path)

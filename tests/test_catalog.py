@@ -1,0 +1,195 @@
+"""Tasks and features as folders: traits, choices, defaults of a task, its versions of a feature."""
+
+from pathlib import Path
+
+import pytest
+from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
+
+from scaffold.answers import Answers, applies, is_on, resolve, schema
+from scaffold.catalog import Catalog, load_catalog
+from scaffold.errors import AnswerError, TemplateError
+from scaffold.render import render_project
+
+TASK = """
+title = "Other"
+help = "is another task"
+has = ["score", "one_optimizer"]
+metrics = ["loss", "accuracy"]
+subject = "something else"
+metric = "val_accuracy"
+higher_is_better = true
+target = "an accuracy of 0.5"
+goal = { metric = "test_accuracy", minimum = 0.5 }
+
+[defaults.training]
+epochs = 3
+
+[defaults.features.clipping]
+enabled = false
+
+[options.model]
+type = "choice"
+default = "small"
+question = "Which model?"
+comment = "what model.py builds"
+config = false
+
+[[options.model.choices]]
+value = "small"
+help = "a small one"
+
+[[options.model.choices]]
+value = "large"
+help = "a large one"
+subject = "something large"
+dependencies = ["numpy>=2"]
+
+[options.width]
+type = "int"
+default = 7
+comment = "of the model"
+when = { model = ["large"] }
+"""
+
+
+@pytest.fixture
+def other(templates: Path) -> Path:
+    """The templates with a second task, which is like the first but has no images."""
+    files = {
+        path.relative_to(TEMPLATES / "tasks/own").as_posix(): path.read_text()
+        for path in (TEMPLATES / "tasks/own").rglob("*.py")
+    }
+    files["task.toml"] = TASK
+    files["model/large/fragments/train.py"] = "#: slot setup\nlog(str(config.width))\n"
+    write_files(templates / "tasks/other", files)
+    return templates
+
+
+def given_other(**more: object) -> Answers:
+    given = {"project.name": "example", "project.task": "other"}
+    return {**given, **{key.replace("__", "."): value for key, value in more.items()}}
+
+
+def test_a_task_has_defaults_of_its_own(other: Path) -> None:
+    catalog = load_catalog(other)
+    answers = resolve(catalog, given_other())
+    assert answers["training.epochs"] == 3 != resolve(catalog, {})["training.epochs"]
+    assert not is_on(catalog.features["clipping"], answers)
+    assert resolve(catalog, given_other(training__epochs=5))["training.epochs"] == 5
+
+
+def test_options_of_a_task_exist_with_it_alone(other: Path) -> None:
+    catalog = load_catalog(other)
+    options = schema(catalog)
+    key = "other.model"
+    assert applies(catalog, options[key], resolve(catalog, given_other()))
+    assert not applies(catalog, options[key], resolve(catalog, {}))
+    with pytest.raises(AnswerError, match="only with project.task=other"):
+        resolve(catalog, {key: "large"})
+    with pytest.raises(AnswerError, match="only with other.model=large"):
+        resolve(catalog, given_other(other__width=3))
+
+
+def test_a_choice_brings_code_dependencies_and_words(other: Path) -> None:
+    catalog = load_catalog(other)
+    small = render_project(catalog, resolve(catalog, given_other()))
+    large = render_project(catalog, resolve(catalog, given_other(other__model="large")))
+    assert "width" not in small["train.py"] and "numpy" not in small["pyproject.toml"]
+    assert "width: int = 7" in large["train.py"] and "log(str(config.width))" in large["train.py"]
+    assert '"numpy>=2"' in large["pyproject.toml"]
+    assert "Train something else." in small["train.py"]
+    assert "Train something large." in large["train.py"]
+    assert "[other]" in large["scaffold.toml"] and "width = 7" in large["scaffold.toml"]
+
+
+def test_a_feature_that_does_not_fit_is_refused_with_the_reason(other: Path) -> None:
+    catalog = load_catalog(other)
+    with pytest.raises(AnswerError) as refused:
+        resolve(catalog, given_other(features__augmentation__enabled=True))
+    assert "which other has not" in str(refused.value)
+    assert "image_classification" in str(refused.value)
+    answers = resolve(catalog, given_other(features__augmentation__enabled=False))
+    files = render_project(catalog, answers)
+    assert "augmentation" not in files["scaffold.toml"]
+
+
+def test_a_feature_on_by_default_is_off_where_it_does_not_fit(other: Path) -> None:
+    manifest = other / "tasks/other/task.toml"
+    replace_in(manifest, 'has = ["score", "one_optimizer"]', 'has = ["one_optimizer"]')
+    catalog = load_catalog(other)
+    files = render_project(catalog, resolve(catalog, given_other()))
+    assert "early_stopping" not in files["train.py"] and "best_model" not in files["train.py"]
+
+
+def test_a_task_can_have_its_own_version_of_a_feature(other: Path) -> None:
+    version = other / "tasks/other/features/stop_on_nan/fragments/train.py"
+    write_files(version.parent, {"train.py": "#: slot setup\nlog('its own version')\n"})
+    write_files(version.parent, {"test_train.py": "#: slot settings\n"})
+    catalog = load_catalog(other)
+    files = render_project(catalog, resolve(catalog, given_other()))
+    assert "its own version" in files["train.py"] and "stop_on_nan" not in files["train.py"]
+    usual = render_project(catalog, resolve(catalog, {"project.name": "example"}))
+    assert "its own version" not in usual["train.py"] and "stop_on_nan" in usual["train.py"]
+
+
+def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
+    write_files(other / "tasks/other/files", {"flags.py": '"""Flags."""\n\nparse_flags = print\n'})
+    catalog = load_catalog(other)
+    files = render_project(catalog, resolve(catalog, given_other()))
+    assert files["flags.py"].endswith("parse_flags = print\n")
+
+
+def test_an_unknown_trait_is_named(other: Path) -> None:
+    manifest = other / "tasks/other/task.toml"
+    replace_in(manifest, '"score", "one_optimizer"', '"score", "sound"')
+    with pytest.raises(TemplateError, match="there is no trait 'sound'"):
+        load_catalog(other)
+
+
+def test_all_defaults_of_tasks_are_settings_that_exist(catalog: Catalog) -> None:
+    options = schema(catalog)
+    for task in catalog.tasks.values():
+        assert task.defaults.keys() <= options.keys(), task.name
+        resolve(catalog, {"project.task": task.name, **task.defaults})
+
+
+def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
+    fields = {"output_dir", "resume", "limit_batches"}
+    for task in catalog.tasks:
+        options = [
+            option
+            for option in schema(catalog).values()
+            if option.config and (not option.task or option.task == task)
+        ]
+        names = [option.field for option in options]
+        assert len({*names, *fields}) == len(names) + len(fields), task
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(monkeypatch, capfd)
+
+
+def test_another_task_of_an_edited_project_is_refused(cli: Cli, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    assert cli("new", project, "--yes").code == 0
+    model = project / "model.py"
+    model.write_text(model.read_text() + "# mine\n")
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    result = cli("update", project, "--task", "own")
+    assert result.code == 2
+    assert "because you edited model.py" in result.err
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+def test_another_task_of_a_project_without_edits_is_that_of_a_new_one(
+    cli: Cli, tmp_path: Path
+) -> None:
+    assert cli("new", tmp_path / "new", "--yes", "--task", "own", "--name", "same").code == 0
+    updated = tmp_path / "updated"
+    assert cli("new", updated, "--yes", "--name", "same", "--set", "training.seed=0").code == 0
+    result = cli("update", updated, "--task", "own")
+    assert result.code == 0, result.err
+    for path in (tmp_path / "new").iterdir():
+        if path.is_file():
+            assert (updated / path.name).read_text() == path.read_text(), path.name
