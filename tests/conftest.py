@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
+from typing import Any
 from unittest import mock
 
 import black
@@ -373,6 +374,18 @@ def proven() -> Callable[[str, int], None]:
         _PROVEN[what] = _PROVEN.get(what, 0) + number
 
     return count
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # with pytest-xdist: of one of its workers
+        session.config.workeroutput["proven"] = _PROVEN
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a worker of pytest-xdist has shown."""
+    for what, number in getattr(node, "workeroutput", {}).get("proven", {}).items():
+        _PROVEN[what] = _PROVEN.get(what, 0) + number
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,7 +1,7 @@
 """The projects in generated_examples/.
 
-`python tests/examples.py` renders them anew. With `--train` it also trains those of the tasks, and keeps
-what the run said and drew in their folder `result`, which their README shows.
+`python tests/examples.py` renders them anew. With `--train` it also trains those of the tasks, and
+keeps what the run said and drew in their folder `result`, which their README shows.
 """
 
 import json

@@ -84,9 +84,9 @@ def test_options_of_a_task_exist_with_it_alone(other: Path) -> None:
     key = "other.model"
     assert applies(catalog, options[key], resolve(catalog, given_other()))
     assert not applies(catalog, options[key], resolve(catalog, {}))
-    with pytest.raises(AnswerError, match="only with project.task=other"):
+    with pytest.raises(AnswerError, match=r"only with project\.task=other"):
         resolve(catalog, {key: "large"})
-    with pytest.raises(AnswerError, match="only with other.model=large"):
+    with pytest.raises(AnswerError, match=r"only with other\.model=large"):
         resolve(catalog, given_other(other__width=3))
 
 

@@ -38,6 +38,9 @@ from scaffold.catalog import Catalog, Component, load_catalog
 from scaffold.errors import AnswerError
 from scaffold.render import active_components, render_project, source_folders
 
+# all projects are rendered once, by one worker of pytest-xdist
+pytestmark = pytest.mark.xdist_group("matrix")
+
 LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml"}

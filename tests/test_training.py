@@ -40,7 +40,12 @@ def start(
 
 
 def clean_environment() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
+    """That of this process without what would change a run, and with one thread for each process.
+
+    Tests may run beside each other, and more threads than cores would only wait for each other.
+    """
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
+    return {**kept, "OMP_NUM_THREADS": "1"}
 
 
 def count_processes(output: str) -> int:
