@@ -1,0 +1,82 @@
+"""`scaffold update` carries every task, with its features and its options, and keeps edits."""
+
+from pathlib import Path
+
+import pytest
+from conftest import (
+    Cli,
+    as_many_as_possible,
+    bundles,
+    command_line,
+    given_for,
+    own_choices,
+    render,
+    replace_in,
+)
+
+from scaffold.catalog import Value, load_catalog
+
+CATALOG = load_catalog()
+BUNDLES = {
+    f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
+}
+BUNDLES |= {
+    f"{task}: all": (task, as_many_as_possible(CATALOG, task=task)) for task in CATALOG.tasks
+}
+OWN_LINE = '    log("a line of my own")\n'
+BEHIND = "    log(describe(accelerator, model, config, total_updates))\n"
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(monkeypatch, capfd)
+
+
+def new_project(cli: Cli, folder: Path, task: str) -> None:
+    settings = [f"--set={key}={text(value)}" for key, value in given_for(CATALOG, []).items()]
+    given = [f"--set=project.task={task}", *settings]
+    assert cli("new", folder, "--yes", *given).code == 0
+    replace_in(folder / "train.py", BEHIND, BEHIND + OWN_LINE)
+    (folder / "notes.md").write_text("mine\n")
+
+
+def text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def assert_merged(folder: Path, given: dict[str, Value]) -> None:
+    """The new render, with the line of the owner in it."""
+    for name, rendered in render(given).items():
+        found = (folder / name).read_text()
+        if name == "train.py":
+            assert found.count(OWN_LINE) == 1
+            found = found.replace(OWN_LINE, "")
+        assert found == rendered, name
+    assert (folder / "notes.md").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("label", BUNDLES)
+def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
+    task, on = BUNDLES[label]
+    folder = tmp_path / "example"
+    new_project(cli, folder, task)
+    before = given_for(CATALOG, [], project__task=task)
+    after = given_for(CATALOG, on, project__task=task)
+    for given in (after, before):
+        result = cli("update", folder, *(f"--set={key}={text(v)}" for key, v in given.items()))
+        assert result.code == 0, result.out + result.err
+        assert_merged(folder, given)
+
+
+CHOICES = [(task, *choice) for task, part in CATALOG.tasks.items() for choice in own_choices(part)]
+
+
+@pytest.mark.parametrize(("task", "key", "value"), CHOICES)
+def test_choices_of_a_task_change(
+    task: str, key: str, value: str, cli: Cli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "example"
+    new_project(cli, folder, task)
+    result = cli("update", folder, "--set", f"{key}={value}")
+    assert result.code == 0, result.out + result.err
+    assert_merged(folder, {**given_for(CATALOG, [], project__task=task), key: value})
