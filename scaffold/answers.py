@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scaffold import hardware
-from scaffold.catalog import Catalog, Component, Option, Value
+from scaffold.catalog import Catalog, Choice, Component, Option, Value
 from scaffold.errors import AnswerError, ScaffoldError
 
 Answers = dict[str, Value]
@@ -24,7 +24,7 @@ _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False,
 
 def switch_key(feature: Component) -> str:
     """The key whose answer turns a feature on."""
-    return feature.switch or f"features.{feature.name}.enabled"
+    return feature.switch_key
 
 
 def is_on(feature: Component, answers: Mapping[str, Value]) -> bool:
@@ -36,29 +36,9 @@ def active_features(catalog: Catalog, answers: Mapping[str, Value]) -> list[Comp
     return [feature for feature in catalog.features.values() if is_on(feature, answers)]
 
 
-def schema(catalog: Catalog) -> dict[str, Option]:
+def schema(catalog: Catalog) -> Mapping[str, Option]:
     """All settings by their key, in the order of scaffold.toml."""
-    options = [option for component in catalog.components for option in component.options]
-    for feature in catalog.features.values():
-        if not feature.switch:
-            key = switch_key(feature)
-            options.append(
-                Option(
-                    key=key,
-                    type="bool",
-                    default=feature.default,
-                    comment=feature.help,
-                    question=feature.title,
-                    config=False,
-                    feature=feature.name,
-                )
-            )
-    tables = catalog.tables
-
-    def place(option: Option) -> tuple[int, bool]:
-        return tables.index(option.table), option.name != "enabled"
-
-    return {option.key: option for option in sorted(options, key=place)}
+    return catalog.settings
 
 
 def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
@@ -118,6 +98,7 @@ def resolve(
             answers[key] = answers[option.default_from]
     hardware.complete(answers, given if fresh is None else fresh)
     _check_features(catalog, answers)
+    _check_choices(catalog, answers)
     for key in given:
         _check_effect(catalog, options[key], answers)
     return answers
@@ -147,6 +128,76 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
                     switch_key(feature),
                     f"can't be combined with the feature {name}: turn one of them off.",
                 )
+        if any(option.name == "monitor" for option in feature.options):
+            monitored(catalog, feature, answers)
+
+
+def _check_choices(catalog: Catalog, answers: Answers) -> None:
+    """Raises AnswerError for a choice that can't be, beside the task or other choices."""
+    options = schema(catalog)
+    task = catalog.tasks[str(answers["project.task"])]
+    for option in options.values():
+        if not option.choices or not applies(catalog, option, answers):
+            continue
+        choice = next(choice for choice in option.choices if choice.value == answers[option.key])
+        for trait in choice.needs:
+            if trait not in task.has:
+                needed = f"needs {catalog.traits[trait].help}, which {task.name} has not"
+                raise AnswerError(option.key, f"{choice.value} {needed}.")
+        for key, values in choice.excludes.items():
+            if answers[key] in values and applies(catalog, options[key], answers):
+                raise AnswerError(
+                    option.key, f"{choice.value} can't be combined with {key}={answers[key]}."
+                )
+
+
+def chosen(
+    catalog: Catalog, component: Component, answers: Mapping[str, Value]
+) -> Iterator[Choice]:
+    """What is chosen of a component's choices that have an effect."""
+    for option in component.options:
+        if applies(catalog, option, answers):
+            yield from (choice for choice in option.choices if choice.value == answers[option.key])
+
+
+def task_values(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any]:
+    """What templates may read of the task, with what its choices have otherwise."""
+    task = catalog.tasks[str(answers["project.task"])]
+    values = {"metrics": task.metrics, **task.values}
+    for choice in chosen(catalog, task, answers):
+        values |= choice.values
+    return values
+
+
+def monitored(
+    catalog: Catalog, feature: Component, answers: Mapping[str, Value]
+) -> tuple[str, bool]:
+    """The logged value that a feature looks at, and whether more of it is better.
+
+    Raises AnswerError for a value that is not logged, or whose direction is not known.
+    """
+    task = task_values(catalog, answers)
+    table = f"features.{feature.name}"
+    name = str(answers[f"{table}.monitor"]) or task["metric"]
+    active = active_features(catalog, answers)
+    measured = [*task["metrics"], *(metric for other in active for metric in other.metrics)]
+    sets = ["val", *(name for other in active for name in other.sets)]
+    logged = [task["metric"], *(f"{part}_{metric}" for part in sets for metric in measured)]
+    if all(other.logs_train_loss for other in active):
+        logged.append("train_loss")
+    if name not in logged:
+        allowed = ", ".join(dict.fromkeys(logged))
+        raise AnswerError(f"{table}.monitor", f"{name!r} is not logged: it takes one of {allowed}.")
+    mode = answers[f"{table}.mode"]
+    if mode != "auto":
+        return name, mode == "max"
+    if name == task["metric"]:
+        return name, task["higher_is_better"]
+    if name.endswith("_loss"):
+        return name, False
+    raise AnswerError(
+        f"{table}.mode", f"whether more {name} is better can't be told: it takes min or max."
+    )
 
 
 def _check_effect(catalog: Catalog, option: Option, answers: Answers) -> None:

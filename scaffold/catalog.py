@@ -8,7 +8,7 @@ task, each trait (what several tasks have in common) and each feature is one com
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib import resources
 from pathlib import Path
@@ -25,6 +25,8 @@ class Choice:
     value: str
     help: str
     dependencies: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
+    excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
 
 
@@ -96,6 +98,13 @@ class Component:
     after: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
+    logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
+
+    @property
+    def switch_key(self) -> str:
+        """The key whose answer turns a feature on."""
+        return self.switch or f"features.{self.name}.enabled"
 
     def option(self, name: str) -> Option:
         return next(option for option in self.options if option.name == name)
@@ -112,6 +121,27 @@ class Catalog:
     @property
     def components(self) -> tuple[Component, ...]:
         return (self.base, self.hardware, *self.tasks.values(), *self.features.values())
+
+    @cached_property
+    def settings(self) -> Mapping[str, Option]:
+        """All settings by their key, in the order of scaffold.toml."""
+        options = [option for component in self.components for option in component.options]
+        for feature in self.features.values():
+            if not feature.switch:
+                options.append(
+                    Option(
+                        key=feature.switch_key,
+                        type="bool",
+                        default=feature.default,
+                        comment=feature.help,
+                        question=feature.title,
+                        config=False,
+                        feature=feature.name,
+                    )
+                )
+        places = {table: place for place, table in enumerate(self.tables)}
+        options.sort(key=lambda option: (places[option.table], option.name != "enabled"))
+        return {option.key: option for option in options}
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -200,9 +230,11 @@ _FIELDS = {
     "base": _COMMON,
     "hardware": _COMMON,
     "trait": {"title", "help"},
-    "task": _COMMON | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults"},
+    "task": _COMMON
+    | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults"},
     "feature": _COMMON
-    | {"default", "choice", "switch", "off", "example", "after", "requires", "conflicts", "needs"},
+    | {"default", "choice", "switch", "off", "example", "after", "requires", "conflicts", "needs"}
+    | {"sets", "logs_train_loss"},
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
@@ -254,6 +286,8 @@ def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Compon
         after=tuple(data.get("after", ())),
         requires=tuple(data.get("requires", ())),
         conflicts=tuple(data.get("conflicts", ())),
+        sets=tuple(data.get("sets", ())),
+        logs_train_loss=data.get("logs_train_loss", True),
         values=data if kind == "task" else {},
     )
 
@@ -289,6 +323,8 @@ def _option(
             value=choice.pop("value"),
             help=choice.pop("help"),
             dependencies=tuple(choice.pop("dependencies", ())),
+            needs=tuple(choice.pop("needs", ())),
+            excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
             values=choice,
         )
         for choice in map(dict, row.pop("choices", ()))

@@ -86,6 +86,10 @@ def new(
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A scaffold.toml to take answers from.")
     ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A recipe, as `scaffold features` lists them."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List what would be written, and write nothing.")
     ] = False,
@@ -113,6 +117,7 @@ def new(
         settings=settings or [],
         typed=typed_answers(locals()),
         answers_file=answers,
+        recipe=recipe,
         ask=not yes,
         dry_run=dry_run,
         print_file=print_file,
@@ -221,7 +226,7 @@ def undo(
 
 @app.command()
 def features() -> None:
-    """List what can be chosen: tasks, features and their settings."""
+    """List what can be chosen: tasks, features, recipes and all settings."""
     from scaffold.explain import list_features
 
     list_features()
@@ -229,12 +234,21 @@ def features() -> None:
 
 @app.command()
 def explain(
-    feature: Annotated[str, typer.Argument(help="A feature, as `scaffold features` lists them.")],
+    feature: Annotated[
+        str,
+        typer.Argument(help="A feature, as `scaffold features` lists them, or accelerate."),
+    ],
 ) -> None:
-    """Show the lines that a feature adds to the default project, as a diff."""
-    from scaffold.explain import explain_feature
+    """Show the lines that a feature adds to the default project, as a diff.
 
-    explain_feature(feature)
+    `accelerate` shows what Accelerate adds to a plain loop, and what DistributedDataParallel does.
+    """
+    from scaffold.explain import explain_accelerate, explain_feature
+
+    if feature == "accelerate":
+        explain_accelerate()
+    else:
+        explain_feature(feature)
 
 
 def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":

@@ -1,19 +1,21 @@
 """`scaffold features` and `scaffold explain`: what there is, and what a feature adds."""
 
-from collections.abc import Iterator
-
 import typer
 
-from scaffold.answers import Answers, applies, find_feature, resolve, schema, switch_key
-from scaffold.catalog import Catalog, Component, Option, load_catalog
+from scaffold.answers import Answers, find_feature, fits, resolve, schema, switch_key
+from scaffold.catalog import Catalog, Component, load_catalog, template_root
 from scaffold.changes import Change
 from scaffold.diff import show_changes
+from scaffold.pages import write_page
+from scaffold.recipes import load_recipes
 from scaffold.render import render_project
 from scaffold.settings import describe, toml_literal
 
+DEFAULT_TASK = "image_classification"
+
 
 def list_features() -> None:
-    """Print tasks, features and all settings."""
+    """Print tasks, features, recipes and all settings."""
     catalog = load_catalog()
     defaults = resolve(catalog, {"project.name": "example"})
     rows = ["Tasks"]
@@ -23,6 +25,8 @@ def list_features() -> None:
         for feature in catalog.features.values():
             if (defaults[switch_key(feature)] != feature.off) == wanted:
                 rows.append(f"  {feature.name:<30}{feature.help}")
+    rows += ["", "Recipes, for `scaffold new --recipe`"]
+    rows += [f"  {recipe.name:<30}{recipe.help}" for recipe in load_recipes().values()]
     rows += ["", "Settings, their defaults and what they mean"]
     for option in schema(catalog).values():
         value = toml_literal(option.default) if not option.default_from else option.default_from
@@ -32,14 +36,17 @@ def list_features() -> None:
 
 
 def explain_feature(name: str) -> None:
-    """Print what a feature is, its settings, and the lines it adds. Raises ScaffoldError."""
+    """Print the page of a task or a feature, and the lines that a feature adds.
+
+    Raises ScaffoldError for a name that is neither.
+    """
     catalog = load_catalog()
+    if name in catalog.tasks:
+        typer.echo(write_page(catalog, catalog.tasks[name]), nl=False)
+        return
     feature = find_feature(catalog, name)
+    typer.echo(write_page(catalog, feature))
     without, with_feature = _pair(catalog, feature)
-    typer.echo(f"{feature.title}: {feature.help}.\n")
-    for option in _settings(catalog, feature):
-        value = toml_literal(with_feature[option.key])
-        typer.echo(f"  {option.key} = {value}  # {describe(option)}")
     before, after = (render_project(catalog, answers) for answers in (without, with_feature))
     show_changes(
         Change(path, before.get(path), after.get(path))
@@ -48,21 +55,33 @@ def explain_feature(name: str) -> None:
     )
 
 
+def explain_accelerate() -> None:
+    """Print what a plain loop becomes with Accelerate, and with DistributedDataParallel by hand."""
+    folder = template_root() / "walkthroughs" / "accelerate"
+    scripts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
+    plain = scripts["plain.py"]
+    typer.echo(
+        "The same small model in three ways, each a script that runs: plain.py on one device,\n"
+        "with_accelerate.py and ddp.py on any number of processes. They compute the same losses.\n"
+    )
+    typer.echo(plain)
+    show_changes(
+        (Change(name, plain, scripts[name]) for name in ("with_accelerate.py", "ddp.py")),
+        renamed_from={"with_accelerate.py": "plain.py", "ddp.py": "plain.py"},
+    )
+
+
 def _pair(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
-    """The default answers, without and with the feature."""
+    """The default answers of the first task that it goes with, without and with the feature."""
     key = switch_key(feature)
-    given: Answers = {"project.name": "example"}
+    for task in sorted(catalog.tasks, key=lambda task: task != DEFAULT_TASK):
+        given: Answers = {"project.name": "example", "project.task": task}
+        if fits(catalog, feature, given):
+            break
     for name in feature.requires:
         given[switch_key(catalog.features[name])] = True
+    for name in feature.conflicts:
+        given[switch_key(catalog.features[name])] = catalog.features[name].off
     on = resolve(catalog, {**given, key: feature.example})
     off = resolve(catalog, {**given, key: feature.off})
     return off, on
-
-
-def _settings(catalog: Catalog, feature: Component) -> Iterator[Option]:
-    options = schema(catalog)
-    yield options[switch_key(feature)]
-    on = _pair(catalog, feature)[1]
-    for option in feature.options:
-        if option.key != feature.switch and applies(catalog, option, on):
-            yield option

@@ -13,6 +13,7 @@ from scaffold.answers import Answers, check, find_option, parse_setting, read_an
 from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.project import build_project
+from scaffold.recipes import recipe_answers
 from scaffold.write import check_target, write_new
 
 
@@ -22,20 +23,21 @@ def new_project(
     settings: list[str],
     typed: Mapping[str, Value],
     answers_file: Path | None,
+    recipe: str | None = None,
     ask: bool,
     dry_run: bool,
     print_file: str | None,
 ) -> None:
     """Write a project to a folder, or only show it.
 
-    Later sources win: the file, typed options, settings. Asks for the rest if `ask` and there is
-    a terminal. Raises ScaffoldError.
+    Later sources win: the recipe, the file, typed options, settings. Asks for the rest if `ask` and
+    there is a terminal, but never beside a recipe, which is complete. Raises ScaffoldError.
     """
     catalog = load_catalog()
     folder = absolute(folder)
-    given = collect_answers(catalog, settings, typed, answers_file)
+    given = collect_answers(catalog, settings, typed, answers_file, recipe)
     show = dry_run or print_file is not None
-    if ask and not show and is_terminal():
+    if ask and not recipe and not show and is_terminal():
         from scaffold.ask import ask_answers
 
         check_target(folder, {})
@@ -75,9 +77,11 @@ def collect_answers(
     settings: list[str],
     typed: Mapping[str, Value],
     answers_file: Path | None,
+    recipe: str | None = None,
 ) -> Answers:
-    """What was answered in the file, then by typed options, then by settings."""
-    given = read_answers(catalog, answers_file) if answers_file else {}
+    """What was answered by the recipe, in the file, then by typed options, then by settings."""
+    given = recipe_answers(catalog, recipe) if recipe else {}
+    given |= read_answers(catalog, answers_file) if answers_file else {}
     given |= {key: check(find_option(catalog, key), value) for key, value in typed.items()}
     return given | dict(parse_setting(catalog, setting) for setting in settings)
 

@@ -149,7 +149,8 @@ def _expand(lines: Sequence[Line], target: _Target) -> list[Line]:
                 while out and not out[-1].text.strip() and _is_blank(lines, position):
                     out.pop()
             for number, part in enumerate(target.slots.get(directive.name, ())):
-                if number and re.match(r"def |class |@", part.lines[0].text):  # as black has it
+                first = part.lines[0].text if part.lines else ""
+                if number and re.match(r"def |class |@", first):  # two blank lines, as black has it
                     out += [Line("", line.path, line.number)] * 2
                 out += _indent(_expand(part.lines, target), directive.indent)
         elif directive.word == "region":
@@ -173,6 +174,8 @@ def _region(directive: Directive, body: Sequence[Line], target: _Target) -> list
     name = directive.name
     target.met |= {("replace", name), ("wrap", name)}
     if directive.when and directive.when not in target.slots:
+        inside = [_directive(line) for line in body]
+        target.met |= {("slot", inner.name) for inner in inside if inner and inner.word == "slot"}
         return []
     if replacement := target.replacements.get(name):
         _remember_regions(body, target)

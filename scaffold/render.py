@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scaffold import hardware
-from scaffold.answers import active_features, applies
-from scaffold.catalog import Catalog, Choice, Component, Option, Value
+from scaffold.answers import active_features, applies, chosen, monitored, task_values
+from scaffold.catalog import Catalog, Component, Option, Value
 from scaffold.errors import TemplateError
 from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
 from scaffold.places import (
@@ -153,13 +153,14 @@ def build_context(
         for part in path:
             table = table.setdefault(part, {})
         table[name] = value
-    task = catalog.tasks[str(answers["project.task"])]
-    values = dict(task.values)
-    for choice in _chosen(catalog, task, answers):
-        values |= choice.values
+    values = task_values(catalog, answers)
     context["task"] = {**values, "sign": "" if values["higher_is_better"] else "-"}
     context["launch"] = hardware.launch(answers)
     context["active"] = [component for component in components if component.kind == "feature"]
+    for feature in context["active"]:
+        if any(option.name == "monitor" for option in feature.options):
+            name, higher = monitored(catalog, feature, answers)
+            context["features"][feature.name] |= {"monitor": name, "sign": "" if higher else "-"}
     context["dependencies"] = sorted(
         {row for component in components for row in _dependencies(catalog, component, answers)}
     )
@@ -210,19 +211,11 @@ def yaml_literal(value: object) -> str:
     return text.removesuffix("\n").removesuffix("...").removesuffix("\n")
 
 
-def _chosen(
-    catalog: Catalog, component: Component, answers: Mapping[str, Value]
-) -> Iterator[Choice]:
-    for option in component.options:
-        if applies(catalog, option, answers):
-            yield from (choice for choice in option.choices if choice.value == answers[option.key])
-
-
 def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
     yield from component.dependencies
-    for choice in _chosen(catalog, component, answers):
+    for choice in chosen(catalog, component, answers):
         yield from choice.dependencies
 
 
