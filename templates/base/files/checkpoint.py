@@ -180,8 +180,10 @@ def remaining_batches(accelerator: Accelerator, loader, progress: Progress, tota
     loader.set_epoch(progress.epoch)  # before any are skipped: it decides their order
     #: slot before_epoch
     batches = accelerator.skip_first_batches(loader, progress.batch) if progress.batch else loader
+    #: region limit
     if total < len(loader):
         batches = islice(batches, total - progress.batch)
+    #: end limit
     return tqdm(
         batches,
         initial=progress.batch,

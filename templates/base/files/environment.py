@@ -32,11 +32,16 @@ def check_environment(accelerator: Accelerator) -> None:
         raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
 
 
+#: slot functions
+
+
 def count_updates(loader, config) -> tuple[int, int]:
     """The batches of an epoch on each process, and the updates of the whole run."""
+    #: region epoch_batches
     if not len(loader):
         raise SystemExit("The training data does not fill one batch: take a smaller --batch-size.")
     batches = min(len(loader), config.limit_batches or len(loader))
+    #: end epoch_batches
     #: region updates
     updates = config.epochs * batches
     #: end updates

@@ -4,6 +4,7 @@ import torch
 from accelerate import Accelerator
 
 
+#: region running_loss
 class RunningLoss:
     """The mean training loss of a sample, over all processes.
 
@@ -50,6 +51,10 @@ class RunningLoss:
         vars(self).update(state)
         unread = state["unread"][self.accelerator.process_index]
         self.unread = torch.tensor(unread, device=self.accelerator.device)
+#: end running_loss
+
+
+#: slot classes
 
 
 def format_metrics(metrics: dict[str, float]) -> str:

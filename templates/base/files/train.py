@@ -49,10 +49,16 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 def main(config: Config) -> None:
     accelerator = Accelerator(
         #: slot accelerator
+        #: region handlers when handlers
+        kwargs_handlers=[
+            #: slot handlers
+        ],
+        #: end handlers
         # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
+    #: slot after_environment
     log = accelerator.on_main_process(write_line)
 
     # data, model, optimizer
@@ -66,6 +72,7 @@ def main(config: Config) -> None:
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
+    #: slot after_prepare
     #: end build
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
 
@@ -78,6 +85,7 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
     #: slot setup
     checkpoints.resume()
+    #: slot start_of_training
 
     # train
     for epoch in range(progress.epoch, config.epochs):
@@ -99,6 +107,12 @@ def main(config: Config) -> None:
             #: region update
             # update
             #: slot before_update
+            #: region rates when rates
+            for group in optimizer.param_groups:
+                ...  #: slot rates
+                #: slot scaled_rates
+            #: end rates
+            #: slot before_step
             #: region step
             optimizer.step()
             optimizer.zero_grad()
@@ -107,10 +121,15 @@ def main(config: Config) -> None:
             #: region count
             progress.update += 1
             #: end count
+            #: slot after_count
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
                 log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
                 #: slot after_log
+            #: slot end_of_update
+            #: region leave_epoch when end_of_update
+            #: slot leave_epoch
+            #: end leave_epoch
             if progress.update == total_updates:
                 break
             checkpoints.after_update()
@@ -121,10 +140,15 @@ def main(config: Config) -> None:
         loss = train_loss.end_epoch()
         #: slot after_epoch
         metrics = {"train_loss": loss}
+        #: slot epoch_metrics
+        #: region epoch_evaluation
         #: region evaluate
+        #: slot start_of_evaluation
         metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+        #: slot more_metrics
         #: slot after_evaluation
         #: end evaluate
+        #: end epoch_evaluation
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: region report when observers
@@ -132,6 +156,7 @@ def main(config: Config) -> None:
             ...  #: slot observers
         #: end report
         progress.end_epoch(batches_per_epoch)
+        #: slot end_of_epoch
         checkpoints.after_epoch()
     checkpoints.after_training()
 
@@ -139,6 +164,7 @@ def main(config: Config) -> None:
     #: region test
     #: slot before_test
     metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+    #: slot after_test
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     #: end test
     log(f"done | {format_metrics(metrics)}")
@@ -147,8 +173,10 @@ def main(config: Config) -> None:
     if accelerator.is_main_process:
         ...  #: slot observers
     #: end report
+    #: slot end_of_run
 
     # leave in this order: the process group ends only when no model holds it any more
+    #: slot before_end
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 

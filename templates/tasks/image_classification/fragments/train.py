@@ -33,6 +33,9 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 #: slot forward
 images, labels = batch
 #: region loss
-losses = F.cross_entropy(model(images), labels, reduction="none")
+losses = F.cross_entropy(
+    model(images), labels, reduction="none"
+    #: slot loss_arguments
+)
 #: end loss
 train_loss.add(losses)

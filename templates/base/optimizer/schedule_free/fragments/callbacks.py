@@ -1,0 +1,16 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+#: slot classes
+@contextmanager
+def averaged(optimizer) -> Iterator[None]:
+    """The model has the averaged weights inside, and those that learn again afterwards.
+
+    For optimizers of Defazio et al. 2024, "The Road Less Scheduled",
+    https://arxiv.org/abs/2405.15682.
+    """
+    optimizer.eval()
+    try:
+        yield
+    finally:
+        optimizer.train()

@@ -1,0 +1,2 @@
+#: slot optimizer_arguments
+, fused=True

@@ -1,0 +1,17 @@
+from accelerate import PartialState
+from torchvision.datasets import MNIST
+
+#: slot build_datasets
+SIZE = 28  # pixels, both ways
+
+
+def build_datasets(config) -> list[Dataset]:
+    """MNIST, downloaded into data/ once: 50,000, 10,000 and 10,000 handwritten digits."""
+    with PartialState().local_main_process_first():  # the others find what it downloaded
+        parts = [MNIST("data", train=train, download=True) for train in (True, False)]
+    train_set, test_set = (
+        TensorDataset(part.data.unsqueeze(1) / 255, part.targets) for part in parts
+    )
+    # a seed of its own: another --seed must not move validation samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [*random_split(train_set, [5 / 6, 1 / 6], generator=split), test_set]

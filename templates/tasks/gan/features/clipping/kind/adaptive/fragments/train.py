@@ -1,0 +1,11 @@
+from callbacks import clip_adaptively
+
+#: replace discriminator_step
+accelerator.unscale_gradients()  # without fp16 they have no scale
+clip_adaptively(discriminator.parameters(), config.clipping_factor)
+discriminator_optimizer.step()
+discriminator_optimizer.zero_grad()
+
+#: slot before_update
+accelerator.unscale_gradients()  # without fp16 they have no scale
+clip_adaptively(model.parameters(), config.clipping_factor)

@@ -1,0 +1,61 @@
+from functools import cache
+
+import numpy as np
+from datasets import ClassLabel, DatasetDict, load_dataset
+from PIL import ImageOps
+from torch import Tensor
+
+#: slot build_datasets
+class Images(Dataset):
+    """Squares from the middle of the images, as RGB, and the numbers of their classes."""
+
+    def __init__(self, rows, config) -> None:
+        self.rows, self.config = rows, config
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        row, size = self.rows[index], self.config.image_size
+        image = ImageOps.fit(row[self.config.image_column].convert("RGB"), (size, size))
+        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1) / 255
+        return pixels, row[self.config.label_column]
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The splits train, validation and test. A missing one is a tenth of the training data."""
+    splits = load_splits(config.dataset_name)
+    count_classes(config)  # checks the columns
+    parts = {name: Images(rows, config) for name, rows in splits.items()}
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    for name in ("validation", "test"):
+        if name not in parts:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+    return [parts["train"], parts["validation"], parts["test"]]
+
+
+@cache
+def load_splits(name: str) -> DatasetDict:
+    """All splits of a dataset, downloaded once."""
+    try:
+        splits = load_dataset(name)
+    except (OSError, ValueError) as error:  # no such dataset, no network, no files that it reads
+        raise SystemExit(f"--dataset-name {name} can't be loaded: {error}") from error
+    if "train" not in splits:
+        raise SystemExit(f"{name} has no split train, only {', '.join(splits)}.")
+    return splits
+
+
+def count_classes(config) -> int:
+    columns = load_splits(config.dataset_name)["train"].features
+    for flag, name in (("image", config.image_column), ("label", config.label_column)):
+        if name not in columns:
+            raise SystemExit(
+                f"{config.dataset_name} has no column {name}: "
+                f"--{flag}-column names one of {', '.join(columns)}."
+            )
+    label = columns[config.label_column]
+    if not isinstance(label, ClassLabel):
+        raise SystemExit(f"the column {config.label_column} holds {label}, not a ClassLabel.")
+    return label.num_classes

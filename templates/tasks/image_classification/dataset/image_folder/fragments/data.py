@@ -1,0 +1,49 @@
+from pathlib import Path
+
+from torchvision.datasets import ImageFolder
+from torchvision.datasets.folder import find_classes
+from torchvision.transforms import v2
+
+#: slot build_datasets
+def build_datasets(config) -> list[Dataset]:
+    """The images in train/, val/ and test/ below the path, in a subfolder for each class.
+
+    Without train/, these subfolders are in the path itself. Without val/ or test/, a tenth of the
+    training images takes that part.
+    """
+    parts = {"train": read_folder(training_folder(config), config)}
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    for name in ("val", "test"):
+        folder = Path(config.path, name)
+        if folder.is_dir():
+            parts[name] = read_folder(folder, config)
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+    return [parts["train"], parts["val"], parts["test"]]
+
+
+def read_folder(folder: Path, config) -> ImageFolder:
+    """Squares from the middle of the images, as RGB, and the numbers of their classes."""
+    middle = [v2.Resize(config.image_size), v2.CenterCrop(config.image_size)]
+    numbers = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
+    try:
+        data = ImageFolder(folder, v2.Compose([*middle, *numbers]))
+    except FileNotFoundError as error:
+        raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
+    classes = find_classes(training_folder(config))[0]
+    if data.classes != classes:
+        raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
+    return data
+
+
+def training_folder(config) -> Path:
+    """The folder with a subfolder for each class."""
+    if not Path(config.path).is_dir():
+        raise SystemExit(f"{config.path} is no folder: --path names the one with the images.")
+    folder = Path(config.path, "train")
+    return folder if folder.is_dir() else folder.parent
+
+
+def count_classes(config) -> int:
+    return len(find_classes(training_folder(config))[0])

@@ -1,0 +1,9 @@
+#: slot build_model
+return nn.Sequential(
+    nn.Flatten(),
+    nn.Linear({{ task.pixels }}, 128),
+    nn.ReLU(),
+    nn.Linear(128, 64),
+    nn.ReLU(),
+    nn.Linear(64, {{ task.classes }}),
+)

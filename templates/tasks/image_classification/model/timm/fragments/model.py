@@ -1,0 +1,28 @@
+import timm
+import torch
+from torch import Tensor
+
+#: slot model
+class Classifier(nn.Module):
+    """A backbone of timm and a head: images from 0 to 1 in, logits (batch, classes) out.
+
+    Images are normalised as those were that the backbone's weights were trained on. Grey ones
+    become three channels by that.
+    """
+
+    def __init__(self, backbone: nn.Module, classes: int) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.head = nn.Linear(backbone.head_hidden_size, classes)
+        self.register_buffer("mean", torch.tensor(backbone.pretrained_cfg["mean"]).reshape(3, 1, 1))
+        self.register_buffer("std", torch.tensor(backbone.pretrained_cfg["std"]).reshape(3, 1, 1))
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.head(self.backbone((images - self.mean) / self.std))
+
+#: slot build_model
+if not timm.is_model(config.backbone):
+    raise SystemExit(f"timm has no {config.backbone}: timm.list_models() names what it has.")
+# without classes it ends with the features that its head would see
+backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
+return Classifier(backbone, classes={{ task.classes }})

@@ -1,0 +1,36 @@
+import torch
+from torch import Tensor
+from torchvision import models
+
+#: slot model
+class Classifier(nn.Module):
+    """A backbone of torchvision and a head: images from 0 to 1 in, logits (batch, classes) out.
+
+    Images are normalised as those were that the backbone's weights were trained on. Grey ones
+    become three channels by that.
+    """
+
+    def __init__(self, name: str, pretrained: bool, classes: int) -> None:
+        super().__init__()
+        weights = models.get_model_weights(name).DEFAULT
+        self.backbone = models.get_model(name, weights=weights if pretrained else None)
+        # its last linear layer is the head for the classes of ImageNet: a new one takes its place
+        layers = self.backbone.named_modules()
+        last, layer = [item for item in layers if isinstance(item[1], nn.Linear)][-1]
+        self.backbone.set_submodule(last, nn.Identity())
+        self.head = nn.Linear(layer.in_features, classes)
+        self.register_buffer("mean", torch.tensor(weights.transforms().mean).reshape(3, 1, 1))
+        self.register_buffer("std", torch.tensor(weights.transforms().std).reshape(3, 1, 1))
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.head(self.backbone((images - self.mean) / self.std))
+
+#: slot build_model
+# these have no linear layer as their head, or more than one head
+odd = ["squeezenet*", "googlenet", "inception*"]
+if config.backbone not in models.list_models(module=models, exclude=odd):
+    raise SystemExit(
+        f"{config.backbone} is no classifier of torchvision that a head can be put on: "
+        "torchvision.models.list_models() names them."
+    )
+return Classifier(config.backbone, config.pretrained, classes={{ task.classes }})

@@ -1,0 +1,41 @@
+from itertools import islice
+
+import torch
+from callbacks import write_sample
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+    """Mean loss of a token over the whole set, and the perplexity, which is its exponential.
+
+    Both are the same for any number of processes: gather_for_metrics cuts off the samples that
+    only pad the last batches, and the sums of the rest are divided by their number of tokens.
+    """
+    model.eval()
+    loss_sum = seen = 0
+    #: slot before_evaluation
+    for inputs, targets in islice(loader, limit or None):
+        losses = token_losses(model(inputs), targets).sum(dim=1)
+        losses, tokens = accelerator.gather_for_metrics((losses, count_tokens(targets)))
+        loss_sum += losses.sum()
+        seen += tokens.sum()
+        #: slot evaluated_batch
+    model.train()
+    loss = loss_sum / seen
+    return {
+        f"{name}_loss": float(loss),
+        f"{name}_perplexity": float(loss.exp()),
+        #: slot evaluated
+    }
+
+#: slot forward
+inputs, targets = batch
+#: region loss
+losses = token_losses(model(inputs), targets)
+#: end loss
+train_loss.add(losses, targets)
+
+#: slot after_evaluation
+if accelerator.is_main_process:
+    path = config.output_dir / f"sample_{progress.update:06d}.txt"
+    write_sample(accelerator.unwrap_model(model), config, path)

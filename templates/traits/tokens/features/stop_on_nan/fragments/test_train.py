@@ -1,0 +1,40 @@
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import train
+from checkpoint import find_checkpoints
+
+#: slot tests
+def test_nan_stops_all_processes(tmp_path):
+    """One process meets a NaN: both stop, and neither saves what came of it."""
+    launch(nan_run, tmp_path)
+    stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
+    assert len(stopped) == 2, f"{len(stopped)} of 2 processes stopped where the loss is read"
+    assert all("take a lower learning rate" in reason for reason in stopped)
+    assert not find_checkpoints(tmp_path), "weights that came of NaN were saved"
+
+
+def nan_run(folder: Path) -> None:
+    """Train until the last process meets a NaN in its third batch."""
+    add = train.RunningLoss.add
+    batches = iter([1.0, 1.0, float("nan")])
+
+    def add_nan(train_loss, losses, targets) -> None:
+        factor = next(batches, 1.0) if train_loss.accelerator.process_index == 1 else 1.0
+        add(train_loss, losses * factor, targets)
+
+    with mock.patch.object(train.RunningLoss, "add", add_nan):
+        run(folder, epochs=1, checkpoint_unit="updates", checkpoint_every=3)
+
+
+def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
+    add = train.RunningLoss.add
+
+    def add_nan(train_loss, losses, targets) -> None:
+        add(train_loss, losses * float("nan"), targets)
+
+    monkeypatch.setattr(train.RunningLoss, "add", add_nan)
+    with pytest.raises(SystemExit, match="nan at update 1: this is not saved"):
+        run(tmp_path, log_every=99, checkpoint_unit="updates", checkpoint_every=1)
+    assert not find_checkpoints(tmp_path)
