@@ -1,23 +1,36 @@
-from unittest import mock
-
+import pytest
 import torch
 import train
 from safetensors.torch import load_file
 
 #: slot tests
-def test_best_model_is_the_final_one(tmp_path):
-    """The first of two epochs is the better one: its weights are tested and kept."""
-    scores = iter([{{ "1.0, 0.0, 0.0" if task.higher_is_better else "0.0, 1.0, 1.0" }}])
-    evaluated = []
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """Each evaluation is said to be worse than the last: the first weights are tested and kept."""
+    evaluate, improved = train.evaluate, train.BestModel.improved
+    evaluated, looked_at, scores = [], [], []
 
-    def evaluate(model, loader, accelerator, name, limit):
+    def evaluate_and_note(model, loader, accelerator, *rest):
         weights = accelerator.unwrap_model(model).state_dict()
         evaluated.append({key: value.clone() for key, value in weights.items()})
-        return dict.fromkeys([{{ task.metric | python }}, f"{name}_loss"], next(scores))
+        return evaluate(model, loader, accelerator, *rest)
 
-    with mock.patch.object(train, "evaluate", evaluate):
-        run(tmp_path)
+    def get_worse(best_model, score):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        return improved(best_model, -len(scores))
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "improved", get_worse)
+    run(tmp_path)
     final = load_file(tmp_path / "model.safetensors")
-    for tested in (evaluated[2], final):
-        best = [torch.equal(tested[name], evaluated[0][name]) for name in final]
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
         assert all(best), "the weights that are tested and kept are not those of the best epoch"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = {{ features.best_model.monitor | python }}, []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append({{ features.best_model.sign }}float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, abs=1e-3), "more is better, and it is what is logged"

@@ -6,8 +6,12 @@ checkpoints.states["early_stopping"] = early_stopping
 
 #: slot start_of_epoch
 if early_stopping.stop:
-    log(f"early stop: {early_stopping.stale} epochs without a better {{ task.metric }}")
+    log(f"early stop: {early_stopping.stale} {{ "evaluations" if features.evaluation_by_updates.enabled else "epochs" }} without a better {{ features.early_stopping.monitor }}")
     break
 
 #: slot after_evaluation
-early_stopping.step({{ task.sign }}metrics[{{ task.metric | python }}])
+early_stopping.step({{ features.early_stopping.sign }}metrics[{{ features.early_stopping.monitor | python }}])
+
+#: slot leave_epoch
+if early_stopping.stop:
+    break

@@ -2,9 +2,11 @@
 log_with={{ features.tracker.kind | python }},
 project_dir=config.output_dir,
 
-#: slot setup
+#: slot after_environment
 settings = {name: str(value) for name, value in vars(config).items()}
+#: region init_trackers
 accelerator.init_trackers(config.tracker_project, config=settings)
+#: end init_trackers
 
 #: slot report
 accelerator.log(metrics, step=progress.update)

@@ -1,0 +1,36 @@
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset, Sampler
+
+#: slot datasets
+class BalancedSampler(Sampler[int]):
+    """Indices of samples, with replacement: each class equally often on average.
+
+    The draw follows from the seed and the epoch, so that it is the same on all processes, which
+    divide it among themselves, and after a resume.
+    """
+
+    def __init__(self, labels: Tensor, seed: int) -> None:
+        self.weights = 1 / torch.bincount(labels)[labels]
+        self.seed, self.epoch = seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        drawn = torch.multinomial(self.weights, len(self), replacement=True, generator=generator)
+        return iter(drawn.tolist())
+
+
+def read_labels(data: Dataset) -> Tensor:
+    """The labels of all samples, shape (samples,)."""
+    return torch.tensor([int(label) for _, label in data])
+
+#: replace order
+sampler=BalancedSampler(read_labels(train_set), config.seed),

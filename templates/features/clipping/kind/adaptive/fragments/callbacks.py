@@ -1,0 +1,19 @@
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+#: slot classes
+@torch.no_grad()
+def clip_adaptively(parameters: Iterable[nn.Parameter], factor: float) -> None:
+    """Shorten the gradient of each unit to `factor` times the norm of the unit's weights.
+
+    A unit is a row of a matrix, a filter of a convolution, or a whole vector. Brock et al. 2021,
+    https://arxiv.org/abs/2102.06171, equation 3.
+    """
+    for parameter in parameters:
+        if parameter.grad is not None:
+            unit = tuple(range(1, parameter.ndim)) or None
+            size = torch.linalg.vector_norm(parameter, dim=unit, keepdim=True).clamp(min=1e-3)
+            norm = torch.linalg.vector_norm(parameter.grad, dim=unit, keepdim=True)
+            parameter.grad.mul_((factor * size / norm.clamp(min=1e-6)).clamp(max=1.0))

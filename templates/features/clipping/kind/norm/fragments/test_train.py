@@ -1,0 +1,13 @@
+import torch
+
+#: slot settings
+"clipping_max_norm": 1e9,  # so that it does not hide a gradient of another size
+
+#: slot tests
+def test_clips_the_gradient_of_the_whole_update(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, clipping_max_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)

@@ -1,0 +1,3 @@
+#: slot fixed
+"cross_validation_folds",
+"cross_validation_fold",

@@ -1,0 +1,17 @@
+import torch
+from torch.utils.data import ConcatDataset, Dataset, Subset
+
+#: slot datasets
+def take_fold(train_set: Dataset, val_set: Dataset, config) -> tuple[Dataset, Dataset]:
+    """Training and validation data divided anew: one fold of both together is held out."""
+    folds, fold = config.cross_validation_folds, config.cross_validation_fold
+    if not fold < folds:
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
+    both = ConcatDataset([train_set, val_set])
+    # a seed of its own: with another --seed the folds stay the same
+    order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
+    rest = [index for place, index in enumerate(order) if place % folds != fold]
+    return Subset(both, rest), Subset(both, order[fold::folds])
+
+#: slot after_datasets
+train_set, val_set = take_fold(train_set, val_set, config)

@@ -1,0 +1,36 @@
+import json
+
+import cross_validate
+import pytest
+import train
+
+#: slot settings
+"cross_validation_folds": 4,
+
+#: slot tests
+def test_each_sample_is_held_out_once():
+    """The folds share no sample and leave none out; the test data are always the same."""
+    held_out, sizes = [], set()
+    for fold in range(4):
+        config = train.Config(**SETTINGS, cross_validation_fold=fold)
+        train_loader, val_loader, test_loader = build_loaders(config)
+        held_out += val_loader.dataset.indices
+        sizes.add((len(train_loader.dataset) + len(val_loader.dataset), len(test_loader.dataset)))
+    assert len(sizes) == 1, "a sample is either held out or trained with"
+    assert sorted(held_out) == list(range(sizes.pop()[0]))
+    with pytest.raises(SystemExit, match="counted from 0"):
+        build_loaders(train.Config(**SETTINGS, cross_validation_fold=4))
+
+
+def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
+    flags = ["--cross-validation-folds", "2", "--output-dir", str(tmp_path)]
+    flags += ["--epochs", "1", "--limit-batches", "2", "--batch-size", "16"]
+    monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
+    monkeypatch.chdir(Path(__file__).parent)
+    cross_validate.main()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    low, high = sorted(summary["test_loss"]["folds"])
+    assert low < high, "two folds train with different samples"
+    assert summary["test_loss"]["mean"] == pytest.approx((low + high) / 2)
+    assert summary["test_loss"]["deviation"] == pytest.approx((high - low) / 2**0.5)
+    assert f"test_loss {(low + high) / 2:.4f} ± " in capsys.readouterr().out

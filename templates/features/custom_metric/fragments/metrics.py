@@ -1,0 +1,42 @@
+#: slot classes
+class HardSamples:
+    """The share of training samples whose loss is above a limit: a pattern for your own metrics.
+
+    Each process counts its own samples, on the device: the hard ones, and all of them. Processes
+    are added up only when a value is asked for.
+    """
+
+    def __init__(self, accelerator: Accelerator, limit: float) -> None:
+        self.accelerator, self.limit = accelerator, limit
+        self.step = torch.zeros(2, dtype=torch.long, device=accelerator.device)
+        self.epoch = torch.zeros_like(self.step)
+
+    def add(self, losses: torch.Tensor) -> None:
+        """Count the losses of a batch, one for each sample. Nothing waits for the device."""
+        hard = losses.detach() > self.limit
+        self.step = torch.stack([hard.sum(), torch.ones_like(hard).sum()])
+        self.epoch += self.step
+
+    def share(self, counts: torch.Tensor) -> float:
+        """The share over all processes, which call it together."""
+        hard, samples = self.accelerator.reduce(counts, "sum").tolist()
+        return hard / max(samples, 1)
+
+    def read_step(self) -> float:
+        """The share in the last batch of each process. All of them call it together."""
+        return self.share(self.step)
+
+    def end_epoch(self) -> float:
+        """The share in the epoch. All processes call it together."""
+        share = self.share(self.epoch)
+        self.epoch.zero_()
+        return share
+
+    def state_dict(self) -> dict:
+        """The counts of the epoch, those of each process apart. All call it together."""
+        return {"epoch": self.accelerator.gather(self.epoch).reshape(-1, 2).tolist()}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch = torch.tensor(
+            state["epoch"][self.accelerator.process_index], device=self.accelerator.device
+        )

@@ -1,0 +1,11 @@
+from data import build_more_loaders
+
+#: slot before_prepare
+more_loaders = build_more_loaders(config, val_loader)
+
+#: slot setup
+more_loaders = {name: accelerator.prepare(loader) for name, loader in more_loaders.items()}
+
+#: slot more_metrics
+for name, loader in more_loaders.items():
+    metrics |= evaluate(model, loader, accelerator, name, config.limit_batches)

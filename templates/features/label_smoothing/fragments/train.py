@@ -1,0 +1,2 @@
+#: slot loss_arguments
+, label_smoothing=config.label_smoothing

@@ -1,0 +1,30 @@
+import torch
+import train
+from torch import nn
+
+#: replace sgd
+parameters = [{"params": list(model.parameters()), "scale": 1.0, "depth": 0}]
+return torch.optim.SGD(parameters, config.learning_rate)
+
+#: slot tests
+def test_what_is_far_from_the_output_learns_more_slowly(tmp_path, monkeypatch):
+    """Each parameter has its rate and decay, also where a schedule sets the rates."""
+    shares = {}
+    prepare = train.Accelerator.prepare
+
+    def look(accelerator, *objects):
+        prepared = prepare(accelerator, *objects)
+        groups.append(prepared[1].param_groups)
+        return prepared
+
+    groups = []
+    monkeypatch.setattr(train.Accelerator, "prepare", look)
+    run(tmp_path, max_steps=3, learning_rate=1e-3)
+    top = groups[0][0]["lr"]
+    for group in groups[0]:
+        shares.setdefault(group["depth"], set()).add(round(group["lr"] / top, 6))
+        decays = {parameter.ndim > 1 for parameter in group["params"]}
+        assert decays in (set(), {group["weight_decay"] > 0}), "norms and biases must not decay"
+    config = train.Config()
+    assert shares == {depth: {round(config.layer_rates_factor**depth, 6)} for depth in shares}
+    assert len(shares) > 1, "all layers have the same rate"

@@ -1,0 +1,2 @@
+#: slot scaled_rates
+group["lr"] *= group["scale"]

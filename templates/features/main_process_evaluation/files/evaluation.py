@@ -1,0 +1,63 @@
+"""Evaluation by the main process alone, while the others wait for its result."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from accelerate import Accelerator
+from accelerate.utils import broadcast_object_list, send_to_device
+from torch.utils.data import DataLoader
+
+
+class Alone:
+    """Stands for the accelerator where one process has all the data: nothing to add up."""
+
+    num_processes, process_index = 1, 0
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+
+    def __getattr__(self, name: str):
+        return getattr(self.accelerator, name)
+
+    def gather(self, values):
+        return values
+
+    def gather_for_metrics(self, values, use_gather_object: bool = False):
+        return values
+
+    def reduce(self, values, reduction: str = "mean"):
+        return values
+
+
+class Whole:
+    """The batches of all processes, on the device of this one."""
+
+    def __init__(self, loader: DataLoader, device) -> None:
+        self.dataset, self.device = loader.dataset, device
+        self.loader = DataLoader(
+            loader.dataset,
+            loader.batch_sampler.batch_size,
+            collate_fn=loader.collate_fn,
+            num_workers=loader.num_workers,
+        )
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def __iter__(self):
+        return (send_to_device(batch, self.device) for batch in self.loader)
+
+
+def on_main_process(evaluate: Callable[..., dict[str, float]]) -> Callable[..., dict[str, float]]:
+    """The evaluation by the main process alone. All processes call it, and get the same result."""
+
+    @wraps(evaluate)
+    def evaluate_alone(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+        result = [None]
+        if accelerator.is_main_process:
+            # unwrapped: what exchanges buffers or gradients would wait for the others
+            alone = accelerator.unwrap_model(model), Whole(loader, accelerator.device)
+            result = [evaluate(*alone, Alone(accelerator), name, limit)]
+        return broadcast_object_list(result)[0]
+
+    return evaluate_alone

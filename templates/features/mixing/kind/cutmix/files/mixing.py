@@ -1,0 +1,25 @@
+"""CutMix: a box cut out of another image. Yun et al. 2019, https://arxiv.org/abs/1905.04899."""
+
+import torch
+from torch import Tensor
+from torch.distributions import Beta
+
+
+def mix(
+    images: Tensor, labels: Tensor, alpha: float, probability: float
+) -> tuple[Tensor, Tensor, float]:
+    """The images with a box of others of the batch, the labels of those, and the share left.
+
+    The box is drawn on the CPU: nothing waits for the device.
+    """
+    share = Beta(alpha, alpha).sample().item() if torch.rand(()) < probability else 1.0
+    height, width = images.shape[-2:]
+    box_height, box_width = (round(size * (1 - share) ** 0.5) for size in (height, width))
+    row, column = (int(torch.randint(size, ())) for size in (height, width))  # its middle
+    top, left = max(0, row - box_height // 2), max(0, column - box_width // 2)
+    bottom = min(height, row - box_height // 2 + box_height)
+    right = min(width, column - box_width // 2 + box_width)
+    order = torch.randperm(len(images), device=images.device)
+    mixed = images.clone()
+    mixed[..., top:bottom, left:right] = images[order, :, top:bottom, left:right]
+    return mixed, labels[order], 1 - (bottom - top) * (right - left) / (height * width)

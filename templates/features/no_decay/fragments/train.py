@@ -1,0 +1,4 @@
+from parameter_groups import group_parameters
+
+#: replace parameters
+parameters = group_parameters(model)

@@ -1,0 +1,14 @@
+from callbacks import PredictionsFile
+
+#: slot functions
+predictions_file = PredictionsFile()  # evaluate() feeds it, main() writes it
+
+#: slot before_evaluation
+predictions_file.clear()
+
+#: slot evaluated_batch
+predictions_file.add(labels, predictions)
+
+#: slot after_test
+if accelerator.is_main_process:
+    predictions_file.write(config.output_dir / "predictions.csv")

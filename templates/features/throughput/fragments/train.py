@@ -1,0 +1,10 @@
+from callbacks import Throughput
+
+#: slot setup
+throughput = Throughput(accelerator, train_loss, progress, total_updates)
+
+#: slot start_of_epoch
+throughput.start_epoch()
+
+#: slot after_log
+log(throughput.read())

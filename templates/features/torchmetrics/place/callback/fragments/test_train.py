@@ -1,0 +1,2 @@
+#: slot class_metrics_evaluated
+train.class_metrics.after_evaluation(metrics)

@@ -1,0 +1,13 @@
+#: slot tests
+def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
+    """Those of each evaluation and of the test, with the update that they belong to."""
+    log, logged = Accelerator.log, {}
+
+    def log_and_note(accelerator, values, step):
+        logged.update(dict.fromkeys(values, step))
+        log(accelerator, values, step=step)
+
+    monkeypatch.setattr(Accelerator, "log", log_and_note)
+    run(tmp_path, epochs=1)
+    found = [logged.get(name) for name in ("train_loss", "val_loss", "test_loss")]
+    assert found == [6, 6, 6], "log the metrics of the epoch and of the test, after 6 updates"

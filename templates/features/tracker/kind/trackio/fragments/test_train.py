@@ -1,0 +1,4 @@
+import tempfile
+
+#: slot environment
+os.environ["TRACKIO_DIR"] = tempfile.mkdtemp()
