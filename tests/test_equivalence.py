@@ -26,7 +26,7 @@ accumulation, max_norm = int(sys.argv[1]), float(sys.argv[2])
 world = int(os.environ.get("WORLD_SIZE", 1))
 rank = int(os.environ.get("RANK", 0))
 torch.manual_seed(0)
-train_set = build_datasets()[0]
+train_set = build_datasets(None)[0]
 model = build_model(None)
 model.head[1].p = 0.0
 optimizer = torch.optim.AdamW(model.parameters(), 1e-3, weight_decay=0.01)

@@ -171,7 +171,7 @@ def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> Non
         path.write_text(path.read_text().replace("from data import", "from data.loader import"))
     given = ("--set", "features.augmentation=true", "--set", "features.ema=true")
     assert cli("update", project, *given).code == 0
-    assert "class Shifted" in (project / "data/loader.py").read_text()
+    assert "class Augmented" in (project / "data/loader.py").read_text()
     for name in ("train.py", "test_train.py"):
         found = re.findall(r"^from data\b\S* import", (project / name).read_text(), re.MULTILINE)
         assert found == ["from data.loader import"]

@@ -26,7 +26,12 @@ from scaffold.render import build_environment
 from scaffold.write import write_new
 
 HARMLESS = "harmless-7f3a"  # in no template
-TEXTS = [option.key for option in schema(load_catalog()).values() if option.type == "str"]
+# the name of what is monitored is not free: it is one of those that are logged
+TEXTS = [
+    option.key
+    for option in schema(load_catalog()).values()
+    if option.type == "str" and option.name != "monitor"
+]
 HOSTILE = [
     *[
         "a'b",

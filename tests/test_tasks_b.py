@@ -1,0 +1,281 @@
+"""Texts and tables from files: each kind of data trains, and bad input ends with a message."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from conftest import render, write_files
+from test_training import clean_environment, count_processes, start
+
+pytestmark = pytest.mark.train
+
+
+def project(folder: Path, **given: object) -> Path:
+    answers = {key.replace("__", "."): value for key, value in given.items()}
+    return write_files(folder, render(answers))
+
+
+def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code that has the modules of a project, offline and with a cache of its own."""
+    environment = {**clean_environment(), "HF_HOME": str(folder / "hf"), "HF_HUB_OFFLINE": "1"}
+    return subprocess.run(
+        [sys.executable, "-c", f"import data, model, train\nconfig = train.Config()\n{code}"],
+        cwd=folder,
+        env={**environment, "ACCELERATE_USE_CPU": "true"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def ask(folder: Path, expression: str):
+    result = call(folder, f"import json; print(json.dumps({expression}))")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def message(folder: Path, expression: str) -> str:
+    """What a person reads for bad input: one message, no traceback."""
+    result = call(folder, expression)
+    assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+    return result.stderr
+
+
+def last_metrics(folder: Path) -> dict[str, float]:
+    lines = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    return dict(json.loads(lines[-1]))
+
+
+# --- texts --------------------------------------------------------------------------------------
+
+WORDS = [
+    "river",
+    "stone",
+    "cloud",
+    "grass",
+    "bread",
+    "glass",
+    "naïve",
+    'a "quoted" word',
+    "two\nlines",
+]
+
+
+def write_texts(path: Path, rows: int) -> None:
+    """Pairs of texts, whose class follows from the colours that they end with."""
+    draw = Random(0)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["id", "first", "second", "kind"])
+        for number in range(rows):
+            kind = draw.choice(["warm", "cold"])
+            colours = ["red", "orange"] if kind == "warm" else ["blue", "green"]
+            texts = [" ".join([*draw.choices(WORDS, k=draw.randint(1, 9)), one]) for one in colours]
+            lines.writerow([number, *texts, kind])
+
+
+TEXTS = {
+    "project__task": "text_classification",
+    "text_classification__dataset": "csv",
+    "text_classification__text_columns": "first,second",
+    "text_classification__label_column": "kind",
+}
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.csv", 800)
+    folder = project(tmp_path, **TEXTS)
+    assert ask(folder, "data.class_names(config)") == ["cold", "warm"]
+    assert ask(folder, "list(map(len, data.build_datasets(config)))") == [640, 80, 80]
+    script = ["train.py", "--batch-size", 32 // processes, "--epochs", "3"]
+    result = start(folder, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    assert last_metrics(folder)["test_accuracy"] > 0.95
+
+
+def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
+    folder = project(tmp_path, **TEXTS)
+    assert "texts.csv can't be read as CSV" in message(folder, "data.build_loaders(config)")
+    write_texts(tmp_path / "texts.csv", 5)
+    assert "5 texts can't be split" in message(folder, "data.build_loaders(config)")
+    (tmp_path / "texts.csv").write_text("first,kind\nabc,1\n")
+    text = message(folder, "data.build_loaders(config)")
+    assert "row 1: there is no column 'second' in first, kind" in text
+    assert "Set --text-columns" in text
+    (tmp_path / "texts.csv").write_bytes(b"first,second,kind\n\xff,b,c\n")
+    assert "can't be read as CSV" in message(folder, "data.build_loaders(config)")
+
+
+def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
+    """Names of classes come from the features; a part without labels is split off."""
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features(
+        {
+            "sentence1": Value("string"),
+            "sentence2": Value("string"),
+            "label": ClassLabel(names=["other", "equal"]),
+        }
+    )
+    for part, rows in (("train", 200), ("validation", 40), ("test", 30)):
+        labels = [-1 if part == "test" else number % 2 for number in range(rows)]
+        columns = {
+            "sentence1": [f"first {number}" for number in range(rows)],
+            "sentence2": [f"{part} {number}" for number in range(rows)],
+            "label": labels,
+        }
+        (tmp_path / "own").mkdir(exist_ok=True)
+        Dataset.from_dict(columns, features=features).to_parquet(tmp_path / f"own/{part}.parquet")
+    folder = project(
+        tmp_path,
+        project__task="text_classification",
+        text_classification__dataset="huggingface",
+        text_classification__dataset_name=str(tmp_path / "own"),
+        text_classification__dataset_subset="",
+    )
+    parts = "[part for part in data.build_datasets(config)]"
+    assert ask(folder, f"list(map(len, {parts}))") == [180, 40, 20]
+    assert ask(folder, "data.class_names(config)") == ["equal", "other"]
+    assert ask(folder, f"{parts}[1][:2]") == [
+        [["first 0", "validation 0"], 1],
+        [["first 1", "validation 1"], 0],
+    ]
+    trained = call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))")
+    assert trained.returncode == 0, trained.stderr
+    wrong = "data.build_loaders(train.Config(text_columns='text'))"
+    assert "no column 'text': it has sentence1, sentence2, label" in message(folder, wrong)
+    wrong = "data.build_loaders(train.Config(dataset_name='nobody/nothing'))"
+    assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
+
+
+def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
+    import torch
+    from transformers import DistilBertConfig, DistilBertModel, RobertaTokenizer
+
+    write_texts(tmp_path / "texts.csv", 200)
+    texts = [(tmp_path / "texts.csv").read_text()]
+    tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+    tokenizer.save_pretrained(tmp_path / "tiny")
+    settings = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+    config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=0, **settings)
+    DistilBertModel(config).to(torch.bfloat16).save_pretrained(tmp_path / "tiny")
+    folder = project(
+        tmp_path,
+        **TEXTS,
+        text_classification__model="pretrained",
+        text_classification__pretrained_name=str(tmp_path / "tiny"),
+    )
+    assert ask(folder, "str(model.build_model(config).dtype)") == "torch.float32"
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
+    assert result.returncode == 0, result.stderr
+    names = "AutoModelForSequenceClassification.from_pretrained('runs/latest').config.label2id"
+    loaded = call(folder, f"from transformers import *; print({names})")
+    assert loaded.stdout.strip() == "{'cold': 0, 'warm': 1}", loaded.stderr
+    wrong = "model.build_model(train.Config(pretrained_name='nobody/nothing'))"
+    assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
+    wrong = "data.build_loaders(train.Config(pretrained_name='nobody/nothing'))"
+    assert "tokenizer of 'nobody/nothing' can't be loaded" in message(folder, wrong)
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def make_table():
+    """Rows whose classes and numbers follow from two columns, one of numbers and one of text."""
+    import pandas as pd
+
+    draw = Random(0)
+    sizes = [draw.uniform(1000, 5000) for _ in range(400)]
+    colours = [draw.choice(["red", "green", "blue"]) for _ in range(400)]
+    weights = {"red": 0.0, "green": 1500.0, "blue": 3000.0}
+    numbers = [size + weights[colour] for size, colour in zip(sizes, colours, strict=True)]
+    table = {"size": sizes, "constant": 7, "flag": [size > 2000 for size in sizes]}
+    table |= {"colour": colours, "number": numbers}
+    return pd.DataFrame({**table, "kind": ["large" if n > 4500 else "small" for n in numbers]})
+
+
+def write_table(table, path: Path) -> None:
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.astype({"colour": "category"}).to_parquet(path)
+
+
+def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
+    task = f"tabular_{kind}"
+    given = {"dataset": file, "path": f"table.{file}", "target": target}
+    return project(
+        folder, project__task=task, **{f"{task}__{key}": value for key, value in given.items()}
+    )
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("file", ["csv", "parquet"])
+def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) -> None:
+    table = make_table()
+    for kind, target, other in (
+        ("classification", "kind", "number"),
+        ("regression", "number", "kind"),
+    ):
+        (tmp_path / kind).mkdir()
+        write_table(table.drop(columns=other), tmp_path / kind / f"table.{file}")
+        folder = table_project(tmp_path / kind, kind, file, target)
+        rows = "data.load_table(config)[0]"
+        assert ask(folder, f"list({rows}.shape)") == [400, 6]  # 3 of them for the colours
+        assert ask(folder, f"{rows}[:, 3:].sum(dim=1).unique().tolist()") == [1.0]
+        script = ["train.py", "--batch-size", 16 // processes, "--epochs", 20]
+        result = start(folder, [*script, "--learning-rate", 0.003], processes)
+        assert result.returncode == 0, result.stderr
+        metrics = last_metrics(folder)
+        name = "test_accuracy" if kind == "classification" else "test_r2"
+        assert metrics[name] > 0.85, metrics
+
+
+@pytest.mark.parametrize("file", ["csv", "parquet"])
+def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
+    import pandas as pd
+
+    path, table = tmp_path / f"table.{file}", make_table()
+    folder = table_project(tmp_path, "regression", file, "number")
+    load = "data.load_table(config)"
+    assert f"table.{file} can't be read" in message(folder, load)
+    path.write_bytes(b"")
+    assert f"table.{file} can't be read" in message(folder, load)
+    write_table(table.drop(columns="number"), path)
+    assert "no column 'number'. Set --target to one of size, constant" in message(folder, load)
+    write_table(table.assign(size=table["size"].where(table["size"] > 2000)), path)
+    assert "empty cells in size: fill them" in message(folder, load)
+    days = pd.date_range("2020-01-01", periods=400).astype(str)
+    write_table(table.assign(day=days), path)
+    assert "day is neither numbers nor one of up to 50 values" in message(folder, load)
+    write_table(table[:5], path)
+    assert "has 5 rows: too few" in message(folder, load)
+    write_table(table.assign(number="many"), path)
+    assert "number is no column of numbers" in message(folder, load)
+    folder = table_project(tmp_path, "classification", file, "kind")
+    write_table(table.assign(kind="same"), path)
+    assert "all rows have the same kind" in message(folder, load)
+
+
+def test_a_saved_table_model_takes_rows_in_their_own_units(tmp_path: Path) -> None:
+    """The weights alone are enough to predict in the unit of the targets."""
+    folder = project(tmp_path, project__task="tabular_regression")
+    assert start(folder, ["train.py", "--epochs", "8"], 1).returncode == 0
+    predict = (
+        "from safetensors.torch import load_model\n"
+        "regressor = model.Regressor(*(torch.rand(3, 10), torch.rand(3)))\n"
+        "load_model(regressor, 'runs/latest/model.safetensors')\n"
+        "rows, targets = data.build_datasets(config)[2][:]\n"
+        "errors = regressor.eval()(rows) - targets\n"
+        "print(errors.square().mean().sqrt().item())"
+    )
+    result = call(folder, f"import torch\n{predict}")
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) == pytest.approx(last_metrics(folder)["test_rmse"], rel=1e-4)

@@ -1,0 +1,39 @@
+"""The autoencoder on MNIST, in files of its format that are made here."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import render, write_files
+from test_training import count_processes, start
+from test_walkthroughs import ENVIRONMENT, write_idx
+
+pytestmark = pytest.mark.train
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_autoencoder_on_mnist(
+    processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
+    given = {"project.task": "autoencoder", "autoencoder.dataset": "mnist"}
+    project = write_files(tmp_path / "project", render(given))
+    make_mnist(project / "data/MNIST/raw")
+    script = ["train.py", "--epochs", "2", "--batch-size", str(32 // processes)]
+    result = start(project, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    assert "| 30 updates" in result.stdout, "500 of 600 images are trained on, 32 an update"
+    pictures = sorted(path.name for path in (project / "runs/latest").glob("*.png"))
+    assert pictures == ["reconstructions_00000015.png", "reconstructions_00000030.png"]
+
+
+def make_mnist(folder: Path) -> None:
+    """Squares in place of digits: 600 of them to train on, 100 to test."""
+    folder.mkdir(parents=True)
+    for part, size in (("train", 600), ("t10k", 100)):
+        images = np.zeros((size, 28, 28), np.uint8)
+        for number, image in enumerate(images):
+            image[number % 20 :, 4 : 6 + number % 15] = 255
+        write_idx(folder / f"{part}-images-idx3-ubyte", images)
+        write_idx(folder / f"{part}-labels-idx1-ubyte", np.zeros(size, np.uint8))

@@ -1,0 +1,216 @@
+"""Recipes, the walk-through on MNIST, and the same model written in three ways."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, TEMPLATES, run_cli
+from test_training import clean_environment, count_processes, start
+
+from scaffold.answers import resolve
+from scaffold.catalog import Catalog
+from scaffold.errors import ScaffoldError, TemplateError
+from scaffold.recipes import load_recipes, recipe_answers
+
+SCRIPTS = TEMPLATES / "walkthroughs" / "accelerate"
+# for torchvision's wheel from the Python Package Index beside a torch for the CPU
+ENVIRONMENT = {
+    **clean_environment(),
+    "PYTHONPATH": os.pathsep.join(
+        filter(None, [str(REPOSITORY / "tests/torchvision_cpu"), os.environ.get("PYTHONPATH")])
+    ),
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+# recipes
+
+
+def test_every_recipe_is_complete(catalog: Catalog) -> None:
+    assert set(load_recipes()) >= {"mnist", "mnist_callback"}
+    for name, recipe in load_recipes().items():
+        answers = resolve(catalog, {"project.name": "example", **recipe_answers(catalog, name)})
+        assert answers["training.eval_batch_size"] == 64
+        assert not answers["features.best_model.enabled"], "what a recipe does not name is off"
+        assert answers["features.torchmetrics.enabled"]
+        assert recipe.title and recipe.help
+
+
+def test_features_lists_recipes(tmp_path: Path) -> None:
+    listed = run_cli("features", cwd=tmp_path).stdout
+    for name, recipe in load_recipes().items():
+        assert re.search(rf"^  {name} +{re.escape(recipe.help)}$", listed, re.MULTILINE)
+
+
+def test_options_win_over_a_recipe(tmp_path: Path) -> None:
+    (tmp_path / "answers.toml").write_text("[training]\nbatch_size = 5\nepochs = 6\n")
+    arguments = ["new", "project", "--recipe", "mnist", "--answers", "answers.toml"]
+    arguments += ["--epochs", "7", "--seed", "8", "--set", "training.seed=9"]
+    arguments += ["--set", "hardware.use_cpu=false"]
+    result = run_cli(*arguments, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    script = (tmp_path / "project/train.py").read_text()
+    for field in ("batch_size: int = 5", "epochs: int = 7", "seed: int = 9"):
+        assert re.search(rf"^    {field}\b", script, re.MULTILINE), field
+    hardware = (tmp_path / "project/accelerate.yaml").read_text()
+    assert "use_cpu: false" in hardware
+    assert "num_processes: 2" in hardware
+
+
+def test_unknown_recipe(catalog: Catalog, tmp_path: Path) -> None:
+    result = run_cli("new", "project", "--recipe", "mnits", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "there is no recipe 'mnits': did you mean mnist?" in result.stderr
+    assert not (tmp_path / "project").exists()
+    with pytest.raises(ScaffoldError, match="there are mnist, mnist_callback"):
+        recipe_answers(catalog, "sandwich")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = 'no help'", "the field 'help' is missing"),
+        ("title =", "is not TOML"),
+    ],
+)
+def test_faulty_recipe(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes/faulty.toml").write_text(text)
+    with pytest.raises(TemplateError, match=message):
+        load_recipes(tmp_path)
+
+
+# the walk-through on MNIST
+
+
+def make_mnist(folder: Path) -> None:
+    """The files of MNIST with 60,000 images made of scikit-learn's digits, where they belong."""
+    import numpy as np
+    import torch
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    small = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) * 255 / 16
+    large = torch.nn.functional.interpolate(small, size=28, mode="bilinear").byte().squeeze(1)
+    random = np.random.default_rng(0)
+    picked = random.integers(0, len(large), 60_000)
+    shifts = random.integers(-2, 3, (60_000, 2))
+    images = large.numpy()[picked]
+    for number, shift in enumerate(shifts):
+        images[number] = np.roll(images[number], shift, (0, 1))
+    labels = digits.target[picked].astype(np.uint8)
+    folder.mkdir(parents=True)
+    for part, size in (("train", 60_000), ("t10k", 10)):
+        write_idx(folder / f"{part}-images-idx3-ubyte", images[:size])
+        write_idx(folder / f"{part}-labels-idx1-ubyte", labels[:size])
+
+
+def write_idx(path: Path, values) -> None:  # type: ignore[no-untyped-def]
+    """Bytes in the format that http://yann.lecun.com/exdb/mnist describes."""
+    head = struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape)
+    path.write_bytes(head + values.tobytes())
+
+
+@pytest.fixture(scope="module")
+def mnist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "MNIST"
+    make_mnist(folder / "raw")
+    return folder
+
+
+def new_project(folder: Path, mnist: Path, *options: str) -> Path:
+    result = run_cli("new", folder, *options, cwd=folder.parent)
+    assert result.returncode == 0, result.stderr
+    (folder / "data").mkdir()
+    (folder / "data/MNIST").symlink_to(mnist)
+    return folder
+
+
+@pytest.mark.train
+def test_mnist_from_the_beginning(tmp_path: Path, mnist: Path) -> None:
+    """The command of each recipe and the one that it prints, on two processes."""
+    logs = {}
+    for recipe in ("mnist", "mnist_callback"):
+        project = new_project(tmp_path / recipe, mnist, "--recipe", recipe)
+        command = "accelerate launch --config_file accelerate.yaml train.py"
+        assert command in (project / "README.md").read_text()
+        program = Path(sys.executable).with_name("accelerate")
+        result = subprocess.run(
+            [program, *command.split()[1:]],
+            cwd=project,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert result.returncode == 0, result.stderr
+        assert count_processes(result.stdout) == 2
+        assert "109,386 parameters | 1562 updates" in result.stdout, "50,000 images twice"
+        logs[recipe] = result.stdout.splitlines()
+        rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+        epochs, tested = [json.loads(row) for row in rows[:2]], json.loads(rows[2])
+        assert epochs[1]["val_accuracy"] > max(epochs[0]["val_accuracy"], 0.8)
+        for name in ("loss", "accuracy", "precision", "recall"):
+            assert tested[f"test_{name}"] == pytest.approx(epochs[1][f"val_{name}"], abs=0.05)
+    assert [line.split()[0] for line in logs["mnist"] if "accuracy" in line] == [
+        "epoch",
+        "epoch",
+        "done",
+    ]
+    assert logs["mnist"] == logs["mnist_callback"], "the same lines, wherever torchmetrics is"
+
+
+@pytest.mark.train
+def test_mnist_project_proves_itself(tmp_path: Path, mnist: Path) -> None:
+    project = new_project(tmp_path / "project", mnist, "--recipe", "mnist")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=project,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert result.returncode == 0, result.stdout[-4000:]
+
+
+# the same model in three ways
+
+
+@pytest.mark.train
+def test_accelerate_and_ddp_compute_what_plain_pytorch_does() -> None:
+    one = {script: run_script([script], 1) for script in ("plain.py", "with_accelerate.py")}
+    alone = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=1", "ddp.py"]
+    one["ddp.py"] = run_script(alone, 1)
+    two = {script: run_script([script], 2) for script in ("with_accelerate.py", "ddp.py")}
+    for lines in (*one.values(), *two.values()):
+        assert [line.split(" ")[0] for line in lines] == ["epoch"] * 3 + ["correct"]
+        assert lines[-1].endswith(" of 1797")
+    assert one["plain.py"] == one["with_accelerate.py"] == one["ddp.py"]
+    assert two["with_accelerate.py"] == two["ddp.py"]
+    assert one["plain.py"] != two["ddp.py"], "two processes see twice as many samples an update"
+
+
+def run_script(script: Sequence[str], processes: int) -> list[str]:
+    result = start(SCRIPTS, script, processes)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+def test_explain_accelerate_shows_both_ways(tmp_path: Path) -> None:
+    shown = run_cli("explain", "accelerate", cwd=tmp_path).stdout
+    assert (SCRIPTS / "plain.py").read_text() in shown
+    for line in (
+        "--- a/plain.py",
+        "+++ b/with_accelerate.py",
+        "+        accelerator.backward(loss)",
+        "+++ b/ddp.py",
+        "+    dist.all_reduce(total)",
+    ):
+        assert line in shown.splitlines()
