@@ -208,9 +208,10 @@ def _options_to_ask(dialogue: Dialogue) -> list[Option]:
 
 def _features_to_ask(dialogue: Dialogue) -> list[Component]:
     answers = dialogue.resolve()
+    features = sorted(dialogue.catalog.features.values(), key=lambda feature: feature.name)
     return [
         feature
-        for feature in dialogue.catalog.features.values()
+        for feature in features
         if not feature.switch
         and switch_key(feature) not in dialogue.given
         and fits(dialogue.catalog, feature, answers)

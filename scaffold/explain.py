@@ -22,7 +22,7 @@ def list_features() -> None:
     rows += [f"  {task.name:<30}{task.help}" for task in catalog.tasks.values()]
     for kind, wanted in (("Features, on unless turned off", True), ("Features, off", False)):
         rows += ["", kind]
-        for feature in catalog.features.values():
+        for _, feature in sorted(catalog.features.items()):
             if (defaults[switch_key(feature)] != feature.off) == wanted:
                 rows.append(f"  {feature.name:<30}{feature.help}")
     rows += ["", "Recipes, for `scaffold new --recipe`"]
@@ -46,7 +46,7 @@ def explain_feature(name: str) -> None:
         return
     feature = find_feature(catalog, name)
     typer.echo(write_page(catalog, feature))
-    without, with_feature = _pair(catalog, feature)
+    without, with_feature = without_and_with(catalog, feature)
     before, after = (render_project(catalog, answers) for answers in (without, with_feature))
     show_changes(
         Change(path, before.get(path), after.get(path))
@@ -71,8 +71,8 @@ def explain_accelerate() -> None:
     )
 
 
-def _pair(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
-    """The default answers of the first task that it goes with, without and with the feature."""
+def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
+    """The default answers of the first task that a feature goes with, without and with it."""
     key = switch_key(feature)
     for task in sorted(catalog.tasks, key=lambda task: task != DEFAULT_TASK):
         given: Answers = {"project.name": "example", "project.task": task}

@@ -37,14 +37,14 @@ class Terminal:
     ) -> None:
         self.folder = folder
         self.text = ""  # the screen
-        self.screen = pyte.Screen(columns, 40)
+        self.screen = pyte.Screen(columns, 80)
         self.stream = pyte.Stream(self.screen)
         self.child = pexpect.spawn(
             sys.executable,
             [*command, *options],
             cwd=str(folder),
             env={**os.environ, "TERM": "xterm", "COLUMNS": "300"},  # the terminal knows better
-            dimensions=(40, columns),
+            dimensions=(80, columns),
             encoding="utf-8",
         )
         self.child.delaybeforesend = None  # nothing echoes here
@@ -129,10 +129,11 @@ Start = Callable[..., Terminal]
 def start(tmp_path: Path) -> Iterator[Start]:
     terminals = []
 
-    def start(*options: str, **how: Any) -> Terminal:
+    def start(*options: str, ask_task: bool = False, **how: Any) -> Terminal:
         folder = tmp_path / "dialogue"
         folder.mkdir()
-        terminals.append(Terminal(folder, *options, **how))
+        given = [] if ask_task or "command" in how else GIVEN_TASK
+        terminals.append(Terminal(folder, *options, *given, **how))
         return terminals[-1]
 
     yield start
@@ -159,7 +160,7 @@ def assert_nothing_written(terminal: Terminal, status: int) -> None:
 
 
 def test_enter_all_the_way_writes_the_default_project(start: Start, tmp_path: Path) -> None:
-    terminal = start()
+    terminal = start(ask_task=True)
     terminal.repeat(ENTER, until=SUMMARY)
     assert f"? Write {terminal.folder / 'project'}?" in terminal.text
     for row in ("project ", "hardware ", "training ", "features.schedule ", "off "):
@@ -168,6 +169,32 @@ def test_enter_all_the_way_writes_the_default_project(start: Start, tmp_path: Pa
     assert listing(terminal.folder) == []
     assert terminal.finish(ENTER) == 0
     assert written(terminal) == written_without_asking(tmp_path / "yes")
+
+
+# so that only the questions after them are asked
+TASK = {
+    "project.task": "image_classification",
+    "image_classification.dataset": "digits",
+    "image_classification.model": "cnn",
+}
+GIVEN_TASK = [f"--set={key}={value}" for key, value in TASK.items()]
+
+
+def test_the_task_decides_what_is_asked_next(start: Start, tmp_path: Path) -> None:
+    terminal = start(ask_task=True)
+    terminal.answer("(project.name)")
+    terminal.choose("(project.task)", "tabular_regression")
+    terminal.choose("(tabular_regression.dataset)", "csv")
+    terminal.answer("(tabular_regression.path)", "houses.csv")
+    terminal.press(ESCAPE, "(tabular_regression.target)")
+    terminal.wait("(tabular_regression.path)")
+    terminal.repeat(ESCAPE, until="(project.task)")
+    terminal.choose("(project.task)", "autoencoder")
+    terminal.wait("(autoencoder.dataset)")
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert "tabular" not in terminal.text
+    assert terminal.finish(ENTER) == 0
+    assert written(terminal) == written_without_asking(tmp_path / "yes", "--task", "autoencoder")
 
 
 CHANGES = {
@@ -221,6 +248,7 @@ def test_the_same_answers_write_the_same_project_however_given(
     terminal.answer("(features.ema.decay) [0.99]", "0.9")
     terminal.choose("(features.schedule.kind)", "wsd")
     terminal.press("y", "Go through the finer settings?")
+    terminal.repeat(ENTER, until="(training.weight_decay)")
     terminal.answer("(training.weight_decay) [0.01]", "0.1")
     terminal.repeat(ENTER, until="(features.clipping.max_norm) [1.0]")
     terminal.answer("(features.clipping.max_norm)", "2.5")
@@ -356,6 +384,7 @@ def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
     for key in ("project.name", "hardware.num_processes", "hardware.mixed_precision"):
         terminal.answer(f"({key})")
     terminal.answer("(training.learning_rate)")
+    terminal.answer("(training.optimizer)")
     terminal.answer("(training.gradient_accumulation_steps)")
     assert "ema" not in terminal.wait("Which features?")
     terminal.repeat(ENTER, until="(features.ema.decay)")
@@ -443,7 +472,7 @@ PREVIOUS = {
 
 
 def start_update(start: Start, **given: Any) -> Terminal:
-    given = {key.replace("__", "."): value for key, value in given.items()}
+    given = {**TASK, **{key.replace("__", "."): value for key, value in given.items()}}
     return start(json.dumps(given), json.dumps(PREVIOUS), command=("-c", ASK))
 
 
@@ -490,6 +519,7 @@ def test_an_update_shows_what_changes(start: Start) -> None:
     terminal.repeat(ENTER, until="(features.tracker.project) [mesh]")
     terminal.press(ENTER)
     terminal.press("y", "Go through the finer settings?")
+    terminal.repeat(ENTER, until="(training.weight_decay)")
     terminal.answer("(training.weight_decay) [0.1]", "0.2")
     terminal.answer("(training.max_steps) [0]")
     terminal.repeat(ENTER, until="(features.clipping.max_norm) [2.5]")

@@ -28,10 +28,14 @@ from conftest import (
 )
 
 from scaffold import __version__
-from scaffold.answers import parse_text, resolve, schema, switch_key
+from scaffold.answers import applies, is_on, parse_text, resolve, schema
 from scaffold.catalog import Catalog, Option, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.explain import without_and_with
 from scaffold.hardware import launch
+from scaffold.pages import write_page
+from scaffold.recipes import load_recipes
+from scaffold.render import render_project
 from scaffold.write import write_new
 
 FEATURES = list(load_catalog().features)
@@ -394,12 +398,18 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
     options = schema(catalog)
     given = given_for(catalog, as_many_as_possible(catalog))
     # every number and free text differs from its default
+    defaults = resolve(catalog, given)
     for key, option in options.items():
+        feature = catalog.features.get(option.feature)
+        if not applies(catalog, option, defaults) or option.name == "monitor":
+            continue
+        if feature and not is_on(feature, defaults):
+            continue
         if option.type == "int" and key.startswith(("training.", "features.")):
-            given[key] = int(option.default) + 1
-        elif option.type == "float" and not option.when:
-            given[key] = float(option.default) * 0.75 or 0.125
-        elif option.type == "str" and key != "project.name":
+            given[key] = int(defaults[key]) + 1
+        elif option.type == "float":
+            given[key] = float(defaults[key]) * 0.75 or 0.125
+        elif option.type == "str" and key != "project.name" and not option.pattern:
             given[key] = 'it\'s "quoted" {{ text }} \\n # é'
     rows = [word for key, value in given.items() for word in ("--set", f"{key}={in_words(value)}")]
     first = cli("new", "first", "--yes", *rows)
@@ -588,7 +598,7 @@ def test_a_printed_file_is_the_written_one(cli: Cli, here: Path, name: str) -> N
 def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
     out = cli("features").out
     rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    expected = [*catalog.tasks, *catalog.features, *schema(catalog)]
+    expected = [*catalog.tasks, *catalog.features, *load_recipes(), *schema(catalog)]
     assert sorted(rows) == sorted(expected)
     assert len(rows) >= 40
     for part in [*catalog.tasks.values(), *catalog.features.values()]:
@@ -600,17 +610,15 @@ def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, name: str) -> None:
-    """Applied to the default project without the feature, it gives that with the feature."""
+    """Applied to a default project without the feature, it gives that with the feature."""
     feature = catalog.features[name]
-    given = {switch_key(catalog.features[other]): True for other in feature.requires}
-    before = render({**given, switch_key(feature): feature.off})
-    after = render({**given, switch_key(feature): feature.example})
+    before, after = (
+        render_project(catalog, answers) for answers in without_and_with(catalog, feature)
+    )
     result = cli("explain", name)
     assert result.code == 0
-    assert result.out.startswith(f"{feature.title}: {feature.help}.\n")
-    settings = [option.key for option in feature.options if not option.when]
-    for key in {switch_key(feature), *settings}:
-        assert f"  {key} = " in result.out
+    assert result.out.startswith(write_page(catalog, feature))
+    assert all(f"`{option.key}`" in result.out for option in feature.options)
     for tool, command in {"patch": ["patch", "-p1", "-s"], "git": ["git", "apply", "-"]}.items():
         folder = write_files(tmp_path / tool, before)
         subprocess.run(command, cwd=folder, input=result.out, text=True, check=True)
@@ -662,7 +670,7 @@ def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
     command = f"{shlex.quote(sys.executable)} -m scaffold explain gradient_accumulation | head -1"
     result = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert result.stderr == ""
-    assert result.stdout.startswith("Gradient accumulation")
+    assert result.stdout.startswith("# Gradient accumulation")
 
 
 def imported_by(tmp_path: Path, *arguments: str) -> set[str]:

@@ -701,7 +701,7 @@ QUICK = [
     "default -> none",
     "default -> all",
     "all -> default",
-    "augmentation.enabled=True",
+    "augmentation.enabled=True, augmentation.kind=shift",
     "best_model.enabled=False",
     "clipping.enabled=False",
     "early_stopping.enabled=False",

@@ -33,7 +33,14 @@ from conftest import (
     write_files,
 )
 
-from scaffold.answers import Answers, active_features, applies, is_on, resolve
+from scaffold.answers import (
+    Answers,
+    active_features,
+    applies,
+    is_on,
+    resolve,
+    task_values,
+)
 from scaffold.catalog import Catalog, Component, load_catalog
 from scaffold.errors import AnswerError
 from scaffold.render import active_components, render_project, source_folders
@@ -129,9 +136,11 @@ def test_all_pairs_in_all_ways_render(
 
 def test_exactly_the_expected_pairs_conflict(catalog: Catalog) -> None:
     declared = {
-        frozenset({feature.name, other})
+        frozenset({one, two})
         for feature in catalog.features.values()
         for other in feature.conflicts
+        for one in with_those_that_require(catalog, feature.name)
+        for two in with_those_that_require(catalog, other)
     }
     refused, allowed = set(), 0
     for one, two in pairs(catalog):
@@ -150,6 +159,11 @@ def test_exactly_the_expected_pairs_conflict(catalog: Catalog) -> None:
             allowed += 1
     assert refused == KNOWN_CONFLICTS
     assert allowed >= 100
+
+
+def with_those_that_require(catalog: Catalog, name: str) -> list[str]:
+    others = [feature.name for feature in catalog.features.values() if name in feature.requires]
+    return [name, *others]
 
 
 def test_every_file_can_be_read(projects: dict[str, Project]) -> None:
@@ -263,6 +277,8 @@ def test_no_name_and_no_comment_of_what_is_off(
         bare = label.endswith(", none")
         for name, text in project.python.items():
             known_names, known_comments = vocabulary(catalog, on, answers, name)
+            words = " ".join(map(str, task_values(catalog, answers).values()))
+            known_names |= set(re.findall(r"\w+", words))
             names, comments = tokens(text)
             strange = names - known_names - {"str", "True", "False"}
             assert not strange, f"{name} of {label}: {sorted(strange)}"
@@ -399,7 +415,7 @@ def test_ruff_finds_nothing(projects: dict[str, Project], tmp_path: Path) -> Non
 def test_nothing_of_the_template_syntax_is_left(projects: dict[str, Project]) -> None:
     for label, project in projects.items():
         for name, text in project.files.items():
-            for mark in ("#: ", "{{", "}}", "{%", "%}", "{#"):
+            for mark in ("#: ", "{{", "{%", "%}", "{#"):
                 assert mark not in text, f"{mark} in {name} of {label}"
 
 
@@ -477,6 +493,8 @@ def bound(statement: ast.stmt) -> list[str]:
     """The names that a statement at the top of a module defines."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return [statement.target.id]
     if isinstance(statement, ast.Assign):
         return [target.id for target in statement.targets if isinstance(target, ast.Name)]
     return []

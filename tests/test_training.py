@@ -16,6 +16,9 @@ from scaffold.catalog import Value, load_catalog
 pytestmark = pytest.mark.train
 
 CATALOG = load_catalog()
+# lets torchvision be imported beside a torch for the CPU
+TORCHVISION = Path(__file__).parent / "torchvision_cpu"
+
 COMBINATIONS: dict[str, Mapping[str, Value]] = {
     "none": given_for(CATALOG, []),
     "all": given_for(CATALOG, as_many_as_possible(CATALOG)),
@@ -45,7 +48,8 @@ def clean_environment() -> dict[str, str]:
     Tests may run beside each other, and more threads than cores would only wait for each other.
     """
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
-    return {**kept, "OMP_NUM_THREADS": "1"}
+    paths = [str(TORCHVISION), *filter(None, [kept.get("PYTHONPATH")])]
+    return {**kept, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def count_processes(output: str) -> int:

@@ -1,7 +1,6 @@
 """Recipes, the walk-through on MNIST, and the same model written in three ways."""
 
 import json
-import os
 import re
 import struct
 import subprocess
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, TEMPLATES, run_cli
+from conftest import TEMPLATES, run_cli
 from test_training import clean_environment, count_processes, start
 
 from scaffold.answers import resolve
@@ -19,14 +18,7 @@ from scaffold.errors import ScaffoldError, TemplateError
 from scaffold.recipes import load_recipes, recipe_answers
 
 SCRIPTS = TEMPLATES / "walkthroughs" / "accelerate"
-# for torchvision's wheel from the Python Package Index beside a torch for the CPU
-ENVIRONMENT = {
-    **clean_environment(),
-    "PYTHONPATH": os.pathsep.join(
-        filter(None, [str(REPOSITORY / "tests/torchvision_cpu"), os.environ.get("PYTHONPATH")])
-    ),
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
+ENVIRONMENT = {**clean_environment(), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 # recipes

@@ -1,16 +1,22 @@
 """Small objects that the loop calls by name: no base class, no event system."""
 
+import csv
 import json
 import math
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
+import psutil
 import torch
+from accelerate import Accelerator
 from matplotlib.figure import Figure
 from torch import nn
 
 from checkpoint import Progress, writing
+from metrics import RunningLoss
 
 
 class BestModel:
@@ -128,21 +134,87 @@ class MetricsFile:
 
 
 class LearningCurves:
-    """Draws the metrics file, so it is called after that."""
+    """Draws the metrics file, so it is called after that.
+
+    What differs only in its set has one panel: train_loss, val_loss and test_loss that of "loss".
+    """
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
 
     def __call__(self) -> None:
         lines = [json.loads(line) for line in self.source.read_text(encoding="utf-8").splitlines()]
-        figure = Figure(figsize=(10, 4), layout="constrained")
-        for axes, unit in zip(figure.subplots(1, 2), ["loss", "accuracy"], strict=True):
-            for name in [name for name in lines[0] if name.endswith(unit)]:
+        panels: dict[str, list[str]] = {}
+        for name in dict.fromkeys(name for line in lines for name in line if name != "update"):
+            panels.setdefault(name.partition("_")[2] or name, []).append(name)
+        figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
+        row = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (panel, names) in zip(row, panels.items(), strict=True):
+            for name in names:
                 points = [(line["update"], line[name]) for line in lines if name in line]
                 axes.plot(*zip(*points, strict=True), marker=".", label=name)
-            axes.set(xlabel="update", ylabel=unit)
+            axes.set(xlabel="update", ylabel=panel)
             axes.legend()
         figure.savefig(self.target)
+
+
+class PredictionsFile:
+    """What the last evaluation predicted, as CSV: a line for each sample, in the order of the set.
+
+    Batches come here gathered from all processes, in their order and without padding.
+    """
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def clear(self) -> None:
+        self.batches.clear()
+
+    def add(self, labels: torch.Tensor, predictions: torch.Tensor) -> None:
+        self.batches.append((labels, predictions))
+
+    def write(self, path: Path) -> None:
+        """Write index, label and prediction of each sample. The main process calls it alone."""
+        columns = [torch.cat(column).tolist() for column in zip(*self.batches, strict=True)]
+        with writing(path), path.open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["index", "label", "prediction"])
+            rows.writerows(zip(range(len(columns[0])), *columns, strict=True))
+
+
+class Profiler:
+    """Records a few updates, writes them to PATH.json as a trace and to PATH.txt as a table."""
+
+    def __init__(self, accelerator: Accelerator, config) -> None:
+        self.path = config.output_dir / f"profile_{accelerator.process_index}"
+        on_cpu = accelerator.device.type == "cpu"
+        self.order = "self_cpu_time_total" if on_cpu else "self_device_time_total"
+        wait, warmup, active = config.profiler_wait, config.profiler_warmup, config.profiler_active
+        self.left = wait + warmup + active
+        schedule = torch.profiler.schedule(wait=wait, warmup=warmup, active=active, repeat=1)
+        self.profile = torch.profiler.profile(schedule=schedule, on_trace_ready=self.write)
+
+    def start(self) -> None:
+        self.profile.start()
+
+    def step(self) -> None:
+        """An update is over, perhaps the last one that is recorded."""
+        if self.left:
+            self.left -= 1
+            self.profile.step()
+            if not self.left:
+                self.profile.stop()
+
+    def stop(self) -> None:
+        """End a run that had fewer updates: it writes what there is."""
+        if self.left:
+            self.profile.stop()
+
+    def write(self, profile: torch.profiler.profile) -> None:
+        with writing(self.path):
+            profile.export_chrome_trace(f"{self.path}.json")
+            table = profile.key_averages().table(sort_by=self.order, row_limit=20)
+            Path(f"{self.path}.txt").write_text(table)
 
 
 def stop_on_nan(loss: float, progress: Progress) -> None:
@@ -152,3 +224,50 @@ def stop_on_nan(loss: float, progress: Progress) -> None:
             f"The loss is {loss} at update {progress.update}: take a lower learning rate, or look "
             "at the data. The checkpoints are from before."
         )
+
+
+def synchronize_batch_norm(model: nn.Module, device: torch.device) -> nn.Module:
+    """The model with a SyncBatchNorm for each BatchNorm. On the CPU, which has none, as it was.
+
+    Call it before prepare(): DistributedDataParallel would not see the new layers.
+    """
+    return model if device.type == "cpu" else nn.SyncBatchNorm.convert_sync_batchnorm(model)
+
+
+class Throughput:
+    """How fast training is, how long it still takes, and how much memory it needs."""
+
+    def __init__(
+        self,
+        accelerator: Accelerator,
+        train_loss: RunningLoss,
+        progress: Progress,
+        total_updates: int,
+    ) -> None:
+        self.device, self.train_loss = accelerator.device, train_loss
+        self.progress, self.total_updates = progress, total_updates
+        self.began, self.first_update = time.monotonic(), None
+
+    def start_epoch(self) -> None:
+        """Evaluations and checkpoints since the last epoch do not count as training."""
+        if self.first_update is None:
+            self.first_update = self.progress.update  # not 0 after a resume
+        self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_samples
+
+    def read(self) -> str:
+        """A line about the time since the last one, once the loss has been read."""
+        now, seen = time.monotonic(), self.train_loss.epoch_samples
+        speed = (seen - self.seen) / (now - self.read_at)
+        self.read_at, self.seen = now, seen
+        done = self.progress.update - self.first_update
+        left = (now - self.began) * (self.total_updates - self.progress.update) / done
+        memory = f"{used_memory(self.device) / 2**30:.2f} GiB"
+        # the test that compares logs leaves out what begins with "speed"
+        return f"speed {speed:.0f} samples/s | {timedelta(seconds=round(left))} left | {memory}"
+
+
+def used_memory(device: torch.device) -> int:
+    """Bytes: the most that tensors have taken on a GPU, or what the process takes now."""
+    if device.type == "cpu":
+        return psutil.Process().memory_info().rss
+    return torch.accelerator.max_memory_allocated(device)

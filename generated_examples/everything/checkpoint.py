@@ -24,7 +24,8 @@ from tqdm import tqdm
 FIXED = [
     "batch_size",
     "seed",
-    "gradient_accumulation_steps",
+    "cross_validation_folds",
+    "cross_validation_fold",
 ]
 
 

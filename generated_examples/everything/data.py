@@ -1,13 +1,23 @@
 """The data: batches of images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+from torch.utils.data import (
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    Sampler,
+    Subset,
+    TensorDataset,
+    random_split,
+)
 
 
-def build_datasets() -> list[Dataset]:
+def build_datasets(config) -> list[Dataset]:
     """1797 handwritten digits, split into training, validation and test data."""
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
@@ -17,15 +27,55 @@ def build_datasets() -> list[Dataset]:
     return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
 
 
-class Shifted(Dataset):
-    """Images moved by up to one pixel, by chance.
+class BalancedSampler(Sampler[int]):
+    """Indices of samples, with replacement: each class equally often on average.
+
+    The draw follows from the seed and the epoch, so that it is the same on all processes, which
+    divide it among themselves, and after a resume.
+    """
+
+    def __init__(self, labels: Tensor, seed: int) -> None:
+        self.weights = 1 / torch.bincount(labels)[labels]
+        self.seed, self.epoch = seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        drawn = torch.multinomial(self.weights, len(self), replacement=True, generator=generator)
+        return iter(drawn.tolist())
+
+
+def read_labels(data: Dataset) -> Tensor:
+    """The labels of all samples, shape (samples,)."""
+    return torch.tensor([int(label) for _, label in data])
+
+
+def take_fold(train_set: Dataset, val_set: Dataset, config) -> tuple[Dataset, Dataset]:
+    """Training and validation data divided anew: one fold of both together is held out."""
+    folds, fold = config.cross_validation_folds, config.cross_validation_fold
+    if not fold < folds:
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
+    both = ConcatDataset([train_set, val_set])
+    # a seed of its own: with another --seed the folds stay the same
+    order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
+    rest = [index for place, index in enumerate(order) if place % folds != fold]
+    return Subset(both, rest), Subset(both, order[fold::folds])
+
+
+class Augmented(Dataset):
+    """Training images changed by chance, each time otherwise.
 
     What is drawn follows from the seed, the epoch and the index of the image alone: it is the
     same after a resume, with any number of data workers, and on any number of processes.
     """
 
-    def __init__(self, data: Dataset, seed: int) -> None:
-        self.data, self.seed, self.epoch = data, seed, 0
+    def __init__(self, data: Dataset, config) -> None:
+        self.data, self.config, self.epoch = data, config, 0
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -33,28 +83,54 @@ class Shifted(Dataset):
     def __len__(self) -> int:
         return len(self.data)
 
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        image, label = self.data[index]
-        generator = torch.Generator().manual_seed(hash((self.seed, self.epoch, index)))
-        down, right = torch.randint(0, 3, (2,), generator=generator).tolist()
-        height, width = image.shape[-2:]
-        padded = F.pad(image, (1, 1, 1, 1))
-        return padded[..., down : down + height, right : right + width], label
+    def __getitem__(self, index: int):
+        sample = self.data[index]
+        seed = hash((self.config.seed, self.epoch, index))
+        generator = torch.Generator().manual_seed(seed)
+        if isinstance(sample, Tensor):  # an image alone
+            return augment(sample, self.config, generator)
+        image, *others = sample
+        return augment(image, self.config, generator), *others
+
+
+def augment(image: Tensor, config, generator: torch.Generator) -> Tensor:
+    """The image, shape (channels, height, width), moved by up to so many pixels."""
+    distance = config.augmentation_pixels
+    down, right = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
+    height, width = image.shape[-2:]
+    padded = F.pad(image, (distance, distance, distance, distance))
+    return padded[..., down : down + height, right : right + width]
+
+
+def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
+    """Further sets to evaluate, by the name that their metrics begin with: yours to change.
+
+    "fit" is the beginning of the training data, of the size of the validation data: how much worse
+    the model is on the validation data is its overfitting.
+    """
+    train_set = build_datasets(config)[0]
+    size = min(len(train_set), len(val_loader.dataset))
+    settings = {"collate_fn": val_loader.collate_fn, "num_workers": config.num_workers}
+    sets = {"fit": Subset(train_set, range(size))}
+    return {
+        name: DataLoader(part, val_loader.batch_size, **settings) for name, part in sets.items()
+    }
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
-    train_set, val_set, test_set = build_datasets()
-    train_set = Shifted(train_set, torch.initial_seed())  # that of set_seed
+    train_set, val_set, test_set = build_datasets(config)
+    train_set, val_set = take_fold(train_set, val_set, config)
+    train_set = Augmented(train_set, config)
     train_loader = DataLoader(
         train_set,
         config.batch_size,
-        shuffle=True,
+        sampler=BalancedSampler(read_labels(train_set), config.seed),
         drop_last=True,
         num_workers=config.num_workers,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

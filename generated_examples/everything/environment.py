@@ -5,7 +5,6 @@ there take the group of that moment as a default argument, and a group that they
 abort the exit.
 """
 
-import math
 import os
 import sys
 
@@ -33,22 +32,26 @@ def check_environment(accelerator: Accelerator) -> None:
         raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
 
 
+def check_compression(accelerator: Accelerator, precision: str) -> None:
+    """Stop if the processes can't exchange gradients in this precision."""
+    if precision == "bf16" and accelerator.num_processes > 1 and accelerator.device.type == "cpu":
+        raise SystemExit("Processes on the CPU can't exchange bf16: --gradient-compression fp16.")
+
+
 def count_updates(loader, config) -> tuple[int, int]:
     """The batches of an epoch on each process, and the updates of the whole run."""
     if not len(loader):
         raise SystemExit("The training data does not fill one batch: take a smaller --batch-size.")
     batches = min(len(loader), config.limit_batches or len(loader))
-    window = config.gradient_accumulation_steps  # the last one of an epoch can be shorter
-    updates = config.epochs * math.ceil(batches / window)
+    updates = config.epochs * batches
     return batches, min(updates, config.max_steps or updates)
 
 
 def describe(accelerator: Accelerator, model: torch.nn.Module, config, total_updates: int) -> str:
     """The settings in effect, in one line."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    window = config.gradient_accumulation_steps
-    batch = f"{accelerator.num_processes} x {config.batch_size} x {window} accumulated"
-    samples = accelerator.num_processes * config.batch_size * window
+    batch = f"{accelerator.num_processes} x {config.batch_size}"
+    samples = accelerator.num_processes * config.batch_size
     return (
         f"{accelerator.num_processes} process(es) on {accelerator.device.type} | "
         f"precision {accelerator.mixed_precision} | batch {batch} = {samples} | "

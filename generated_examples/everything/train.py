@@ -9,7 +9,6 @@ Yours to edit. `pytest` proves that it still trains, resumes and evaluates right
 """
 
 import math
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,18 +16,40 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from accelerate import Accelerator, DataLoaderConfiguration
-from accelerate.utils import find_batch_size, set_seed
+from accelerate import Accelerator, DataLoaderConfiguration, DistributedDataParallelKwargs
+from accelerate.utils import DDPCommunicationHookType, find_batch_size, set_seed
 from torch import nn
 from torch.optim import AdamW, Optimizer
 
-from callbacks import BestModel, EarlyStopping, Ema, LearningCurves, MetricsFile, stop_on_nan
+from callbacks import (
+    BestModel,
+    EarlyStopping,
+    Ema,
+    LearningCurves,
+    MetricsFile,
+    PredictionsFile,
+    Profiler,
+    Throughput,
+    stop_on_nan,
+    synchronize_batch_norm,
+)
 from checkpoint import Checkpoints, Progress, load_weights, remaining_batches, save_weights
-from data import build_loaders
-from environment import check_environment, count_updates, describe, write_line
+from data import build_loaders, build_more_loaders
+from environment import check_compression, check_environment, count_updates, describe, write_line
 from flags import parse_flags
-from metrics import RunningLoss, format_metrics
+from hooks import Hooks, Run
+from metrics import (
+    ClassMetrics,
+    EpochOutputs,
+    HardSamples,
+    RunningLoss,
+    count_errors,
+    format_metrics,
+)
+from micro_batches import MicroBatches
+from mixing import mix
 from model import build_model
+from parameter_groups import group_parameters
 
 
 @dataclass(frozen=True)
@@ -45,16 +66,35 @@ class Config:
     checkpoint_unit: Literal["epochs", "updates", "minutes"] = "epochs"  # of checkpoint_every
     keep_checkpoints: int = 2  # the newest so many
     clipping_max_norm: float = 1.0  # of all gradients together, once an update
+    # parts of training and validation data together, each held out once
+    cross_validation_folds: int = 5
+    cross_validation_fold: int = 0  # the part that is held out, counted from 0
+    augmentation_pixels: int = 1  # that images are moved by at most, in each direction
+    custom_metric_limit: float = 1.0  # a sample with a higher loss is hard
     early_stopping_patience: int = 5  # epochs without improvement
     early_stopping_min_delta: float = 0.0  # a smaller change is no improvement
     ema_decay: float = 0.99  # share of the average that stays at each update
-    gradient_accumulation_steps: int = 4  # batches of each process that make one update
+    eval_batch_size: int = 64  # per process, for validation and test
+    evaluation_by_updates_every: int = 100  # updates; the last one is always evaluated
+    # of the gradients that processes exchange
+    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"
+    label_smoothing: float = 0.1  # share of a label that goes to all classes, in training
     mixed_precision: Literal["no", "bf16", "fp16"] = "bf16"  # of the model's computations
+    mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha)
+    mixing_probability: float = 1.0  # share of the batches that are mixed
+    profiler_wait: int = 5  # updates before the profiler starts
+    # updates that it runs without recording, because its own start is slow
+    profiler_warmup: int = 2
+    profiler_active: int = 3  # updates that are recorded
     schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
     tracker_project: str = "everything"  # the tracker's name for all runs of this kind
     output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights
     resume: str = ""  # "newest", or a checkpoint
     limit_batches: int = 0  # per epoch and evaluation, 0: all
+
+
+epoch_outputs = EpochOutputs()  # evaluate() feeds it, main() reads it
+predictions_file = PredictionsFile()  # evaluate() feeds it, main() writes it
 
 
 def learning_rate(update: int, total_updates: int, config: Config) -> float:
@@ -68,7 +108,7 @@ def learning_rate(update: int, total_updates: int, config: Config) -> float:
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
     """The optimizer of the weights, before it is prepared."""
-    parameters = model.parameters()
+    parameters = group_parameters(model)
     return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
 
 
@@ -81,6 +121,9 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     """
     model.eval()
     loss_sum = correct = seen = 0
+    epoch_outputs.clear()
+    predictions_file.clear()
+    class_metrics = ClassMetrics()
     for images, labels in islice(loader, limit or None):
         logits = model(images)
         losses = F.cross_entropy(logits, labels, reduction="none")
@@ -89,10 +132,14 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
         loss_sum += losses.sum()
         correct += (predictions == labels).sum()
         seen += len(labels)
+        epoch_outputs.add(accelerator, predictions, labels)
+        predictions_file.add(labels, predictions)
+        class_metrics.add(predictions, labels, classes=logits.shape[-1])
     model.train()
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_accuracy": float(correct) / seen,
+        **class_metrics.compute(name),
     }
 
 
@@ -102,17 +149,31 @@ def main(config: Config) -> None:
         mixed_precision=config.mixed_precision,
         log_with="tensorboard",
         project_dir=config.output_dir,
+        kwargs_handlers=[
+            DistributedDataParallelKwargs(
+                comm_hook=DDPCommunicationHookType(config.gradient_compression)
+            ),
+        ],
         # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
+    # measures each shape of a convolution when it first comes
+    torch.backends.cudnn.benchmark = True
+    check_compression(accelerator, config.gradient_compression)
+    torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
+    settings = {name: str(value) for name, value in vars(config).items()}
+    accelerator.init_trackers(config.tracker_project, config=settings)
     log = accelerator.on_main_process(write_line)
 
     # data, model, optimizer
     set_seed(config.seed)  # all processes start from the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
+    model = model.to(memory_format=torch.channels_last)  # the images follow the filters
+    model = synchronize_batch_norm(model, accelerator.device)
     optimizer = build_optimizer(model, config)
+    more_loaders = build_more_loaders(config, val_loader)
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
@@ -127,50 +188,117 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
     best_model = BestModel(config.output_dir / "best.safetensors")
     checkpoints.states["best_model"] = best_model
+    hard_samples = HardSamples(accelerator, config.custom_metric_limit)
+    checkpoints.states["hard_samples"] = hard_samples
     early_stopping = EarlyStopping(config.early_stopping_patience, config.early_stopping_min_delta)
     checkpoints.states["early_stopping"] = early_stopping
     ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
     checkpoints.states["ema"] = ema
+    more_loaders = {name: accelerator.prepare(loader) for name, loader in more_loaders.items()}
+    micro_batches = MicroBatches(accelerator, model, train_loss)
+    checkpoints.states["micro_batches"] = micro_batches
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     checkpoints.states["metrics_file"] = metrics_file
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
-    settings = {name: str(value) for name, value in vars(config).items()}
-    accelerator.init_trackers(config.tracker_project, config=settings)
+    profiler = Profiler(accelerator, config)
+    hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
+    checkpoints.states["hooks"] = hooks
+    throughput = Throughput(accelerator, train_loss, progress, total_updates)
     checkpoints.resume()
+    if progress.update == 0:
+        metrics = evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+        log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
+        for name, loader in more_loaders.items():
+            metrics |= evaluate(model, loader, accelerator, name, config.limit_batches)
+        log(f"before training | {format_metrics(metrics)}")
+        accelerator.log(metrics, step=progress.update)
+        if accelerator.is_main_process:
+            metrics_file(progress, metrics)
+            learning_curves()
+    profiler.start()
+    hooks.call("run_start")
 
     # train
     for epoch in range(progress.epoch, config.epochs):
         if early_stopping.stop:
-            log(f"early stop: {early_stopping.stale} epochs without a better val_accuracy")
+            log(f"early stop: {early_stopping.stale} evaluations without a better val_accuracy")
             break
+        if hooks.stopped:
+            break
+        hooks.call("epoch_start")
+        throughput.start_epoch()
         if progress.update == total_updates:
             break
-        batches = iter(remaining_batches(accelerator, train_loader, progress, batches_per_epoch))
-        while window := list(islice(batches, config.gradient_accumulation_steps)):
-            window_size = sum(find_batch_size(batch) for batch in window)
-            for batch in window:
-                # the processes exchange gradients once a window, with its last batch
-                with nullcontext() if batch is window[-1] else accelerator.no_sync(model):
-                    # forward
-                    images, labels = batch
-                    losses = F.cross_entropy(model(images), labels, reduction="none")
-                    train_loss.add(losses)
-                    # backward: every sample counts the same, also where the last window is shorter
-                    accelerator.backward(losses.sum() / window_size)
-            progress.batch += len(window)
+        for whole in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
+            batch_size = find_batch_size(whole)
+            for parts in micro_batches.attempts(whole):
+                losses = None  # lets go of what an attempt that failed has computed
+                with micro_batches.computing():
+                    for batch in parts:
+                        with micro_batches.exchange(last=batch is parts[-1]):
+                            # forward
+                            images, labels = batch
+                            images, others, share = mix(
+                                images, labels, config.mixing_alpha, config.mixing_probability
+                            )
+                            logits = model(images)
+                            losses = share * F.cross_entropy(
+                                logits,
+                                labels,
+                                reduction="none",
+                                label_smoothing=config.label_smoothing,
+                            )
+                            losses += (1 - share) * F.cross_entropy(
+                                logits,
+                                others,
+                                reduction="none",
+                                label_smoothing=config.label_smoothing,
+                            )
+                            train_loss.add(losses)
+                            hard_samples.add(losses)
+                            # backward: every sample counts the same, in parts of any size
+                            accelerator.backward(losses.sum() / batch_size)
+            progress.batch += 1
             # update
             accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
+            hooks.call("step_start")
             optimizer.step()
             optimizer.zero_grad()
             ema.update()
             # in fp16, an update whose gradients overflow is skipped, and must not move the schedule
             progress.update += not accelerator.optimizer_step_was_skipped
+            profiler.step()
+            hooks.call("step_end")
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
                 log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
+                log(f"hard samples in this step {hard_samples.read_step():.4f}")
+                if hooks.agree():
+                    break
                 stop_on_nan(loss, progress)
+                log(throughput.read())
+            every = config.evaluation_by_updates_every
+            if progress.update % every == 0 or progress.update == total_updates:
+                metrics: dict[str, float] = {}
+                with ema.applied():
+                    hooks.call("evaluation_start")
+                    metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+                    log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
+                    for name, loader in more_loaders.items():
+                        metrics |= evaluate(model, loader, accelerator, name, config.limit_batches)
+                    if best_model.improved(metrics["val_accuracy"]):
+                        save_weights(accelerator, model, best_model.path)
+                    early_stopping.step(metrics["val_accuracy"])
+                    hooks.call("evaluation_end", metrics)
+                log(f"evaluated update {progress.update} | {format_metrics(metrics)}")
+                accelerator.log(metrics, step=progress.update)
+                if accelerator.is_main_process:
+                    metrics_file(progress, metrics)
+                    learning_curves()
+            if early_stopping.stop:
+                break
             if progress.update == total_updates:
                 break
             checkpoints.after_update()
@@ -179,17 +307,15 @@ def main(config: Config) -> None:
         loss = train_loss.end_epoch()
         stop_on_nan(loss, progress)
         metrics = {"train_loss": loss}
-        with ema.applied():
-            metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
-            if best_model.improved(metrics["val_accuracy"]):
-                save_weights(accelerator, model, best_model.path)
-            early_stopping.step(metrics["val_accuracy"])
+        metrics["train_hard_samples"] = hard_samples.end_epoch()
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         accelerator.log(metrics, step=progress.update)
         if accelerator.is_main_process:
             metrics_file(progress, metrics)
             learning_curves()
         progress.end_epoch(batches_per_epoch)
+        hooks.call("epoch_end")
+        hooks.agree()
         checkpoints.after_epoch()
     checkpoints.after_training()
 
@@ -197,12 +323,16 @@ def main(config: Config) -> None:
     with ema.applied():
         load_weights(accelerator, model, best_model.path)
         metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+        if accelerator.is_main_process:
+            predictions_file.write(config.output_dir / "predictions.csv")
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")
     accelerator.log(metrics, step=progress.update)
     if accelerator.is_main_process:
         metrics_file(progress, metrics)
         learning_curves()
+    profiler.stop()
+    hooks.call("run_end", metrics)
 
     # leave in this order: the process group ends only when no model holds it any more
     model, optimizer = accelerator.free_memory(model, optimizer)

@@ -5,7 +5,7 @@ from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 
 
-def build_datasets() -> list[Dataset]:
+def build_datasets(config) -> list[Dataset]:
     """1797 handwritten digits, split into training, validation and test data."""
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
@@ -17,7 +17,7 @@ def build_datasets() -> list[Dataset]:
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
-    train_set, val_set, test_set = build_datasets()
+    train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
         config.batch_size,

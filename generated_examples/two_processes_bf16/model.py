@@ -24,5 +24,5 @@ class ConvNet(nn.Module):
 
 
 def build_model(config) -> nn.Module:
-    """The model with fresh weights, before it is prepared."""
+    """The model, before it is prepared."""
     return ConvNet(classes=10)

@@ -19,11 +19,11 @@ from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
 from safetensors.torch import load_file
 from torch import nn
-from torch.utils.data import DataLoader, Subset
+from torch.utils.data import DataLoader, Dataset, Subset
 
 import train
 from checkpoint import Progress, find_checkpoints, remaining_batches
-from data import build_loaders
+from data import build_datasets, build_loaders
 from model import build_model
 
 os.environ["ACCELERATE_USE_CPU"] = "true"
@@ -94,9 +94,9 @@ def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
 
 def test_counts_updates_and_clears_gradients(tmp_path, monkeypatch, capsys):
     def look(checkpoints) -> None:
-        parameters = checkpoints.accelerator._models[0].parameters()
-        left = [parameter.grad is None or not parameter.grad.any() for parameter in parameters]
-        assert all(left), "an update leaves its gradients to the next: optimizer.zero_grad()"
+        models = nn.ModuleList(checkpoints.accelerator._models)
+        cleared = [weight.grad is None or not weight.grad.any() for weight in models.parameters()]
+        assert all(cleared), "an update leaves its gradients to the next: optimizer.zero_grad()"
 
     monkeypatch.setattr(train.Checkpoints, "after_update", look)
     last = run(tmp_path, max_steps=7)
@@ -109,8 +109,9 @@ def test_each_epoch_has_an_order_of_its_own(tmp_path):
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=0)
     )
     loader = accelerator.prepare(build_loaders(train.Config(batch_size=16))[0])
+    length = len(loader)
     orders = [
-        [first(batch) for batch in remaining_batches(accelerator, loader, progress, len(loader))]
+        [first(batch) for batch in remaining_batches(accelerator, loader, progress, length)]
         for progress in (Progress(epoch=0), Progress(epoch=1), Progress(epoch=1, batch=2))
     ]
     assert not all(map(torch.equal, orders[0], orders[1])), "two epochs have the same order"
@@ -124,7 +125,7 @@ def first(batch) -> torch.Tensor:
 
 def test_evaluation_changes_nothing():
     accelerator = Accelerator()
-    model = accelerator.prepare(build_model(train.Config()))
+    model = accelerator.prepare(build_model(train.Config(**SETTINGS)))
     loader = accelerator.prepare(build_loaders(train.Config(batch_size=16))[1])
     first = train.evaluate(model, loader, accelerator, "val", 0)
     assert model.training, "after an evaluation, dropout must work again: model.train()"
@@ -170,9 +171,9 @@ def test_two_processes_are_one_with_twice_the_batch(tmp_path, capsys):
     for size, expected in one["whole"].items():
         for name, value in expected.items():
             message = f"{name} of {size} samples depends on their batches: average over samples"
-            assert one["batched"][size][name] == pytest.approx(value, abs=1e-5), message
+            assert one["batched"][size][name] == pytest.approx(value, rel=1e-5, abs=1e-5), message
             message = f"{name} of {size} samples is another on 2 processes: gather, cut the padding"
-            assert two["batched"][size][name] == pytest.approx(value, abs=1e-5), message
+            assert two["batched"][size][name] == pytest.approx(value, rel=1e-5, abs=1e-5), message
     seeds = {(tmp_path / "2" / name).read_text() for name in ("seed0", "seed1")}
     assert len(seeds) == 2, "all processes draw the same dropout: make the seed device_specific"
     assert column(one_log, "lr") == column(two_log, "lr"), "the schedule depends on the processes"
@@ -197,18 +198,23 @@ def exact_run(folder: Path, batch_size: int = 16) -> None:
 
 def evaluate_sizes(accelerator: Accelerator, sizes: tuple[int, ...]) -> dict[str, dict]:
     set_seed(1)
-    model = accelerator.prepare(build_model(train.Config()))
+    model = accelerator.prepare(build_model(train.Config(**SETTINGS)))
     loader = build_loaders(train.Config(batch_size=16))[1]
 
     def evaluate(size: int, batch_size: int) -> dict[str, float]:
-        subset = Subset(loader.dataset, range(size))
-        batches = accelerator.prepare(DataLoader(subset, batch_size, collate_fn=loader.collate_fn))
+        samples = take(loader, size)
+        batches = accelerator.prepare(DataLoader(samples, batch_size, collate_fn=loader.collate_fn))
         return train.evaluate(model, batches, accelerator, "val", 0)
 
     return {
         "batched": {size: evaluate(size, 4) for size in sizes},
         "whole": {size: evaluate(size, size) for size in sizes},
     }
+
+
+def take(loader, size: int) -> Dataset:
+    """The first samples of a loader's data."""
+    return Subset(loader.dataset, range(size))
 
 
 def build_exact_model(config) -> nn.Module:
@@ -245,52 +251,87 @@ def launch(function, folder: Path) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def test_best_model_is_the_final_one(tmp_path):
-    """The first of two epochs is the better one: its weights are tested and kept."""
-    scores = iter([1.0, 0.0, 0.0])
-    evaluated = []
+def test_every_run_has_the_same_split():
+    """Whatever its seed: or images that one run is trained on would be test images of another."""
+    seen = []
+    for seed in (1, 2):
+        set_seed(seed)
+        parts = build_datasets(train.Config(**SETTINGS))
+        seen.append([torch.stack([part[index][0] for index in range(3)]) for part in parts])
+    assert all(map(torch.equal, *seen))
 
-    def evaluate(model, loader, accelerator, name, limit):
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """Each evaluation is said to be worse than the last: the first weights are tested and kept."""
+    evaluate, improved = train.evaluate, train.BestModel.improved
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(model, loader, accelerator, *rest):
         weights = accelerator.unwrap_model(model).state_dict()
         evaluated.append({key: value.clone() for key, value in weights.items()})
-        return dict.fromkeys(["val_accuracy", f"{name}_loss"], next(scores))
+        return evaluate(model, loader, accelerator, *rest)
 
-    with mock.patch.object(train, "evaluate", evaluate):
-        run(tmp_path)
+    def get_worse(best_model, score):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        return improved(best_model, -len(scores))
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "improved", get_worse)
+    run(tmp_path)
     final = load_file(tmp_path / "model.safetensors")
-    for tested in (evaluated[2], final):
-        best = [torch.equal(tested[name], evaluated[0][name]) for name in final]
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
         assert all(best), "the weights that are tested and kept are not those of the best epoch"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_accuracy", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, abs=1e-3), "more is better, and it is what is logged"
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
 
 
 def test_clips_the_gradient_of_the_whole_update(tmp_path, capsys):
     """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
-    weights = {}
-    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
-        for name, rate, norm in (("start", 0.0, 1.0), ("free", 1.0, 1e9), ("clipped", 1.0, 0.01)):
-            changes = {"learning_rate": rate, "clipping_max_norm": norm}
-            run(tmp_path / name, epochs=1, max_steps=1, **changes)
-            tensors = load_file(tmp_path / name / "model.safetensors")
-            weights[name] = torch.cat([tensor.flatten() for tensor in tensors.values()])
+    start, free, clipped = first_steps(tmp_path, clipping_max_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
-    free, clipped = weights["free"] - weights["start"], weights["clipped"] - weights["start"]
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
     message = "clip once, after the last backward"
-    torch.testing.assert_close(
-        clipped, free * 0.01 * rate / free.norm(), rtol=0, atol=1e-6, msg=message
-    )
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
 
 
-def test_early_stopping_ends_the_run(tmp_path, capsys):
+def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
     """It stops after its patience, and a run that is resumed afterwards stays stopped."""
+    step, stepped = train.EarlyStopping.step, []
 
-    def evaluate(model, loader, accelerator, name, limit):
-        return {"val_loss": 0.5, "val_accuracy": 0.5}
+    def stay_the_same(early_stopping, score):
+        stepped.append(score)
+        step(early_stopping, 0.5)
 
-    with mock.patch.object(train, "evaluate", evaluate):
-        run(tmp_path, epochs=9, early_stopping_patience=2)
-        assert len(column(capsys.readouterr().out, "loss")) == 18, "3 epochs: 1 best, 2 no better"
-        run(tmp_path, epochs=9, early_stopping_patience=2, resume="newest")
-        assert not column(capsys.readouterr().out, "loss"), "the stop was forgotten"
+    monkeypatch.setattr(train.EarlyStopping, "step", stay_the_same)
+    run(tmp_path, epochs=9, early_stopping_patience=2)
+    assert len(stepped) == 3, "1 evaluation is the best, and 2 are no better"
+    assert len(column(capsys.readouterr().out, "loss")) <= 18, "it went on after the evaluation"
+    run(tmp_path, epochs=9, early_stopping_patience=2, resume="newest")
+    assert not column(capsys.readouterr().out, "loss"), "the stop was forgotten"
 
 
 def test_a_skipped_update_does_not_count(tmp_path):
@@ -338,17 +379,23 @@ def signalled_run(folder: Path, number: int = signal.SIGTERM) -> None:
         run(folder, checkpoint_unit="epochs", checkpoint_every=9)
 
 
-def test_schedule_runs_its_course(tmp_path, capsys):
-    """The learning rate of each update is that of the schedule, over all updates of the run."""
-    config = train.Config(learning_rate=1.0, schedule_warmup=0.1)
-    rates = [train.learning_rate(update, 100, config) for update in range(100)]
-    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
-    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
+def scheduled_rates(updates: int, **changes) -> list[float]:
+    """The learning rate of each update of a run that peaks at 1."""
+    config = train.Config(learning_rate=1.0, **changes)
+    return [train.learning_rate(update, updates, config) for update in range(updates)]
 
+
+def test_each_update_has_its_learning_rate(tmp_path, capsys):
     run(tmp_path)
     config = train.Config(**SETTINGS)
     expected = [f"{train.learning_rate(update, 12, config):.2e}" for update in range(12)]
     assert column(capsys.readouterr().out, "lr") == expected, "one step of the schedule an update"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, schedule_warmup=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
 
 
 def test_nan_stops_all_processes(tmp_path):

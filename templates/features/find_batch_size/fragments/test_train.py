@@ -44,7 +44,7 @@ def small_run(folder: Path, memory: int = 4) -> None:
 
     def build_limited(config) -> nn.Module:
         def run_out(module, args, kwargs) -> None:
-            last = int(os.environ.get("RANK", 0)) == int(os.environ.get("WORLD_SIZE", 1)) - 1
+            last = int(os.environ.get("RANK", "0")) == int(os.environ.get("WORLD_SIZE", "1")) - 1
             if last and module.training and find_batch_size((args, kwargs)) > memory:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
 
@@ -63,6 +63,6 @@ def small_run(folder: Path, memory: int = 4) -> None:
         mock.patch.object(train.Checkpoints, "after_epoch", look),
     ):
         run(folder, epochs=1, learning_rate=0.03)
-    rank = os.environ.get("RANK", 0)
+    rank = os.environ.get("RANK", "0")
     for name, value in found.items():
         (folder / f"{name}{rank}").write_text(json.dumps(value))

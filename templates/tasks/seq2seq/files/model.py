@@ -17,9 +17,11 @@ class Seq2Seq(nn.Module):
     first. The decoder sees the whole source, and its own input only up to each position.
     """
 
-    def __init__(self, width: int, layers: int, heads: int = 4, dropout: float = 0.1) -> None:
+    def __init__(self, width: int, layers: int, dropout: float, heads: int = 4) -> None:
         super().__init__()
         self.embedding = nn.Embedding(SIZE, width)
+        # smaller than the sines and cosines of positions: larger ones would drown them
+        nn.init.normal_(self.embedding.weight, std=0.3)
         settings = {"nhead": heads, "dim_feedforward": 4 * width, "dropout": dropout}
         settings |= {"batch_first": True, "norm_first": True}
         # an encoder of its own: nested tensors, its default, do not go with norms first
@@ -61,7 +63,7 @@ class Seq2Seq(nn.Module):
         places = torch.arange(tokens.shape[1], device=x.device).unsqueeze(1)
         steps = torch.arange(0, width, 2, device=x.device) * (-math.log(10_000) / width)
         angles = places * steps.exp()
-        return x * math.sqrt(width) + torch.cat([angles.sin(), angles.cos()], dim=1)
+        return x + torch.cat([angles.sin(), angles.cos()], dim=1)
 
     def generate(self, sources: Tensor, length: int) -> Tensor:
         """So many tokens for each source, shape (batch, length): each time the most likely one."""
@@ -75,4 +77,4 @@ class Seq2Seq(nn.Module):
 
 def build_model(config) -> nn.Module:
     """The model with fresh weights, before it is prepared."""
-    return Seq2Seq(config.width, config.layers)
+    return Seq2Seq(config.width, config.layers, config.dropout)

@@ -1,20 +1,21 @@
 import pytest
 import train
 from data import build_datasets, count_classes
-from PIL import Image
+from torchvision.utils import save_image
 
 #: slot tests
-def paint(folder: Path, colours: dict[str, str], number: int) -> None:
-    """So many images of one colour for each class."""
+def paint(folder: Path, colours: dict[str, list[float]], number: int) -> None:
+    """So many images of one colour, red, green and blue, for each class."""
     for name, colour in colours.items():
         (folder / name).mkdir(parents=True)
+        image = torch.tensor(colour).reshape(3, 1, 1).expand(3, 30, 40)
         for index in range(number):
-            Image.new("RGB", (40, 30), colour).save(folder / name / f"{index}.png")
+            save_image(image, folder / name / f"{index}.png")
 
 
 def test_folders_become_datasets(tmp_path):
     config = train.Config(**{**SETTINGS, "path": str(tmp_path), "image_size": 16})
-    colours = {"blue": "#0000ff", "red": "#ff0000"}
+    colours = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
     paint(tmp_path, colours, 50)
     assert count_classes(config) == 2
     assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each part"
@@ -25,11 +26,11 @@ def test_folders_become_datasets(tmp_path):
 
 def test_folders_of_parts(tmp_path):
     config = train.Config(**{**SETTINGS, "path": str(tmp_path)})
-    colours = {"blue": "#0000ff", "red": "#ff0000"}
+    colours = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
     paint(tmp_path / "train", colours, 10)
     paint(tmp_path / "test", colours, 4)
     assert [len(part) for part in build_datasets(config)] == [18, 2, 8]
-    paint(tmp_path / "val", {"blue": "#0000ff", "yellow": "#ffff00"}, 3)
+    paint(tmp_path / "val", {"blue": [0.0, 0.0, 1.0], "yellow": [1.0, 1.0, 0.0]}, 3)
     with pytest.raises(SystemExit, match="has the classes"):
         build_datasets(config)
 

@@ -1,0 +1,17 @@
+"""Mixup: blends of two images. Zhang et al. 2018, https://arxiv.org/abs/1710.09412."""
+
+import torch
+from torch import Tensor
+from torch.distributions import Beta
+
+
+def mix(
+    images: Tensor, labels: Tensor, alpha: float, probability: float
+) -> tuple[Tensor, Tensor, float]:
+    """The images blended with others of the batch, the labels of those, and the share of the first.
+
+    The share is drawn on the CPU: nothing waits for the device.
+    """
+    share = Beta(alpha, alpha).sample().item() if torch.rand(()) < probability else 1.0
+    order = torch.randperm(len(images), device=images.device)
+    return share * images + (1 - share) * images[order], labels[order], share

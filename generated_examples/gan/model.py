@@ -1,0 +1,71 @@
+"""The models: a generator draws images from noise, a discriminator tells them from real ones."""
+
+import torch
+from torch import Tensor, nn
+
+
+class Generator(nn.Module):
+    """Images of shape (batch, 1, 8, 8), from 0 to 1, from noise of shape (batch, latent).
+
+    The norms know no batch: with statistics of a batch, as BatchNorm keeps them, the result would
+    depend on how many processes share it.
+    """
+
+    def __init__(self, latent: int, width: int = 24) -> None:
+        super().__init__()
+        self.latent = latent
+        self.layers = nn.Sequential(
+            nn.Linear(latent, 4 * width * 2 * 2),
+            nn.Unflatten(1, (4 * width, 2, 2)),
+            nn.GroupNorm(8, 4 * width),
+            nn.ReLU(),
+            nn.ConvTranspose2d(4 * width, 2 * width, kernel_size=4, stride=2, padding=1),
+            nn.GroupNorm(8, 2 * width),
+            nn.ReLU(),
+            nn.ConvTranspose2d(2 * width, width, kernel_size=4, stride=2, padding=1),
+            nn.GroupNorm(8, width),
+            nn.ReLU(),
+            nn.Conv2d(width, 1, kernel_size=3, padding=1),
+            nn.Sigmoid(),
+        )
+
+    def forward(self, noise: Tensor) -> Tensor:
+        return self.layers(noise)
+
+
+class Discriminator(nn.Module):
+    """Logits of shape (batch,), above 0 for images of shape (batch, 1, 8, 8) that look real."""
+
+    def __init__(self, width: int = 24) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(1, width, kernel_size=3, padding=1),
+            nn.LeakyReLU(0.2),
+            nn.Conv2d(width, 2 * width, kernel_size=4, stride=2, padding=1),
+            nn.LeakyReLU(0.2),
+            nn.Conv2d(2 * width, 4 * width, kernel_size=4, stride=2, padding=1),
+            nn.LeakyReLU(0.2),
+            nn.Conv2d(4 * width, 1, kernel_size=2),
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.layers(images).flatten()
+
+
+def build_model(config) -> nn.Module:
+    """The generator with fresh weights, before it is prepared."""
+    return Generator(config.latent)
+
+
+def build_discriminator(config) -> nn.Module:
+    """The discriminator with fresh weights, before it is prepared."""
+    return Discriminator()
+
+
+def fixed_noise(first: int, count: int, latent: int) -> Tensor:
+    """Noise of shape (count, latent) for samples from number `first` on.
+
+    It follows from the number of each sample alone, and moves no other random numbers.
+    """
+    generators = [torch.Generator().manual_seed(first + row) for row in range(count)]
+    return torch.stack([torch.randn(latent, generator=generator) for generator in generators])

@@ -1,0 +1,110 @@
+"""Small objects that the loop calls by name: no base class, no event system."""
+
+import json
+import math
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from checkpoint import Progress, writing
+
+
+class BestModel:
+    """Remembers the best score so far, of which more is better, and where its weights are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.best = path, float("-inf")
+
+    def improved(self, score: float) -> bool:
+        """Whether this score is the best so far."""
+        if not score > self.best:  # nor is NaN an improvement
+            return False
+        self.best = score
+        return True
+
+    def state_dict(self) -> dict:
+        return {"best": self.best}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.best = state["best"]
+
+
+class EarlyStopping:
+    """Counts the epochs since the score, of which more is better, last improved."""
+
+    def __init__(self, patience: int, min_delta: float) -> None:
+        self.patience, self.min_delta = patience, min_delta
+        self.best, self.stale = float("-inf"), 0
+
+    @property
+    def stop(self) -> bool:
+        return self.stale >= self.patience
+
+    def step(self, score: float) -> None:
+        if score > self.best + self.min_delta:
+            self.best, self.stale = score, 0
+        else:
+            self.stale += 1
+
+    def state_dict(self) -> dict:
+        return {"best": self.best, "stale": self.stale}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.best, self.stale = state["best"], state["stale"]
+
+
+class MetricsFile:
+    """Adds a line of JSON for each epoch, and one for the test.
+
+    A checkpoint knows how long the file was: a resumed run writes later lines anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0
+
+    def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
+        line = json.dumps({"update": progress.update, **metrics}) + "\n"
+        with writing(self.path), self.path.open("ab") as file:
+            file.truncate(self.size)
+            file.write(line.encode())
+        self.size += len(line)
+
+    def state_dict(self) -> dict:
+        return {"size": self.size}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.size = state["size"]
+
+
+class LearningCurves:
+    """Draws the metrics file, so it is called after that.
+
+    What differs only in its set has one panel: train_loss, val_loss and test_loss that of "loss".
+    """
+
+    def __init__(self, source: Path, target: Path) -> None:
+        self.source, self.target = source, target
+
+    def __call__(self) -> None:
+        lines = [json.loads(line) for line in self.source.read_text(encoding="utf-8").splitlines()]
+        panels: dict[str, list[str]] = {}
+        for name in dict.fromkeys(name for line in lines for name in line if name != "update"):
+            panels.setdefault(name.partition("_")[2] or name, []).append(name)
+        figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
+        row = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (panel, names) in zip(row, panels.items(), strict=True):
+            for name in names:
+                points = [(line["update"], line[name]) for line in lines if name in line]
+                axes.plot(*zip(*points, strict=True), marker=".", label=name)
+            axes.set(xlabel="update", ylabel=panel)
+            axes.legend()
+        figure.savefig(self.target)
+
+
+def stop_on_nan(loss: float, progress: Progress) -> None:
+    """Stop before such weights are evaluated or saved; the loss is the same on all processes."""
+    if not math.isfinite(loss):
+        raise SystemExit(
+            f"The loss is {loss} at update {progress.update}: take a lower learning rate, or look "
+            "at the data. The checkpoints are from before."
+        )
