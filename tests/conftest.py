@@ -216,8 +216,10 @@ def combinations(catalog: Catalog) -> dict[str, Answers]:
             given = {"project.name": "example", "project.task": task, key: value}
             found[f"{key}={value}"] = given
             found[f"{key}={value}, all"] = found[f"{task}, all"] | given
-    for key, value in own_choices(catalog.base, catalog.hardware):
+    for key, value in own_choices(catalog.base):
         found[f"{key}={value}"] = given_for(catalog, []) | {key: value}
+    for key, value in own_choices(catalog.hardware):
+        found[f"{key}={value}"] = {"project.name": "example", key: value}
     unique: dict[tuple[tuple[str, Value], ...], str] = {}
     for label, given in list(found.items()):
         try:

@@ -16,6 +16,9 @@ from scaffold.catalog import Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.settings import rewrite_settings, toml_literal, write_settings
 
+# one test counts what others have seen
+pytestmark = pytest.mark.xdist_group("settings")
+
 CATALOG = load_catalog()
 OPTIONS = schema(CATALOG)
 

@@ -256,6 +256,7 @@ def test_answers_that_were_edited_are_not_applied_yet(
     assert unapplied_answers(catalog, project, pristine) == {
         "training.epochs": (20, 7),
         "features.clipping.enabled": (True, False),
+        "features.clipping.kind": ("norm", None),
         "features.clipping.max_norm": (1.0, None),
         "features.ema.enabled": (False, True),
         "features.ema.decay": (None, 0.9),

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from random import Random
 
 import pytest
 from conftest import render, write_files
-from test_training import clean_environment, count_processes, start
+from test_training import TORCHVISION, clean_environment, count_processes, start
 
 pytestmark = pytest.mark.train
 
@@ -157,6 +158,8 @@ def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
 def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
     import torch
+
+    runpy.run_path(str(TORCHVISION / "sitecustomize.py"))  # transformers imports torchvision
     from transformers import DistilBertConfig, DistilBertModel, RobertaTokenizer
 
     write_texts(tmp_path / "texts.csv", 200)

@@ -30,7 +30,9 @@ HARMLESS = "harmless-7f3a"  # in no template
 TEXTS = [
     option.key
     for option in schema(load_catalog()).values()
-    if option.type == "str" and option.name != "monitor"
+    if option.type == "str"
+    and option.name != "monitor"
+    and (option.pattern in ("", ".+") or option.key == "project.name")
 ]
 HOSTILE = [
     *[
@@ -85,6 +87,10 @@ def project(key: str, value: str) -> Answers:
         feature = catalog.features[key.split(".")[1]]
         for name in [feature.name, *feature.requires]:
             answers[f"features.{name}.enabled"] = True
+    option = schema(catalog)[key]
+    if option.task:
+        answers["project.task"] = option.task
+    answers |= {other: values[0] for other, values in option.when.items()}
     return answers | {key: value}
 
 
@@ -234,8 +240,15 @@ def test_numbers_go_through_a_project() -> None:
     off = {feature.switch: feature.off for feature in catalog.features.values()}
     rows: dict[str, Answers] = {"least": {}, "most": {}}
     for option in schema(catalog).values():
-        feature = catalog.features.get(option.key.split(".")[1])
-        if option.when or (feature and feature.conflicts):
+        feature = catalog.features.get(option.feature)
+        excluded = [other.name for other in catalog.features.values() if other.conflicts]
+        if (
+            option.when
+            or option.task
+            or (feature and {feature.name, *feature.conflicts} & {*excluded})
+        ):
+            continue
+        if feature and (feature.requires or (feature.needs and "score" not in feature.needs)):
             continue
         if option.type == "int" and not option.key.startswith("hardware."):
             rows["least"][option.key] = int(option.minimum or 0)

@@ -2,6 +2,13 @@ from data import build_datasets, build_tokenizer, collate
 from metrics import classification_scores, confusion_matrix
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+#: replace loss_falls
+def test_loss_falls(tmp_path, capsys):
+    run(tmp_path, epochs=3, limit_batches=60)  # at first all classes look alike
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("epoch")]
+    losses = [float(line.split("train_loss ")[1].split()[0]) for line in lines]
+    assert losses[-1] < losses[0], f"training does not lower the loss: {losses}"
+
 #: slot tests
 def test_scores_are_those_of_the_whole_set():
     """Counts of 2 batches are added up, and give the scores that are worked out by hand."""
