@@ -139,7 +139,7 @@ def main(config: Config) -> None:
         for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
             # forward
             rows, targets = batch
-            # in units of the standard deviation: the learning rate fits targets of any unit
+            # in units of the standard deviation: the rate fits any unit
             losses = F.mse_loss(scale(model(rows)), scale(targets), reduction="none")
             train_loss.add(losses)
             # backward

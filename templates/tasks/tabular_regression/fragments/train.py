@@ -39,7 +39,7 @@ scale = accelerator.unwrap_model(model).scale  # of the targets, as in the train
 #: slot forward
 rows, targets = batch
 #: region loss
-# in units of the standard deviation: the learning rate fits targets of any unit
+# in units of the standard deviation: the rate fits any unit
 losses = F.mse_loss(scale(model(rows)), scale(targets), reduction="none")
 #: end loss
 train_loss.add(losses)
