@@ -450,6 +450,8 @@ def third_party(project: Project, names: Iterable[str]) -> set[str]:
     for name in names:
         # accelerate imports the package of a tracker by its name
         found |= set(re.findall(r'log_with="(\w+)"', project.files[name]))
+        # and pandas that which reads Parquet
+        found |= {"pyarrow"} if "read_parquet" in project.files[name] else set()
     return {DISTRIBUTIONS.get(name, name) for name in found}
 
 
