@@ -236,10 +236,10 @@ def features() -> None:
 def explain(
     feature: Annotated[
         str,
-        typer.Argument(help="A feature, as `scaffold features` lists them, or accelerate."),
+        typer.Argument(help="What `scaffold features` lists, or accelerate."),
     ],
 ) -> None:
-    """Show the lines that a feature adds to the default project, as a diff.
+    """Show the page of a task or a feature, and the lines that a feature adds, as a diff.
 
     `accelerate` shows what Accelerate adds to a plain loop, and what DistributedDataParallel does.
     """

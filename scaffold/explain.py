@@ -11,8 +11,6 @@ from scaffold.recipes import load_recipes
 from scaffold.render import render_project
 from scaffold.settings import describe, toml_literal
 
-DEFAULT_TASK = "image_classification"
-
 
 def list_features() -> None:
     """Print tasks, features, recipes and all settings."""
@@ -74,7 +72,8 @@ def explain_accelerate() -> None:
 def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
     """The default answers of the first task that a feature goes with, without and with it."""
     key = switch_key(feature)
-    for task in sorted(catalog.tasks, key=lambda task: task != DEFAULT_TASK):
+    usual = catalog.base.option("task").default
+    for task in sorted(catalog.tasks, key=lambda task: task != usual):
         given: Answers = {"project.name": "example", "project.task": task}
         if fits(catalog, feature, given):
             break

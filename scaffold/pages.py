@@ -1,6 +1,6 @@
 """A page of documentation for each task and feature, from its manifest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scaffold.answers import default_answers, fits, schema, switch_key
 from scaffold.catalog import Catalog, Component, Option
@@ -73,8 +73,7 @@ def _dependencies(component: Component) -> Iterator[str]:
         yield f"the project depends on {_names(component.dependencies)}"
 
 
-def _names(names: object) -> str:
-    assert isinstance(names, list | tuple)
+def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 

@@ -6,7 +6,8 @@ What the loop expects of a batch:
 - The loop hands batches on unopened: only `evaluate` and `# forward` in train.py unpack them.
 - Samples of different lengths are padded in a `collate_fn`. Give it to all three loaders.
 
-What it expects of the loaders is said at build_loaders.
+Training data is shuffled, and its last batch is dropped if it is not full. Of the others nothing is
+dropped: each sample counts once, on any number of processes.
 """
 
 import torch
@@ -27,11 +28,7 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes.
-
-    Training data is shuffled, and its last batch is dropped if it is not full. Of the others
-    nothing is dropped: each sample counts once, on any number of processes.
-    """
+    """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,

@@ -95,8 +95,8 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         config.batch_size,
         shuffle=True,
         drop_last=True,
-        collate_fn=collate_fn,
         num_workers=config.num_workers,
+        collate_fn=collate_fn,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits

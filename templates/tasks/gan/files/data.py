@@ -2,7 +2,7 @@
 
 import torch
 from sklearn.datasets import load_digits
-from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+from torch.utils.data import Dataset, TensorDataset, random_split
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -18,24 +18,4 @@ def build_datasets(config) -> list[Dataset]:
 #: slot datasets
 
 
-def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
-    train_set, val_set, test_set = build_datasets(config)
-    #: slot after_datasets
-    train_loader = DataLoader(
-        train_set,
-        config.batch_size,
-        #: region order
-        shuffle=True,
-        #: end order
-        drop_last=True,
-        num_workers=config.num_workers,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
-    )
-    # nothing is dropped here, and without gradients a larger batch fits
-    #: region eval_batch
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    #: end eval_batch
-    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
-    #: slot after_loaders
-    return train_loader, val_loader, test_loader
+#: slot build_loaders

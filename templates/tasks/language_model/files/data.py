@@ -7,7 +7,7 @@ the last of each is shorter: targets behind its end are IGNORED, and no loss is 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from metrics import IGNORED
 from model import build_tokenizer
@@ -50,25 +50,4 @@ def build_datasets(config) -> list[Dataset]:
 #: slot datasets
 
 
-def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
-    train_set, val_set, test_set = build_datasets(config)
-    #: slot after_datasets
-    train_loader = DataLoader(
-        train_set,
-        config.batch_size,
-        #: region order
-        shuffle=True,
-        #: end order
-        drop_last=True,
-        num_workers=config.num_workers,
-        collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
-    )
-    # nothing is dropped here, and without gradients a larger batch fits
-    #: region eval_batch
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    #: end eval_batch
-    val_loader = DataLoader(val_set, collate_fn=collate, **settings)
-    test_loader = DataLoader(test_set, collate_fn=collate, **settings)
-    return train_loader, val_loader, test_loader
+#: slot build_loaders

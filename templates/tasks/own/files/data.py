@@ -6,11 +6,12 @@ What the loop expects of a batch:
 - The loop hands batches on unopened: only `evaluate` and `# forward` in train.py unpack them.
 - Samples of different lengths are padded in a `collate_fn`. Give it to all three loaders.
 
-What it expects of the loaders is said at build_loaders.
+Training data is shuffled, and its last batch is dropped if it is not full. Of the others nothing is
+dropped: each sample counts once, on any number of processes.
 """
 
 import torch
-from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+from torch.utils.data import Dataset, TensorDataset, random_split
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -29,28 +30,4 @@ def build_datasets(config) -> list[Dataset]:
 #: slot datasets
 
 
-def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes.
-
-    Training data is shuffled, and its last batch is dropped if it is not full. Of the others
-    nothing is dropped: each sample counts once, on any number of processes.
-    """
-    train_set, val_set, test_set = build_datasets(config)
-    #: slot after_datasets
-    train_loader = DataLoader(
-        train_set,
-        config.batch_size,
-        #: region order
-        shuffle=True,
-        #: end order
-        drop_last=True,
-        num_workers=config.num_workers,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
-    )
-    # nothing is dropped here, and without gradients a larger batch fits
-    #: region eval_batch
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    #: end eval_batch
-    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
-    #: slot after_loaders
-    return train_loader, val_loader, test_loader
+#: slot build_loaders

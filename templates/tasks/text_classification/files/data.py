@@ -3,11 +3,11 @@
 They are dictionaries with the names that models of transformers take.
 """
 
-from functools import cache, partial
+from functools import cache
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, random_split
+from torch.utils.data import random_split
 from transformers import PreTrainedTokenizerBase
 
 Row = tuple[tuple[str, ...], str]  # a text or a pair of them, and the name of its class
@@ -55,27 +55,4 @@ def collate(
 #: slot datasets
 
 
-def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
-    train_set, val_set, test_set = build_datasets(config)
-    tokenizer = build_tokenizer(config)
-    collate_fn = partial(collate, tokenizer=tokenizer, max_length=config.max_length)
-    #: slot after_datasets
-    train_loader = DataLoader(
-        train_set,
-        config.batch_size,
-        #: region order
-        shuffle=True,
-        #: end order
-        drop_last=True,
-        collate_fn=collate_fn,
-        num_workers=config.num_workers,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
-    )
-    # nothing is dropped here, and without gradients a larger batch fits
-    #: region eval_batch
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    #: end eval_batch
-    val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
-    test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
-    return train_loader, val_loader, test_loader
+#: slot build_loaders

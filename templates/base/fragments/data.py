@@ -1,0 +1,28 @@
+import torch
+from torch.utils.data import DataLoader
+
+#: slot build_loaders
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    #: slot after_datasets
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        #: region order
+        shuffle=True,
+        #: end order
+        drop_last=True,
+        num_workers=config.num_workers,
+        #: slot train_batches
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    #: region eval_batch
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    #: end eval_batch
+    #: region eval_loaders
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
+    #: end eval_loaders
+    #: slot after_loaders
+    return train_loader, val_loader, test_loader
