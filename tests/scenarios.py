@@ -1193,7 +1193,8 @@ scenario("own code: a part of main as a function", OWN_OPTIMIZER, {**EMA, **WIND
 TESTING = '''
     def test(accelerator, model, test_loader, config, progress, best_model, metrics_file, log):
         """Test, save the final weights."""
-        load_weights(accelerator, model, best_model.path)
+        if best_model.found:
+            load_weights(accelerator, model, best_model.path)
         metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
         log(f"done | {format_metrics(metrics)}")
@@ -1203,7 +1204,8 @@ TESTING = '''
 # by its lines: "if" and the call below it are in the loop too
 TESTED = """
     # test, save the final weights
-    load_weights(accelerator, model, best_model.path)
+    if best_model.found:
+        load_weights(accelerator, model, best_model.path)
     metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")

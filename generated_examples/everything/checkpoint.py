@@ -54,10 +54,11 @@ class Checkpoints:
         self.accelerator, self.config, self.progress = accelerator, config, progress
         self.states = {"progress": progress, **states}
         self.saved, self.saved_at = replace(progress), time.monotonic()
-        self.told_to_stop = False
+        # the handler knows the list alone: it outlives the run, and must not keep the model alive
+        signals = self.signals = []
         for name in ("SIGTERM", "SIGUSR1"):  # what schedulers and spot machines send
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self.note_signal)
+                signal.signal(getattr(signal, name), lambda number, frame: signals.append(number))
 
     def after_update(self) -> None:
         """Save where the settings ask for it. All processes call it together."""
@@ -119,12 +120,9 @@ class Checkpoints:
         self.accelerator.wait_for_everyone()
         self.saved, self.saved_at = replace(self.progress), time.monotonic()
 
-    def note_signal(self, number: int, frame) -> None:
-        self.told_to_stop = True
-
     def stop_if_told(self) -> None:
         """Save and end, with a status that asks for a restart, if any process was told to stop."""
-        told = self.told_to_stop
+        told = bool(self.signals)
         if self.accelerator.num_processes > 1:  # all processes end at the same update
             votes = torch.tensor(float(told), device=self.accelerator.device)
             told = self.accelerator.reduce(votes, "sum") > 0

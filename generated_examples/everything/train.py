@@ -321,7 +321,8 @@ def main(config: Config) -> None:
 
     # test, save the final weights
     with ema.applied():
-        load_weights(accelerator, model, best_model.path)
+        if best_model.found:
+            load_weights(accelerator, model, best_model.path)
         metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
         if accelerator.is_main_process:
             predictions_file.write(config.output_dir / "predictions.csv")

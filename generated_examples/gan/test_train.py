@@ -346,6 +346,13 @@ def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
     assert scores == pytest.approx(values, abs=1e-3), "more is better, and it is what is logged"
 
 
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or sees only NaN."""
+    monkeypatch.setattr(train.BestModel, "improved", lambda *_: False)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists(), "the weights were not saved"
+
+
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     """A panel for each unit, in it a curve for each set, through all of its points."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"

@@ -184,7 +184,8 @@ def main(config: Config) -> None:
     checkpoints.after_training()
 
     # test, save the final weights
-    load_weights(accelerator, model, best_model.path)
+    if best_model.found:
+        load_weights(accelerator, model, best_model.path)
     metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")

@@ -50,6 +50,11 @@ class BestModel:
         self.best = score
         return True
 
+    @property
+    def found(self) -> bool:
+        """Whether there is one: a run may stop before its first evaluation, or see only NaN."""
+        return self.best > float("-inf")
+
     def state_dict(self) -> dict:
         return {"best": self.best}
 

@@ -297,6 +297,13 @@ def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
     assert scores == pytest.approx(values, abs=1e-3), "more is better, and it is what is logged"
 
 
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or sees only NaN."""
+    monkeypatch.setattr(train.BestModel, "improved", lambda *_: False)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists(), "the weights were not saved"
+
+
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The weights before training, and one step of size 1 away, without and with a limit."""
     changes = {

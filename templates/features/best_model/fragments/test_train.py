@@ -34,3 +34,10 @@ def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
         if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
             values.append({{ features.best_model.sign }}float(line.split(f" {name} ")[1].split()[0]))
     assert scores == pytest.approx(values, abs=1e-3), "more is better, and it is what is logged"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or sees only NaN."""
+    monkeypatch.setattr(train.BestModel, "improved", lambda *_: False)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists(), "the weights were not saved"

@@ -10,4 +10,5 @@ if best_model.improved({{ features.best_model.sign }}metrics[{{ features.best_mo
     save_weights(accelerator, model, best_model.path)
 
 #: slot before_test
-load_weights(accelerator, model, best_model.path)
+if best_model.found:
+    load_weights(accelerator, model, best_model.path)
