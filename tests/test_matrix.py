@@ -45,7 +45,7 @@ from scaffold.catalog import Catalog, Component, load_catalog
 from scaffold.errors import AnswerError
 from scaffold.render import active_components, render_project, source_folders
 
-# all projects are rendered once, by one worker of pytest-xdist
+# all projects are rendered once: `--dist loadfile` keeps a file on one worker
 pytestmark = pytest.mark.xdist_group("matrix")
 
 LINE_LENGTH = 100
