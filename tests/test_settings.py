@@ -89,11 +89,11 @@ def test_values_change_in_their_rows_and_all_else_stays(tmp_path: Path) -> None:
     )
     gone, added = changed(old, new)
     assert gone == [
-        "mixed_precision = 'no'  # of the model's computations: no, bf16, fp16",
+        "mixed_precision = 'no'  # of the model's computations: no, bf16, fp16, fp8",
         "epochs   =  20\t# as long as the GPU is mine",
     ]
     assert added == [
-        'mixed_precision = "bf16"  # of the model\'s computations: no, bf16, fp16',
+        'mixed_precision = "bf16"  # of the model\'s computations: no, bf16, fp16, fp8',
         "epochs   =  7\t# as long as the GPU is mine",
     ]
 
