@@ -52,7 +52,7 @@ def launch(catalog: Catalog, answers: Mapping[str, Value]) -> Launch:
     script = "python train.py"
     if launcher == "torchrun":
         script = COMMANDS[launcher]
-    elif launcher in ("accelerate", "notebook") and several:
+    elif launcher in ("accelerate", "notebook") and (several or _needs_accelerate(answers)):
         script = "accelerate launch --config_file accelerate.yaml train.py"
     return Launch(
         train=COMMANDS.get(launcher, script),
@@ -64,6 +64,11 @@ def launch(catalog: Catalog, answers: Mapping[str, Value]) -> Launch:
         job=_job_name(str(answers["project.name"])),
         config=build_config(catalog, answers),
     )
+
+
+def _needs_accelerate(answers: Mapping[str, Value]) -> bool:
+    """Whether one device too needs what only `accelerate launch` sets."""
+    return answers["hardware.sharding"] == "deepspeed" and not answers["hardware.use_cpu"]
 
 
 def _job_name(name: str) -> str:

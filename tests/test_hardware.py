@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import Cli, command_line
+from conftest import TEMPLATES, Cli, command_line
 
 from scaffold.answers import resolve
 from scaffold.catalog import Value, load_catalog
@@ -168,6 +168,18 @@ def test_paths_for_sagemaker_keep_their_capitals(cli: Cli, tmp_path: Path) -> No
     assert cli("new", tmp_path / "project", "--yes", *options).code == 0
     config = yaml.safe_load((tmp_path / "project/accelerate.yaml").read_text())
     assert config["sagemaker_inputs_file"] == "Data/Inputs.TSV"
+
+
+def test_the_table_says_how_far_each_choice_was_run() -> None:
+    text = (TEMPLATES / "hardware/README.md").read_text()
+    names = ("distributed_type", "sharding", "mixed_precision", "launcher")
+    for name in names:
+        option = load_catalog().settings[f"hardware.{name}"]
+        assert len(option.choices) >= 3
+        for choice in option.choices:
+            assert (
+                choice.value == option.default or choice.value.removeprefix("MULTI_") in text
+            ), f"{name} {choice.value}"
 
 
 # import
