@@ -53,7 +53,7 @@ LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml"}
 # what Accelerate imports, or a person starts
-NOT_IMPORTED = ("deepspeed", "jupyterlab", "torchao", "torch-xla", "transformer-engine")
+NOT_IMPORTED = ("deepspeed", "jupyterlab", "torch_xla", "torchao", "transformer-engine")
 # pairs that no manifest lists under `conflicts`, because only one of several choices conflicts
 KNOWN_CONFLICTS = {
     frozenset({f"clipping.enabled=True+clipping.kind={kind}", other})
@@ -300,6 +300,8 @@ def vocabulary(
 def tokens(text: str) -> tuple[set[str], set[str]]:
     """The names and the comments in code. Values of answers in it are neither."""
     names, comments = set(), set()
+    for expression in re.findall(r"\{\{(.*?)\| arguments", text):
+        names |= set(re.findall(r'\("(\w+)"', expression))
     text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "0", text)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.NAME:
