@@ -55,7 +55,7 @@ def _add_what_follows(config: dict[str, Any], answers: Mapping[str, Value]) -> N
         config.pop("gpu_ids", None)
         config.pop("enable_cpu_affinity", None)
     if answers["hardware.distributed_type"] == "XLA":
-        config["main_training_function"] = "start"  # of train.py, which takes no arguments
+        config["main_training_function"] = "start_training"  # of train.py, which takes no arguments
     if "fsdp_config" in config and answers["fsdp.version"] == 1:
         # the process that loads the weights must send them
         config["fsdp_config"].setdefault("fsdp_sync_module_states", True)

@@ -18,7 +18,7 @@ from unittest import mock
 import black
 import pytest
 
-from scaffold.answers import Answers, is_on, resolve, schema, switch_key
+from scaffold.answers import Answers, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Component, Value, load_catalog
 from scaffold.cli import main
 from scaffold.errors import AnswerError
@@ -56,11 +56,14 @@ def ways(catalog: Catalog, feature: Component) -> list[Way]:
     ]
 
 
+DEVICES = "hardware.distributed_type"
+
+
 def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
     """Answers to give so that these features are on, those they require too, and no others."""
     given: Answers = {"project.name": "example"}
-    usual = resolve(catalog, given)
-    features = [feature for feature in catalog.features.values() if is_on(feature, usual)]
+    # what it runs on follows from the others
+    features = [part for part in catalog.features.values() if part.switch != DEVICES]
     given |= {switch_key(feature): feature.off for feature in features}
     pending = [way.feature for way in on]
     while pending:
@@ -272,6 +275,9 @@ def needed_for(catalog: Catalog, key: str) -> Answers:
     needed: Answers = {}
     if option.feature and (feature := catalog.features[option.feature]).switch != key:
         needed |= {**needed_for(catalog, feature.switch_key), feature.switch_key: feature.example}
+        for name in feature.requires:
+            other = catalog.features[name]
+            needed |= {**needed_for(catalog, other.switch_key), other.switch_key: other.example}
     if option.task:
         needed["project.task"] = option.task
     for other, condition in option.when.items():

@@ -128,7 +128,7 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
     },
     "TPU": (
         {"hardware.distributed_type": "XLA"},
-        {MACHINE: "TPU", SEVERAL: "8", "name of the function": "start"},
+        {MACHINE: "TPU", SEVERAL: "8", "name of the function": "start_training"},
     ),
     "a cluster of TPUs": (
         tables(
@@ -143,7 +143,7 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
         {
             MACHINE: "TPU",
             SEVERAL: "8",
-            "name of the function": "start",
+            "name of the function": "start_training",
             "using a TPU cluster": "yes",
             "name of your TPU": "pod",
             "zone of your TPU": "zone-a",

@@ -440,7 +440,7 @@ def test_black_has_nothing_to_change(projects: dict[str, Project]) -> None:
         for text, where in some[:: max(1, len(some) // 10)]:
             assert black.format_str(text, mode=mode) == text, where
             checked += 1
-    assert checked >= 200
+    assert checked >= 100
 
 
 def test_ruff_finds_nothing(projects: dict[str, Project], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scaffold.answers import Answers, applies, read_answers, resolve, schema, switch_key
+from scaffold.answers import Answers, applies, is_on, read_answers, resolve, schema, switch_key
 from scaffold.catalog import Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.settings import rewrite_settings, toml_literal, write_settings
@@ -242,12 +242,17 @@ def owners_file(answers: Mapping[str, Value], draw: random.Random) -> str:
     short: list[str] = []
     way = draw.choice(["tables", "tables", "[features]", "features.", "features = {}"])
     everything: list[str] = []
+    needed = {
+        f"features.{name}"
+        for feature in CATALOG.features.values()
+        for name in (feature.requires if is_on(feature, answers) else ())
+    }
     for table, rows in tables.items():
         if draw.random() < 0.3:
             draw.shuffle(rows)
         if draw.random() < 0.3 and not table.startswith("features"):
             rows = rows[: draw.randrange(len(rows) + 1)]
-        if draw.random() < 0.1:
+        if draw.random() < 0.1 and table not in needed:
             continue
         name = table.removeprefix("features.")
         inline = f"{{{', '.join(f'{k} = {toml_literal(v)}' for k, v in rows)}}}"

@@ -22,7 +22,7 @@ def begin_update(self) -> None:
     self.aside = None
 
 def end_update(self) -> None:
-    """Put aside what the next batch, or an evaluation, changes before the next update is done."""
+    """Put aside what the next batch or an evaluation changes before the next update."""
     values = {
         name: {key: duplicate(value) for key, value in vars(state).items()}
         for name, state in self.states.items()
