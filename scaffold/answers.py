@@ -28,7 +28,7 @@ def switch_key(feature: Component) -> str:
 
 
 def is_on(feature: Component, answers: Mapping[str, Value]) -> bool:
-    return answers[switch_key(feature)] != feature.off
+    return feature.is_on_with(answers[switch_key(feature)])
 
 
 def active_features(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
@@ -56,11 +56,11 @@ def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> b
             return False
         if option.key != switch_key(feature) and not is_on(feature, answers):
             return False
-    return all(answers[key] in values for key, values in option.when.items())
+    return all(condition.holds(answers[key]) for key, condition in option.when.items())
 
 
 def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
-    """The default of each setting, beside the task that is given.
+    """The default of each setting, beside the task and the choices that are given.
 
     Raises AnswerError for a task that there is not.
     """
@@ -69,6 +69,11 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
     task = catalog.tasks[str(check(options[key], given.get(key, options[key].default)))]
     answers = {key: task.defaults.get(key, option.default) for key, option in options.items()}
     answers[key] = task.name
+    for option in options.values():
+        if option.choices and option.task in ("", task.name):
+            value = given.get(option.key, answers[option.key])
+            for choice in option.choices:
+                answers |= choice.defaults if choice.value == value else {}
     for feature in catalog.features.values():
         if not fits(catalog, feature, answers):
             answers[switch_key(feature)] = feature.off
@@ -206,10 +211,11 @@ def _check_effect(catalog: Catalog, option: Option, answers: Answers) -> None:
         raise AnswerError(option.key, f"has an effect only with project.task={option.task}.")
     if option.feature and not is_on(catalog.features[option.feature], answers):
         return  # it is kept for when the feature is turned on
-    for key, values in option.when.items():
-        if answers[key] not in values:
-            allowed = " or ".join(values)
-            raise AnswerError(option.key, f"has an effect only with {key}={allowed}.")
+    if answers[option.key] == option.default:
+        return  # a row of a file that was written beside other answers
+    for key, condition in option.when.items():
+        if not condition.holds(answers[key]):
+            raise AnswerError(option.key, f"has an effect only with {key}{condition}.")
 
 
 def check(option: Option, value: object) -> Value:
@@ -225,6 +231,10 @@ def check(option: Option, value: object) -> Value:
         raise AnswerError(option.key, f"{shown}: it takes text.")
     if option.type == "choice":
         values = [choice.value for choice in option.choices]
+        if value in option.refused:
+            raise AnswerError(
+                option.key, f"{value} {option.refused[value]}: it takes {', '.join(values)}."
+            )
         if value not in values:
             raise AnswerError(option.key, f"{shown}: it takes {', '.join(values)}.")
         return value

@@ -522,7 +522,7 @@ def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None =
             and option.name != "enabled"
             and applies(catalog, option, answers)
         ]
-        if usual.get(f"{name}.enabled") is False and previous is not None:
+        if name in on and usual.get(f"{name}.enabled") is False and previous is not None:
             settings.insert(0, Text("turned on", style="cyan"))
         if settings or name in on:
             grid.add_row(name, Text(", ").join(settings) if settings else "on")

@@ -27,7 +27,26 @@ class Choice:
     dependencies: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values
+    defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Which answers to another setting an option exists beside."""
+
+    values: tuple[Value, ...] = ()
+    above: float | None = None
+
+    def holds(self, value: Value) -> bool:
+        if self.above is not None:
+            return float(value) > self.above
+        return value in self.values
+
+    def __str__(self) -> str:
+        if self.above is not None:
+            return f" above {self.above:g}"
+        return "=" + " or ".join(map(str, self.values))
 
 
 @dataclass(frozen=True)
@@ -49,7 +68,9 @@ class Option:
     default_from: str = ""  # the key whose answer is the default
     config: bool = True  # a field of the script's Config
     finer: bool = False  # asked only of people who want the finer settings
-    when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values it exists with
+    when: Mapping[str, Condition] = field(default_factory=dict)  # by key: what it exists beside
+    refused: Mapping[str, str] = field(default_factory=dict)  # values that can't work: the reasons
+    accelerate: str = ""  # its path in accelerate.yaml, such as fsdp_config.fsdp_version
     task: str = ""  # the task that it belongs to, if any
     feature: str = ""  # the feature that it belongs to, if any
     line: int = 1  # of its manifest
@@ -94,6 +115,7 @@ class Component:
     choice: str = ""  # the option that selects among fragments/CHOICE/
     switch: str = ""  # the key that turns it on, if that is not features.NAME.enabled
     off: Value = False  # the value of the switch that turns it off
+    on: tuple[Value, ...] = ()  # those that turn it on; empty: all others
     example: Value = True  # a value of the switch that turns it on
     after: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
@@ -105,6 +127,10 @@ class Component:
     def switch_key(self) -> str:
         """The key whose answer turns a feature on."""
         return self.switch or f"features.{self.name}.enabled"
+
+    def is_on_with(self, value: Value) -> bool:
+        """Whether this value of its switch turns a feature on."""
+        return value in self.on if self.on else value != self.off
 
     def option(self, name: str) -> Option:
         return next(option for option in self.options if option.name == name)
@@ -151,8 +177,12 @@ class Catalog:
 
     @property
     def plain_tables(self) -> tuple[str, ...]:
-        """Those that are no features."""
-        return ("project", *self.tasks, "hardware", "training")
+        """Those that are no features. Hardware with settings of its own has a table for them."""
+        usual = ("project", *self.tasks, "hardware")
+        options = (option for feature in self.features.values() for option in feature.options)
+        tables = {option.table for option in options}
+        own = sorted(table for table in tables if "." not in table)
+        return (*usual, *(table for table in own if table not in (*usual, "training")), "training")
 
 
 def template_root() -> Path:
@@ -233,11 +263,12 @@ _FIELDS = {
     "task": _COMMON
     | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults"},
     "feature": _COMMON
-    | {"default", "choice", "switch", "off", "example", "after", "requires", "conflicts", "needs"}
-    | {"sets", "logs_train_loss"},
+    | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
+    | {"needs", "sets", "logs_train_loss"},
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
+    "accelerate", "refused",
 }  # fmt: skip
 
 
@@ -282,6 +313,7 @@ def _read(manifest: Path, kind: Kind, tasks: Iterable[Component] = ()) -> Compon
         choice=data.get("choice", ""),
         switch=data.get("switch", ""),
         off=data.get("off", False),
+        on=tuple(data.get("on", ())),
         example=data.get("example", True),
         after=tuple(data.get("after", ())),
         requires=tuple(data.get("requires", ())),
@@ -298,6 +330,14 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield from _flatten(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
+
+
+def _condition(table: str, key: str, row: Any) -> tuple[str, Condition]:
+    """The key, which stands alone where it is of the same table, and what its answer must be."""
+    key = key if "." in key else f"{table}.{key}"
+    if isinstance(row, dict):
+        return key, Condition(above=row["above"])
+    return key, Condition(tuple(row))
 
 
 def _option(
@@ -325,6 +365,7 @@ def _option(
             dependencies=tuple(choice.pop("dependencies", ())),
             needs=tuple(choice.pop("needs", ())),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
+            defaults=dict(_flatten(choice.pop("defaults", {}))),
             values=choice,
         )
         for choice in map(dict, row.pop("choices", ()))
@@ -337,7 +378,7 @@ def _option(
     return Option(
         key=f"{table}.{name}",
         choices=choices,
-        when={f"{table}.{key}": tuple(values) for key, values in row.pop("when", {}).items()},
+        when=dict(_condition(table, *pair) for pair in row.pop("when", {}).items()),
         task=manifest.parent.name if kind == "task" else "",
         feature=manifest.parent.name if kind == "feature" else "",
         line=line,

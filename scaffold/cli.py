@@ -1,6 +1,6 @@
 """The command line. Only declarations: what a command does is in the module of its name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +22,9 @@ TYPED = (
     *(f"project.{name}" for name in ("name", "task")),
     *(
         f"hardware.{name}"
-        for name in ("distributed_type", "num_processes", "use_cpu", "mixed_precision")
+        for name in ("distributed_type", "num_machines", "num_processes", "use_cpu", "sharding")
     ),
+    *(f"hardware.{name}" for name in ("mixed_precision", "launcher")),
     *(f"training.{name}" for name in ("epochs", "batch_size", "learning_rate")),
     *(f"training.{name}" for name in ("gradient_accumulation_steps", "seed")),
 )
@@ -47,7 +48,10 @@ Settings = Annotated[
 Name = Annotated[str | None, typer.Option(help="project.name", rich_help_panel=PROJECT)]
 Task = Annotated[str | None, typer.Option(help="project.task", rich_help_panel=PROJECT)]
 DistributedType = Annotated[
-    str | None, typer.Option(help="NO, MULTI_GPU or MULTI_CPU", rich_help_panel=HARDWARE)
+    str | None, typer.Option(help="NO, MULTI_GPU, MULTI_CPU, ...", rich_help_panel=HARDWARE)
+]
+NumMachines = Annotated[
+    int | None, typer.Option(help="hardware.num_machines", rich_help_panel=HARDWARE)
 ]
 NumProcesses = Annotated[
     int | None, typer.Option(help="hardware.num_processes", rich_help_panel=HARDWARE)
@@ -56,8 +60,14 @@ UseCpu = Annotated[
     bool | None,
     typer.Option("--use-cpu/--no-use-cpu", help="hardware.use_cpu", rich_help_panel=HARDWARE),
 ]
+Sharding = Annotated[
+    str | None, typer.Option(help="none, fsdp or deepspeed", rich_help_panel=HARDWARE)
+]
 MixedPrecision = Annotated[
-    str | None, typer.Option(help="no, bf16 or fp16", rich_help_panel=HARDWARE)
+    str | None, typer.Option(help="no, bf16, fp16 or fp8", rich_help_panel=HARDWARE)
+]
+Launcher = Annotated[
+    str | None, typer.Option(help="accelerate, torchrun, slurm, ...", rich_help_panel=HARDWARE)
 ]
 Epochs = Annotated[int | None, typer.Option(help="training.epochs", rich_help_panel=TRAINING)]
 BatchSize = Annotated[
@@ -75,6 +85,13 @@ Project = Annotated[Path, typer.Argument(help="The project's folder.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would change as a diff, and write nothing.")
 ]
+AccelerateConfig = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[FILE]",
+        help="Take the hardware from a file of `accelerate config`; without FILE: the usual one.",
+    ),
+]
 Feature = Annotated[str, typer.Argument(help="A feature, as `scaffold features` lists them.")]
 
 
@@ -90,6 +107,7 @@ def new(
         str | None,
         typer.Option(metavar="NAME", help="A recipe, as `scaffold features` lists them."),
     ] = None,
+    from_accelerate_config: AccelerateConfig = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List what would be written, and write nothing.")
     ] = False,
@@ -100,9 +118,12 @@ def new(
     name: Name = None,
     task: Task = None,
     distributed_type: DistributedType = None,
+    num_machines: NumMachines = None,
     num_processes: NumProcesses = None,
     use_cpu: UseCpu = None,
+    sharding: Sharding = None,
     mixed_precision: MixedPrecision = None,
+    launcher: Launcher = None,
     epochs: Epochs = None,
     batch_size: BatchSize = None,
     learning_rate: LearningRate = None,
@@ -118,6 +139,7 @@ def new(
         typed=typed_answers(locals()),
         answers_file=answers,
         recipe=recipe,
+        accelerate_config=from_accelerate_config,
         ask=not yes,
         dry_run=dry_run,
         print_file=print_file,
@@ -128,6 +150,7 @@ def new(
 def update(
     path: Project = Path(),
     settings: Settings = None,
+    from_accelerate_config: AccelerateConfig = None,
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask again, with the answers of the last time.")
     ] = False,
@@ -135,9 +158,12 @@ def update(
     name: Name = None,
     task: Task = None,
     distributed_type: DistributedType = None,
+    num_machines: NumMachines = None,
     num_processes: NumProcesses = None,
     use_cpu: UseCpu = None,
+    sharding: Sharding = None,
     mixed_precision: MixedPrecision = None,
+    launcher: Launcher = None,
     epochs: Epochs = None,
     batch_size: BatchSize = None,
     learning_rate: LearningRate = None,
@@ -151,7 +177,12 @@ def update(
     from scaffold.update import update_project
 
     update_project(
-        path, settings=settings or [], typed=typed_answers(locals()), ask=ask, dry_run=dry_run
+        path,
+        settings=settings or [],
+        typed=typed_answers(locals()),
+        accelerate_config=from_accelerate_config,
+        ask=ask,
+        dry_run=dry_run,
     )
 
 
@@ -211,6 +242,17 @@ def status(
 
 
 @app.command()
+def doctor(
+    path: Project = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
+) -> None:
+    """Show whether this machine fits the answers, and what to change. Ends with 1 if not."""
+    from scaffold.doctor import show_fit
+
+    show_fit(path, as_json)
+
+
+@app.command()
 def undo(
     path: Project = Path(),
     keep_copy: Annotated[
@@ -260,6 +302,17 @@ def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":
     }
 
 
+def with_default_file(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with the word for the usual file where the option stands without one."""
+    found = []
+    for place, argument in enumerate(arguments, start=1):
+        found.append(argument)
+        alone = place == len(arguments) or arguments[place].startswith("-")
+        if argument == "--from-accelerate-config" and alone:
+            found.append("default")
+    return found
+
+
 def main() -> None:
     """Run the command line; errors that people can mend end with a message and status 2."""
     import gc
@@ -269,7 +322,7 @@ def main() -> None:
 
     gc.disable()  # a command is over before looking for cycles would pay: it takes a tenth off
     try:
-        app()
+        app(with_default_file(sys.argv[1:]))
     except ScaffoldError as error:
         typer.secho(f"Error: {error}", fg="red", err=True)
         sys.exit(2)

@@ -2,7 +2,7 @@
 
 import typer
 
-from scaffold.answers import Answers, find_feature, fits, resolve, schema, switch_key
+from scaffold.answers import Answers, find_feature, fits, is_on, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Component, load_catalog, template_root
 from scaffold.changes import Change
 from scaffold.diff import show_changes
@@ -21,7 +21,7 @@ def list_features() -> None:
     for kind, wanted in (("Features, on unless turned off", True), ("Features, off", False)):
         rows += ["", kind]
         for _, feature in sorted(catalog.features.items()):
-            if (defaults[switch_key(feature)] != feature.off) == wanted:
+            if is_on(feature, defaults) == wanted:
                 rows.append(f"  {feature.name:<30}{feature.help}")
     rows += ["", "Recipes, for `scaffold new --recipe`"]
     rows += [f"  {recipe.name:<30}{recipe.help}" for recipe in load_recipes().values()]
@@ -78,7 +78,7 @@ def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Ans
         if fits(catalog, feature, given):
             break
     for name in feature.requires:
-        given[switch_key(catalog.features[name])] = True
+        given[switch_key(catalog.features[name])] = catalog.features[name].example
     for name in feature.conflicts:
         given[switch_key(catalog.features[name])] = catalog.features[name].off
     on = resolve(catalog, {**given, key: feature.example})

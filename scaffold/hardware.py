@@ -1,21 +1,22 @@
-"""What hardware answers mean for each other, for `accelerate.yaml`, and for starting a run.
+"""What hardware answers mean for each other: what follows from them, and what can't work."""
 
-The rest of Accelerate's questionnaire belongs here.
-"""
-
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from math import prod
 
 from scaffold.catalog import Value
 from scaffold.errors import AnswerError
 
-
-@dataclass(frozen=True)
-class Launch:
-    """The commands that start a project."""
-
-    train: str
-    config: Mapping[str, Value]  # accelerate.yaml
+KIND = "hardware.distributed_type"
+PROCESSES = "hardware.num_processes"
+MACHINES = "hardware.num_machines"
+CPU = "hardware.use_cpu"
+SHARDING = "hardware.sharding"
+PRECISION = "hardware.mixed_precision"
+LAUNCHER = "hardware.launcher"
+LAYERS = "fsdp.transformer_layer_cls_to_wrap"
+KNOWN_LAYERS = ("language_model", "seq2seq", "text_classification")  # tasks whose model names them
+SHARDS = "parallelism.dp_shard_size"
+SIZES = ("dp_replicate_size", "dp_shard_size", "tp_size", "cp_size")
 
 
 def complete(answers: dict[str, Value], given: Collection[str]) -> None:
@@ -23,51 +24,230 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
 
     Raises AnswerError for a combination that can't work.
     """
-    kind, processes, cpu = (
-        f"hardware.{name}" for name in ("distributed_type", "num_processes", "use_cpu")
-    )
-    if kind not in given:
-        several = int(answers[processes]) > 1
-        several = several or (processes not in given and answers[kind] != "NO")
-        answers[kind] = ("MULTI_CPU" if answers[cpu] else "MULTI_GPU") if several else "NO"
-    several = answers[kind] != "NO"
-    if processes not in given and several != (int(answers[processes]) > 1):
-        answers[processes] = 2 if several else 1
-    if several and cpu not in given:
-        answers[cpu] = answers[kind] == "MULTI_CPU"
-    if not several and answers[processes] != 1:
-        raise AnswerError(
-            processes,
-            f"{answers[processes]} processes need {kind}=MULTI_GPU or MULTI_CPU, not NO.",
+    if KIND not in given:
+        answers[KIND] = _kind(answers, given)
+    several = answers[KIND] != "NO"
+    if PROCESSES not in given and several != (int(answers[PROCESSES]) > 1):
+        usual = 8 if answers[KIND] == "XLA" else max(2, int(answers[MACHINES]))
+        answers[PROCESSES] = usual if several else 1
+    if several and CPU not in given:
+        answers[CPU] = answers[KIND] == "MULTI_CPU"
+    if answers["parallelism.enabled"] and SHARDS not in given:
+        others = prod(int(answers[f"parallelism.{name}"]) for name in SIZES if name not in SHARDS)
+        answers[SHARDS] = max(1, int(answers[PROCESSES]) // others)
+    for key, reason in _faults(answers):
+        raise AnswerError(key, reason)
+
+
+def _kind(answers: dict[str, Value], given: Collection[str]) -> Value:
+    """The distributed type that the other answers ask for."""
+    kind, processes = answers[KIND], int(answers[PROCESSES])
+    several = processes > 1 or (PROCESSES not in given and kind != "NO")
+    if PROCESSES not in given and not answers[CPU]:
+        several = several or (SHARDING in given and answers[SHARDING] == "fsdp")
+    if MACHINES in given and int(answers[MACHINES]) > 1:
+        several = True
+    if not several:
+        return "NO"
+    if answers[CPU] and (CPU in given or kind == "NO"):
+        return "MULTI_CPU"
+    return "MULTI_GPU" if kind == "NO" or (kind == "MULTI_CPU" and CPU in given) else kind
+
+
+def _faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    """What can't work: the key of an answer, and why."""
+    yield from _device_faults(answers)
+    yield from _machine_faults(answers)
+    yield from _precision_faults(answers)
+    if answers[SHARDING] != "none" and not answers[CPU]:
+        yield from _sharding_faults(answers)
+    yield from _launcher_faults(answers)
+
+
+def _device_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    kind, processes, cpu = answers[KIND], answers[PROCESSES], answers[CPU]
+    if kind == "NO" and processes != 1:
+        yield PROCESSES, f"{processes} processes need {KIND}=MULTI_GPU or MULTI_CPU, not NO."
+    if kind == "MULTI_CPU" and not cpu:
+        yield CPU, f"false contradicts {KIND}=MULTI_CPU."
+    if kind not in ("NO", "MULTI_CPU") and cpu:
+        yield CPU, f"true contradicts {KIND}={kind}: take MULTI_CPU instead."
+    if kind == "XLA" and answers["hardware.dynamo_backend"] != "no":
+        yield "hardware.dynamo_backend", "has no effect on TPUs: XLA compiles by itself."
+
+
+def _machine_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    machines, processes = int(answers[MACHINES]), int(answers[PROCESSES])
+    if answers[KIND] in ("NO", "XLA"):
+        return
+    if processes % machines:
+        yield (
+            PROCESSES,
+            f"{processes} processes can't be shared equally by {machines} machines: "
+            f"it takes a multiple of {machines}.",
         )
-    if answers[kind] == "MULTI_CPU" and not answers[cpu]:
-        raise AnswerError(cpu, f"false contradicts {kind}=MULTI_CPU.")
-    if answers[kind] == "MULTI_GPU" and answers[cpu]:
-        raise AnswerError(cpu, f"true contradicts {kind}=MULTI_GPU: take MULTI_CPU instead.")
-    if answers["hardware.mixed_precision"] == "fp16" and answers[cpu]:
-        raise AnswerError(
-            "hardware.mixed_precision",
+    if int(answers["hardware.machine_rank"]) >= machines > 1:
+        yield "hardware.machine_rank", f"it takes 0 to {machines - 1}: machines count from 0."
+
+
+def _precision_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    precision = answers[PRECISION]
+    if precision == "fp16" and answers[CPU]:
+        yield (
+            PRECISION,
             "'fp16' has no effect on the CPU, where Accelerate computes in 32 bits: "
             "take bf16 or no.",
         )
+    if precision == "fp8" and answers[CPU]:
+        yield PRECISION, "'fp8' needs a GPU that has it: take bf16 or no."
+    if precision == "fp8" and answers[KIND] not in ("NO", "MULTI_GPU", "MULTI_HPU"):
+        yield PRECISION, f"'fp8' needs NVIDIA or Gaudi devices, not {KIND}={answers[KIND]}."
+    if precision != "no" and answers[KIND] == "XLA":
+        yield PRECISION, "Accelerate sets no precision on TPUs: it takes no."
+    msamp = precision == "fp8" and answers["fp8.backend"] == "msamp"
+    if msamp and answers[SHARDING] != "none":
+        yield "fp8.backend", "MS-AMP can't go with a model that is split: take ao or te."
 
 
-def launch(answers: Mapping[str, Value]) -> Launch:
-    several = answers["hardware.distributed_type"] != "NO"
-    cpu = bool(answers["hardware.use_cpu"])
-    config: dict[str, Value] = {
-        "compute_environment": "LOCAL_MACHINE",
-        "debug": False,
-        # MULTI_CPU would start a single process: without mpirun, Accelerate starts several
-        # processes on the CPU only as those of several GPUs that it is told not to use
-        "distributed_type": "MULTI_GPU" if several else "NO",
-        "machine_rank": 0,
-        "mixed_precision": answers["hardware.mixed_precision"],
-        "num_machines": answers["hardware.num_machines"],
-        "num_processes": answers["hardware.num_processes"],
-        "use_cpu": cpu,
-    }
-    if several:
-        config |= {"rdzv_backend": "static", "same_network": True}
-    train = "accelerate launch --config_file accelerate.yaml train.py"
-    return Launch(train=train if several else "python train.py", config=config)
+def _sharding_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    kind, sharding = answers[KIND], answers[SHARDING]
+    if kind in ("XLA", "MULTI_NEURON"):
+        yield SHARDING, f"{sharding} does not run on {KIND}={kind}."
+    if sharding == "fsdp" and kind == "NO":
+        yield SHARDING, f"fsdp splits a model among several devices: take {KIND}=MULTI_GPU."
+    if sharding == "fsdp":
+        yield from _fsdp_faults(answers)
+        yield from _normalisation_faults(answers)
+    else:
+        yield from _deepspeed_faults(answers)
+    if sharding == "fsdp" and answers["parallelism.enabled"]:
+        yield from _parallelism_faults(answers)
+
+
+def _fsdp_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    policy, classes = answers["fsdp.auto_wrap_policy"], answers[LAYERS]
+    if answers["fsdp.version"] == 2 and policy == "SIZE_BASED_WRAP":
+        yield (
+            "fsdp.auto_wrap_policy",
+            "SIZE_BASED_WRAP cuts a model at its lists of layers, too, which version 2 can't do: "
+            f"take TRANSFORMER_BASED_WRAP, and name classes in {LAYERS}.",
+        )
+    named = classes or answers["project.task"] in KNOWN_LAYERS
+    if answers["fsdp.activation_checkpointing"] and policy != "TRANSFORMER_BASED_WRAP":
+        yield (
+            "fsdp.activation_checkpointing",
+            "it goes by layers: take fsdp.auto_wrap_policy=TRANSFORMER_BASED_WRAP.",
+        )
+    elif answers["fsdp.activation_checkpointing"] and not named:
+        yield (
+            "fsdp.activation_checkpointing",
+            f"it goes by layers, and this task knows none: name their classes in {LAYERS}.",
+        )
+    if answers["fsdp.offload_params"] and answers[LAUNCHER] != "accelerate":
+        yield (
+            "fsdp.offload_params",
+            "what waits in the CPU's memory is exchanged by gloo, which Accelerate starts only "
+            f"under accelerate launch: take {LAUNCHER}=accelerate.",
+        )
+    if answers["training.optimizer"] == "adafactor":
+        yield (
+            "training.optimizer",
+            "PyTorch's adafactor can't take the norms of weights that are split: take another.",
+        )
+    if answers["training.optimizer"] == "schedule_free":
+        yield (
+            "training.optimizer",
+            "a run of a split model with schedule_free does not resume exactly: take another.",
+        )
+    clipping = answers["features.clipping.enabled"] and answers["features.clipping.kind"]
+    if clipping == "value":
+        yield (
+            "features.clipping.kind",
+            "Accelerate clips no single values of a model that is split: take norm or adaptive.",
+        )
+
+
+def _deepspeed_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    stage, file = answers["deepspeed.zero_stage"], answers["deepspeed.config_file"]
+    gpt = answers["project.task"] == "language_model" and answers["language_model.model"] == "gpt"
+    if stage == 3 and not file and gpt:
+        yield (
+            "deepspeed.zero_stage",
+            "in stage 3 DeepSpeed trains this model, but can't resume it: take 1 or 2, or "
+            f"{SHARDING}=fsdp, which splits the weights, too.",
+        )
+    if stage == 3 and not file and not answers["deepspeed.zero3_save_16bit_model"]:
+        yield (
+            "deepspeed.zero3_save_16bit_model",
+            "without it the final weights can't be put together in stage 3: it takes true.",
+        )
+    if answers["training.optimizer"] in ("adafactor", "schedule_free"):
+        yield (
+            "training.optimizer",
+            f"{answers['training.optimizer']} needs the shapes of weights or a way to swap them, "
+            "which DeepSpeed's optimizer has not: take adamw, adam, sgd or lion.",
+        )
+    if answers["features.clipping.enabled"] and answers["features.clipping.kind"] != "norm":
+        yield "features.clipping.kind", "DeepSpeed clips by the norm alone: take norm."
+    elif answers["features.clipping.enabled"] and answers["features.clipping.log_norm"]:
+        yield (
+            "features.clipping.log_norm",
+            "DeepSpeed knows the norm only after the update: it takes false.",
+        )
+
+
+def _normalisation_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    images = answers["project.task"] == "image_classification"
+    backbone = images and answers["image_classification.model"] in ("timm", "torchvision")
+    if backbone and not answers["features.sync_batch_norm.enabled"]:
+        yield (
+            SHARDING,
+            "with fsdp each process keeps its own statistics of BatchNorm, and evaluates another "
+            "model: turn features.sync_batch_norm on, which makes them the same.",
+        )
+
+
+def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    if int(answers["parallelism.tp_size"]) > 1:
+        yield (
+            "parallelism.tp_size",
+            "tensor parallel needs a plan of how each layer is cut, which model.py has not: "
+            "it takes 1.",
+        )
+    if int(answers["parallelism.cp_size"]) > 1:
+        yield (
+            "parallelism.cp_size",
+            "context parallel needs a loop that cuts each batch along its texts, which train.py "
+            "does not: it takes 1.",
+        )
+    sizes = [int(answers[f"parallelism.{name}"]) for name in SIZES]
+    if prod(sizes) != answers[PROCESSES]:
+        product = " x ".join(f"{name} {size}" for name, size in zip(SIZES, sizes, strict=True))
+        yield (
+            SHARDS,
+            f"{product} is {prod(sizes)}, but {PROCESSES} is {answers[PROCESSES]}: "
+            "the product must be the number of processes.",
+        )
+    elif int(answers[SHARDS]) == 1:
+        yield SHARDS, "copies that are not split need no FSDP: take hardware.sharding=none."
+
+
+def _launcher_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+    kind, launcher = answers[KIND], answers[LAUNCHER]
+    if launcher == "sagemaker" and (kind != "NO" or answers[CPU]):
+        yield (
+            LAUNCHER,
+            f"sagemaker brings its own machines: take {KIND}=NO, and say in "
+            "sagemaker.distributed_type whether there are several processes.",
+        )
+    if launcher == "sagemaker" and answers[PRECISION] == "fp8":
+        yield PRECISION, "Accelerate starts no fp8 on SageMaker: take bf16, fp16 or no."
+    clusters = ("slurm", "trainjob", "pytorchjob", "sagemaker")
+    if launcher in clusters and answers["hardware.gpu_ids"] != "all":
+        yield "hardware.gpu_ids", f"the cluster chooses the devices with {launcher}: it takes all."
+    if kind == "XLA" and launcher not in ("accelerate", "notebook"):
+        yield LAUNCHER, f"{launcher} does not start TPU cores: take accelerate or notebook."
+    if launcher == "notebook" and int(answers[MACHINES]) > 1:
+        yield LAUNCHER, "a notebook starts the processes of one machine: take torchrun or slurm."
+    if answers["hardware.mpirun_hostfile"] and kind == "MULTI_CPU" and launcher != "accelerate":
+        yield LAUNCHER, "mpirun is started by accelerate: take accelerate, or no host file."

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from scaffold import hardware
 from scaffold.answers import Answers, check, find_option, parse_setting, read_answers, resolve
 from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.launch import launch
 from scaffold.project import build_project
 from scaffold.recipes import recipe_answers
 from scaffold.write import check_target, write_new
@@ -24,18 +24,20 @@ def new_project(
     typed: Mapping[str, Value],
     answers_file: Path | None,
     recipe: str | None = None,
+    accelerate_config: str | None = None,
     ask: bool,
     dry_run: bool,
     print_file: str | None,
 ) -> None:
     """Write a project to a folder, or only show it.
 
-    Later sources win: the recipe, the file, typed options, settings. Asks for the rest if `ask` and
-    there is a terminal, but never beside a recipe, which is complete. Raises ScaffoldError.
+    Later sources win: the recipe, the file, that of Accelerate, typed options, settings. Asks for
+    the rest if `ask` and there is a terminal, but never beside a recipe, which is complete. Raises
+    ScaffoldError.
     """
     catalog = load_catalog()
     folder = absolute(folder)
-    given = collect_answers(catalog, settings, typed, answers_file, recipe)
+    given = collect_answers(catalog, settings, typed, answers_file, recipe, accelerate_config)
     show = dry_run or print_file is not None
     if ask and not recipe and not show and is_terminal():
         from scaffold.ask import ask_answers
@@ -57,7 +59,9 @@ def new_project(
         typer.echo("\n".join(["Would write:", "", *draw_tree(folder, files)]))
     else:
         write_new(folder, files)
-        typer.echo("\n".join([*draw_tree(folder, files), "", *next_steps(folder, answers)]))
+        typer.echo(
+            "\n".join([*draw_tree(folder, files), "", *next_steps(catalog, folder, answers)])
+        )
 
 
 def absolute(folder: Path) -> Path:
@@ -78,12 +82,23 @@ def collect_answers(
     typed: Mapping[str, Value],
     answers_file: Path | None,
     recipe: str | None = None,
+    accelerate_config: str | None = None,
 ) -> Answers:
-    """What was answered by the recipe, in the file, then by typed options, then by settings."""
+    """What was answered by the recipe, in the files, then by typed options, then by settings."""
     given = recipe_answers(catalog, recipe) if recipe else {}
     given |= read_answers(catalog, answers_file) if answers_file else {}
+    given |= hardware_answers(catalog, accelerate_config)
     given |= {key: check(find_option(catalog, key), value) for key, value in typed.items()}
     return given | dict(parse_setting(catalog, setting) for setting in settings)
+
+
+def hardware_answers(catalog: Catalog, accelerate_config: str | None) -> Answers:
+    """Those in a file of Accelerate, if one is named. Raises ScaffoldError."""
+    if accelerate_config is None:
+        return {}
+    from scaffold.accelerate_import import read_accelerate_config
+
+    return read_accelerate_config(catalog, accelerate_config)
 
 
 def name_after(catalog: Catalog, given: Answers, folder: Path) -> Answers:
@@ -114,12 +129,12 @@ def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:
     return lines
 
 
-def next_steps(folder: Path, answers: Mapping[str, Value]) -> list[str]:
+def next_steps(catalog: Catalog, folder: Path, answers: Mapping[str, Value]) -> list[str]:
     """The commands that train the project, to be copied as they are."""
     return [
         "Next:",
         f"  cd {shlex.quote(str(folder))}",
         "  pip install -e '.[test]'",
-        f"  {hardware.launch(answers).train}",
+        f"  {launch(catalog, answers).train}",
         "  pytest",
     ]

@@ -101,7 +101,7 @@ def _settings(catalog: Catalog, component: Component) -> Iterator[str]:
 def _with(option: Option) -> str:
     """What the option exists with."""
     conditions = [
-        f"`{key.rpartition('.')[2]}` {' or '.join(f'`{value}`' for value in values)}"
-        for key, values in option.when.items()
+        f"`{key if option.table not in key else key.rpartition('.')[2]}{condition}`"
+        for key, condition in option.when.items()
     ]
     return f" (with {' and '.join(conditions)})" if conditions else ""

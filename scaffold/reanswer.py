@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from scaffold import hardware
 from scaffold.answers import Answers, applies, check, default_answers, read_answers, resolve, schema
 from scaffold.catalog import Catalog, Value
 from scaffold.errors import AnswerError
@@ -64,12 +65,19 @@ def complete(
         usual = default_answers(catalog, effective)
         effective = {key: value for key, value in effective.items() if value != usual[key]}
     known = {**effective, **given}
+    # what was a default, and is another beside a choice that is given, follows from that
+    usual, other = default_answers(catalog, effective), default_answers(catalog, known)
+    follows = {key for key, value in effective.items() if value == usual[key] != other[key]}
+    known = {key: value for key, value in known.items() if key in given or key not in follows}
+    effective = {key: value for key, value in effective.items() if key not in follows}
     answers = {**default_answers(catalog, known), **known}
     for feature in catalog.features.values():
         table = f"features.{feature.name}."
         named = any(key.startswith(table) for key in given)
         if named and not feature.switch and table + "enabled" not in given:
             answers[table + "enabled"] = True  # as `resolve` has it
+    with suppress(AnswerError):  # which `resolve` will raise
+        hardware.complete(answers, given)
     options = schema(catalog)
     return {
         key: answers[key]

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scaffold import hardware
 from scaffold.answers import active_features, applies, chosen, monitored, task_values
 from scaffold.catalog import Catalog, Component, Option, Value
 from scaffold.errors import TemplateError
 from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
+from scaffold.launch import launch
 from scaffold.places import (
     Directive,
     Fragment,
@@ -128,9 +128,9 @@ def source_folders(
     folders = []
     for component in components:
         choices = [
-            Path(option.name, str(answers[option.key]))
+            Path(option.name, _folder_name(option, answers[option.key]))
             for option in component.options
-            if option.type == "choice" and applies(catalog, option, answers)
+            if option.type in ("choice", "bool", "str") and applies(catalog, option, answers)
         ]
         for part in (Path(), *choices):
             own = component.folder / part
@@ -140,6 +140,13 @@ def source_folders(
                 versions = [*reversed(versions), own]
             folders.append(Folder(component, tuple(filter(Path.is_dir, versions))))
     return folders
+
+
+def _folder_name(option: Option, value: Value) -> str:
+    """The folder of a choice is its value, of yes or no `true` or `false`, of a text `given`."""
+    if option.type == "choice":
+        return str(value)
+    return str(value).lower() if option.type == "bool" else "given" if value else "empty"
 
 
 def build_context(
@@ -155,7 +162,7 @@ def build_context(
         table[name] = value
     values = task_values(catalog, answers)
     context["task"] = {**values, "sign": "" if values["higher_is_better"] else "-"}
-    context["launch"] = hardware.launch(answers)
+    context["launch"] = launch(catalog, answers)
     context["active"] = [component for component in components if component.kind == "feature"]
     for feature in context["active"]:
         if any(option.name == "monitor" for option in feature.options):
@@ -180,6 +187,7 @@ def build_environment() -> "Environment":
     )
     for name, write in (("python", python_literal), ("yaml", yaml_literal), ("toml", toml_literal)):
         environment.filters[name] = _refuse_undefined(write)
+    environment.filters["arguments"] = python_arguments
     return environment
 
 
@@ -198,7 +206,18 @@ def python_literal(value: object) -> str:
     return text
 
 
+def python_arguments(rows: Iterable[tuple[str, object, object]]) -> str:
+    """Keyword arguments of a call, from rows of name, value and default, without the defaults."""
+    return ", ".join(
+        f"{name}={python_literal(value)}" for name, value, default in rows if value != default
+    )
+
+
 def yaml_literal(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(yaml_literal, value))}]"
+    if value is None:
+        return "null"
     if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, str) and re.fullmatch("[A-Za-z0-9_.-]+", value):

@@ -231,7 +231,6 @@ class _Rewrite:
             raise ScaffoldError(f"scaffold.toml: is not TOML: {error}.") from None
         self.catalog = catalog
         self.answers = answers
-        self.previous = previous
         self.options = {tuple(key.split(".")): option for key, option in schema(catalog).items()}
         self.tables = list(dict.fromkeys(path[:-1] for path in self.options))
         self.names = {*self.tables, ("features",), *(("features", n) for n in catalog.features)}
@@ -239,6 +238,12 @@ class _Rewrite:
             path: answers[option.key]
             for path, option in self.options.items()
             if applies(catalog, option, answers)
+        }
+        before = {**default_answers(catalog, previous), **previous}
+        self.had = {
+            path
+            for path, option in self.options.items()
+            if option.key in previous and applies(catalog, option, before)
         }
         self.rendered = {row.path: row.comment for row in _read_rows(rendered)}
         self.newline = "\r\n" if old_text.count("\r\n") * 2 > old_text.count("\n") else "\n"
@@ -249,6 +254,25 @@ class _Rewrite:
                 self.rows.append(kept)
             elif row.is_header and self.rows and self.rows[-1].is_blank:
                 self.rows.pop()  # stood between two tables
+        self._drop_empty_tables()
+
+    def _drop_empty_tables(self) -> None:
+        """Take out the headers of tables that lost all their rows, with the blank lines below."""
+        tables = {path[:-1] for path in self.wanted}
+        headers = [at for at, row in enumerate(self.rows) if row.is_header]
+        for at in reversed(headers):
+            row = self.rows[at]
+            if row.path in tables or row.path not in self.tables or "#" in row.text:
+                continue
+            end = at + 1
+            while end < len(self.rows) and self.rows[end].is_blank:
+                end += 1
+            if end == len(self.rows):
+                while at and self.rows[at - 1].is_blank:
+                    at -= 1
+                del self.rows[at:]
+            elif self.rows[end].is_header:
+                del self.rows[at:end]
 
     def text(self) -> str:
         for table in self.tables:
@@ -271,7 +295,7 @@ class _Rewrite:
         option = self.options.get(row.path)
         if not self._is_owners(row, option):
             return None
-        if option and _check(option, row.data) is not None and not self._is_feature_on(row.path):
+        if option and self._does_no_harm(option, _check(option, row.data)):
             return row
         lines = _split(row.text)
         return replace(
@@ -287,9 +311,14 @@ class _Rewrite:
         ours = {"", self.rendered.get(row.path, ""), describe(option) if option else ""}
         return row.comment not in ours
 
-    def _is_feature_on(self, path: Key) -> bool:
-        feature = self.catalog.features.get(path[1]) if path[0] == "features" else None
-        return feature is not None and is_on(feature, self.answers)
+    def _does_no_harm(self, option: Option, value: Value | None) -> bool:
+        """Whether a row without an effect is accepted beside the answers."""
+        feature = self.catalog.features.get(option.feature)
+        if value is None or option.task not in ("", self.answers["project.task"]):
+            return False
+        if feature:
+            return not is_on(feature, self.answers)
+        return value == option.default
 
     def _set(self, row: _Row) -> _Row:
         option, value = self.options[row.path], self.wanted[row.path]
@@ -338,9 +367,9 @@ class _Rewrite:
         return others and table not in paths and self._is_known_to_be_off(table)
 
     def _is_known_to_be_off(self, table: Key) -> bool:
-        """Off, and not because it is new."""
+        """Off, and not because it is new, or goes with this task only."""
         key = (*table, "enabled")
-        return self.wanted.get(key) is False and ".".join(key) in self.previous
+        return self.wanted.get(key) is False and key in self.had
 
     def _add_rows(self, table: Key) -> None:
         before: Key = ()  # the last row that is there, in the order of the schema

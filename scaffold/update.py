@@ -23,6 +23,7 @@ from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.journal import apply_changes, locked
 from scaffold.merge import merge_files
 from scaffold.moves import follow_moves
+from scaffold.new import hardware_answers
 from scaffold.pristine import PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.reanswer import SETTINGS, complete, next_answers
 from scaffold.render import render_project
@@ -36,6 +37,7 @@ def update_project(
     *,
     settings: list[str],
     typed: Mapping[str, Value],
+    accelerate_config: str | None = None,
     ask: bool = False,
     dry_run: bool = False,
 ) -> None:
@@ -44,7 +46,8 @@ def update_project(
     Exits with 1 if there are conflicts. Raises ScaffoldError.
     """
     catalog = load_catalog()
-    fresh = {key: check(find_option(catalog, key), value) for key, value in typed.items()}
+    fresh = hardware_answers(catalog, accelerate_config)
+    fresh |= {key: check(find_option(catalog, key), value) for key, value in typed.items()}
     fresh |= dict(parse_setting(catalog, setting) for setting in settings)
     _run(catalog, folder, lambda previous: fresh, ask=ask, dry_run=dry_run)
 
@@ -59,7 +62,7 @@ def switch_feature(
 
     def fresh(previous: Mapping[str, Value]) -> Answers:
         key = switch_key(feature)
-        if on and key in previous and previous[key] != feature.off:
+        if on and key in previous and feature.is_on_with(previous[key]):
             return more  # as it is: with `--set`, its options change
         return {key: feature.example if on else feature.off, **more}
 

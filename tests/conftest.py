@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,7 @@ def ways(catalog: Catalog, feature: Component) -> list[Way]:
     """All ways in which a feature can be on: one for each of its choices."""
     if feature.switch:
         option = schema(catalog)[feature.switch]
-        values = [choice.value for choice in option.choices if choice.value != feature.off]
+        values = [choice.value for choice in option.choices if feature.is_on_with(choice.value)]
         return [
             Way(feature.name, ((feature.switch, value),)) for value in values or [feature.example]
         ]
@@ -56,10 +56,15 @@ def ways(catalog: Catalog, feature: Component) -> list[Way]:
     ]
 
 
+DEVICES = "hardware.distributed_type"
+
+
 def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
     """Answers to give so that these features are on, those they require too, and no others."""
     given: Answers = {"project.name": "example"}
-    given |= {switch_key(feature): feature.off for feature in catalog.features.values()}
+    # what it runs on follows from the others
+    features = [part for part in catalog.features.values() if part.switch != DEVICES]
+    given |= {switch_key(feature): feature.off for feature in features}
     pending = [way.feature for way in on]
     while pending:
         feature = catalog.features[pending.pop()]
@@ -119,9 +124,13 @@ def pairs(catalog: Catalog, task: str = "image_classification") -> Iterator[tupl
             yield one, two
 
 
-def meetings(catalog: Catalog, task: str) -> list[list[Way]]:
+def meetings(
+    catalog: Catalog, task: str, met_before: Collection[frozenset[str]] = ()
+) -> list[list[Way]]:
     """Projects in which every two features of a task that go together are both on, about half of
     all at a time: what goes wrong only beside another feature shows, and what hides behind it.
+
+    Pairs that have met before need not meet again.
     """
     random = Random(task)
     features = {feature.name: ways(catalog, feature) for feature in fitting(catalog, task)}
@@ -130,6 +139,7 @@ def meetings(catalog: Catalog, task: str) -> list[list[Way]]:
         for one, two in pairs(catalog, task)
         if not conflict(catalog, [one, two], task)
     }
+    missing -= set(met_before)
     found = []
     while missing:
         # a pair that has not met yet, and then as chance has it
@@ -152,6 +162,12 @@ def meetings(catalog: Catalog, task: str) -> list[list[Way]]:
 # many others
 UNTRAINED = (
     "precision=fp16",
+    "precision=fp8",
+    "type=XLA",
+    "sharding=fsdp",
+    "sharding=deepspeed",
+    "launcher=sagemaker",
+    "backend=cudagraphs",
     "compression=bf16",
     "kind=mlflow",
     "kind=trackio",
@@ -179,7 +195,7 @@ def bundles(catalog: Catalog, apart: int) -> list[tuple[str, list[Way]]]:
 
 
 def _add_to_bundle(
-    catalog: Catalog, found: list[tuple[str, list[Way]]], task: str, way: Way, most: int = 8
+    catalog: Catalog, found: list[tuple[str, list[Way]]], task: str, way: Way, most: int = 14
 ) -> None:
     for other, on in found:
         names = [other.feature for other in on]
@@ -193,11 +209,12 @@ def _add_to_bundle(
 def combinations(catalog: Catalog) -> dict[str, Answers]:
     """Answers by a label.
 
-    For each task: no feature, the default, each feature alone, all of them, and projects in which
-    every two features meet. For the first task, each way of a feature alone and among all others.
-    For each task, each of its own choices.
+    For each task: no feature, the default, each feature alone, all of them, each of its own
+    choices, and projects in which every two features meet that did not meet with a task before.
+    For the first task, each way of a feature alone and among all others.
     """
     found: dict[str, Answers] = {}
+    met: set[frozenset[str]] = set()
     for task, component in catalog.tasks.items():
         found[f"{task}, none"] = given_for(catalog, [], project__task=task)
         found[f"{task}, default"] = {"project.name": "example", "project.task": task}
@@ -210,22 +227,26 @@ def combinations(catalog: Catalog) -> dict[str, Answers]:
                 if task == FIRST_TASK:
                     on = as_many_as_possible(catalog, [way])
                     found[f"all with {way}"] = given_for(catalog, on)
-        for number, on in enumerate(meetings(catalog, task)):
+        for number, on in enumerate(meetings(catalog, task, met)):
             found[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
+            names = sorted(way.feature for way in on)
+            met |= {frozenset(pair) for pair in itertools.combinations(names, 2)}
         for key, value in own_choices(component):
             given = {"project.name": "example", "project.task": task, key: value}
             found[f"{key}={value}"] = given
             found[f"{key}={value}, all"] = found[f"{task}, all"] | given
     for key, value in own_choices(catalog.base):
         found[f"{key}={value}"] = given_for(catalog, []) | {key: value}
-    for key, value in own_choices(catalog.hardware):
-        found[f"{key}={value}"] = {"project.name": "example", key: value}
+    parts = [feature for feature in catalog.features.values() if "hardware" in feature.folder.parts]
+    for key, value in own_choices(catalog.hardware, *parts):
+        given = {**needed_for(catalog, key), "project.name": "example", key: value}
+        found[f"{key}={value}"] = given
     unique: dict[tuple[tuple[str, Value], ...], str] = {}
     for label, given in list(found.items()):
         try:
             answers = resolve(catalog, given)
         except AnswerError:  # a choice that does not go with every feature
-            assert label.endswith(", all"), label
+            assert label.endswith(", all") or label in FOR_OTHERS, label
             del found[label]
         else:
             unique.setdefault(tuple(answers.items()), label)
@@ -233,6 +254,11 @@ def combinations(catalog: Catalog) -> dict[str, Answers]:
 
 
 FIRST_TASK = "image_classification"
+# choices that the usual answers beside them refuse
+FOR_OTHERS = (
+    "fsdp.auto_wrap_policy=SIZE_BASED_WRAP",
+    "fsdp.auto_wrap_policy=NO_WRAP",
+)
 
 
 def own_choices(*components: Component) -> Iterator[tuple[str, str]]:
@@ -241,6 +267,24 @@ def own_choices(*components: Component) -> Iterator[tuple[str, str]]:
         for option in component.options:
             if option.name != "task":
                 yield from ((option.key, choice.value) for choice in option.choices)
+
+
+def needed_for(catalog: Catalog, key: str) -> Answers:
+    """Other answers, beside which a setting exists."""
+    option = schema(catalog)[key]
+    needed: Answers = {}
+    if option.feature and (feature := catalog.features[option.feature]).switch != key:
+        needed |= {**needed_for(catalog, feature.switch_key), feature.switch_key: feature.example}
+        for name in feature.requires:
+            other = catalog.features[name]
+            needed |= {**needed_for(catalog, other.switch_key), other.switch_key: other.example}
+    if option.task:
+        needed["project.task"] = option.task
+    for other, condition in option.when.items():
+        value = condition.values[0] if condition.values else int(condition.above or 0) + 1
+        if value != schema(catalog)[other].default:
+            needed |= {**needed_for(catalog, other), other: value}
+    return needed
 
 
 _rendered: dict[tuple[tuple[str, Value], ...], dict[str, str]] = {}

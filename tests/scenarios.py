@@ -1602,7 +1602,10 @@ STOPPED = both(
         'checkpoints.states["early_stopping"] = early_stopping',
     ),
     everywhere("EarlyStopping, ", "", TRAIN),
-    delete(TRAIN, f"early_stopping_patience: int = 5  # epochs without improvement\n{MIN_DELTA}"),
+    delete(
+        TRAIN,
+        f"early_stopping_patience: int = 5  # evaluations without improvement\n{MIN_DELTA}",
+    ),
 )
 scenario("by hand: a feature taken out, then turned off", STOPPED, NO_STOP, expect=nothing)
 scenario("by hand: a feature taken out, where lines are indented", STOPPED, EMA)

@@ -234,6 +234,8 @@ def test_the_same_answers_write_the_same_project_however_given(
     terminal.answer("(project.name) [project]", "net")
     terminal.choose("(hardware.distributed_type)", "MULTI_CPU")
     terminal.answer("(hardware.num_processes) [2]", "2")
+    terminal.answer("(hardware.num_machines) [1]")
+    terminal.choose("(hardware.launcher)", "accelerate")
     menu = terminal.wait("(hardware.mixed_precision)")
     assert "bf16 - 16 bits" in menu
     assert "fp16" not in menu, "has no effect on the CPU"
@@ -381,8 +383,9 @@ def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
     options = ["--set", "hardware.distributed_type=MULTI_CPU", "--epochs", "3"]
     options += ["--set", "features.ema=true", "--answers", str(tmp_path / "answers.toml")]
     terminal = start(*options)
-    for key in ("project.name", "hardware.num_processes", "hardware.mixed_precision"):
-        terminal.answer(f"({key})")
+    terminal.answer("(project.name)")
+    for name in ("num_processes", "num_machines", "launcher", "mixed_precision"):
+        terminal.answer(f"(hardware.{name})")
     terminal.answer("(training.learning_rate)")
     terminal.answer("(training.optimizer)")
     terminal.answer("(training.gradient_accumulation_steps)")
@@ -398,11 +401,17 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     terminal.answer("(project.name)")
     terminal.choose("(hardware.distributed_type)", "NO")
     terminal.press("y", "(hardware.use_cpu)")
+    terminal.press(ENTER, "(hardware.launcher)")
     assert "fp16" not in terminal.wait("(hardware.mixed_precision)")
     terminal.press(ESCAPE)
+    terminal.press(ESCAPE, "(hardware.launcher)")
     terminal.press("n", "(hardware.use_cpu)", "» yes")
+    terminal.press(ENTER, "(hardware.sharding)")
+    terminal.press(ENTER, "(hardware.launcher)")
     assert "fp16" in terminal.wait("(hardware.mixed_precision)")
     terminal.press(ESCAPE)
+    terminal.press(ESCAPE, "(hardware.launcher)")
+    terminal.press(ESCAPE, "(hardware.sharding)")
     terminal.press(ESCAPE, "(hardware.use_cpu)")
     terminal.choose("(hardware.distributed_type)", "MULTI_GPU")
     terminal.press(ENTER, "(hardware.num_processes)")

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
 
-from scaffold.answers import Answers, applies, is_on, resolve, schema
+from scaffold.answers import Answers, applies, default_answers, is_on, resolve, schema
+from scaffold.ask import Dialogue, Reply, make_question
 from scaffold.catalog import Catalog, load_catalog
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render import render_project
@@ -151,6 +152,70 @@ def test_all_defaults_of_tasks_are_settings_that_exist(catalog: Catalog) -> None
     for task in catalog.tasks.values():
         assert task.defaults.keys() <= options.keys(), task.name
         resolve(catalog, {"project.task": task.name, **task.defaults})
+
+
+def test_all_defaults_of_choices_are_settings_that_exist(catalog: Catalog) -> None:
+    options = schema(catalog)
+    found = 0
+    for option in options.values():
+        for choice in option.choices:
+            assert choice.defaults.keys() <= options.keys() - {option.key}, option.key
+            if choice.defaults:
+                task = {"project.task": option.task} if option.task else {}
+                resolve(catalog, {**task, option.key: choice.value, **choice.defaults})
+                found += 1
+    assert found >= 2
+
+
+def test_a_choice_has_defaults_of_its_own(other: Path) -> None:
+    manifest = other / "tasks/other/task.toml"
+    text = 'help = "a large one"'
+    replace_in(manifest, text, f"{text}\ndefaults.training.epochs = 9")
+    catalog = load_catalog(other)
+    key = "training.epochs"
+    assert resolve(catalog, given_other())[key] == 3
+    assert resolve(catalog, given_other(other__model="large"))[key] == 9
+    assert resolve(catalog, given_other(other__model="large", training__epochs=5))[key] == 5
+
+
+def test_a_choice_of_another_task_changes_no_default(catalog: Catalog) -> None:
+    given = {"text_classification.model": "pretrained"}
+    usual = default_answers(catalog, {})
+    assert default_answers(catalog, given) == usual
+    beside = default_answers(catalog, {"project.task": "text_classification", **given})
+    assert beside["training.learning_rate"] == 5e-5 < usual["training.learning_rate"]
+
+
+def test_a_later_question_shows_the_default_of_a_choice(catalog: Catalog) -> None:
+    dialogue = Dialogue(catalog, {"project.task": "text_classification"}, remembered={})
+    assert make_question(dialogue, "training.learning_rate").default == "0.001"
+    dialogue.replies["text_classification.model"] = Reply(
+        {"text_classification.model": "pretrained"}, lines=1
+    )
+    assert make_question(dialogue, "training.learning_rate").default == "5e-05"
+
+
+def test_a_default_follows_from_a_choice_that_is_given_later(cli: Cli, tmp_path: Path) -> None:
+    """What its owner has set stays."""
+    key = "text_classification.model"
+    own = ["--set", "training.learning_rate=0.01"]
+    for name, more, rate in (("usual", [], "5e-05"), ("own", own, "0.01")):
+        project = tmp_path / name
+        assert cli("new", project, "--yes", "--task", "text_classification", *more).code == 0
+        assert cli("update", project, "--set", f"{key}=pretrained").code == 0
+        assert f"learning_rate: float = {rate} " in (project / "train.py").read_text()
+
+
+def test_yes_or_no_and_a_text_have_folders_too(other: Path) -> None:
+    folder = other / "tasks/other/features/clipping/log_norm/true/fragments"
+    write_files(folder, {"train.py": "#: slot setup\nlog('yes')\n"})
+    catalog = load_catalog(other)
+    on = given_other(features__clipping__enabled=True)
+    assert "log('yes')" not in render_project(catalog, resolve(catalog, on))["train.py"]
+    given = {**on, "features.clipping.log_norm": True}
+    assert 'log("yes")' in render_project(catalog, resolve(catalog, given))["train.py"]
+    given = given_other(features__early_stopping__threshold="0.5")
+    assert "reached" in render_project(catalog, resolve(catalog, given))["train.py"]
 
 
 def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:

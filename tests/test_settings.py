@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scaffold.answers import Answers, applies, read_answers, resolve, schema, switch_key
+from scaffold.answers import Answers, applies, is_on, read_answers, resolve, schema, switch_key
 from scaffold.catalog import Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.settings import rewrite_settings, toml_literal, write_settings
@@ -89,11 +89,11 @@ def test_values_change_in_their_rows_and_all_else_stays(tmp_path: Path) -> None:
     )
     gone, added = changed(old, new)
     assert gone == [
-        "mixed_precision = 'no'  # of the model's computations: no, bf16, fp16",
+        "mixed_precision = 'no'  # of the model's computations: no, bf16, fp16, fp8",
         "epochs   =  20\t# as long as the GPU is mine",
     ]
     assert added == [
-        'mixed_precision = "bf16"  # of the model\'s computations: no, bf16, fp16',
+        'mixed_precision = "bf16"  # of the model\'s computations: no, bf16, fp16, fp8',
         "epochs   =  7\t# as long as the GPU is mine",
     ]
 
@@ -242,12 +242,17 @@ def owners_file(answers: Mapping[str, Value], draw: random.Random) -> str:
     short: list[str] = []
     way = draw.choice(["tables", "tables", "[features]", "features.", "features = {}"])
     everything: list[str] = []
+    needed = {
+        f"features.{name}"
+        for feature in CATALOG.features.values()
+        for name in (feature.requires if is_on(feature, answers) else ())
+    }
     for table, rows in tables.items():
         if draw.random() < 0.3:
             draw.shuffle(rows)
         if draw.random() < 0.3 and not table.startswith("features"):
             rows = rows[: draw.randrange(len(rows) + 1)]
-        if draw.random() < 0.1:
+        if draw.random() < 0.1 and table not in needed:
             continue
         name = table.removeprefix("features.")
         inline = f"{{{', '.join(f'{k} = {toml_literal(v)}' for k, v in rows)}}}"

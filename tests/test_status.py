@@ -258,6 +258,7 @@ def test_answers_that_were_edited_are_not_applied_yet(
         "features.clipping.enabled": (True, False),
         "features.clipping.kind": ("norm", None),
         "features.clipping.max_norm": (1.0, None),
+        "features.clipping.log_norm": (False, None),
         "features.ema.enabled": (False, True),
         "features.ema.decay": (None, 0.9),
         "features.schedule.kind": ("cosine", "wsd"),

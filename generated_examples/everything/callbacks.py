@@ -45,7 +45,7 @@ class BestModel:
 
 
 class EarlyStopping:
-    """Counts the epochs since the score, of which more is better, last improved."""
+    """Counts the evaluations since the score, of which more is better, last improved."""
 
     def __init__(self, patience: int, min_delta: float) -> None:
         self.patience, self.min_delta = patience, min_delta
@@ -229,6 +229,35 @@ def stop_on_nan(loss: float, progress: Progress) -> None:
             f"The loss is {loss} at update {progress.update}: take a lower learning rate, or look "
             "at the data. The checkpoints are from before."
         )
+
+
+class StopOnSpike:
+    """Ends the run where the loss is far above the running average of those read before.
+
+    The loss is the same on all processes, so all end together. Chowdhery et al. 2022,
+    https://arxiv.org/abs/2204.02311, section 5.1, say what to do then.
+    """
+
+    def __init__(self, factor: float, min_reads: int = 5) -> None:
+        self.factor, self.min_reads = factor, min_reads
+        self.average, self.reads = 0.0, 0
+
+    def step(self, loss: float, progress: Progress) -> None:
+        if self.reads >= self.min_reads and loss > self.factor * self.average:
+            raise SystemExit(
+                f"The loss is {loss:.4g} at update {progress.update}, and was {self.average:.4g} on "
+                "average: resume an earlier checkpoint with a lower learning rate, or look at the "
+                "data."
+            )
+        self.reads += 1
+        # the mean of the first ten, then an exponential average
+        self.average += (loss - self.average) / min(self.reads, 10)
+
+    def state_dict(self) -> dict:
+        return {"average": self.average, "reads": self.reads}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.average, self.reads = state["average"], state["reads"]
 
 
 def synchronize_batch_norm(model: nn.Module, device: torch.device) -> nn.Module:

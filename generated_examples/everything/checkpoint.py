@@ -3,21 +3,28 @@
 import json
 import math
 import os
+import random
 import shutil
 import signal
+import sys
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from pickle import PickleError
+from types import TracebackType
 
+import numpy as np
 import torch
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
-from safetensors.torch import load_model
+from safetensors.torch import load_file
 from tqdm import tqdm
 
 # the settings that a checkpoint's batches are counted with
@@ -27,6 +34,8 @@ FIXED = [
     "cross_validation_folds",
     "cross_validation_fold",
 ]
+# what schedulers and spot machines send, and Ctrl-C
+SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
 
 
 @dataclass
@@ -55,10 +64,13 @@ class Checkpoints:
         self.states = {"progress": progress, **states}
         self.saved, self.saved_at = replace(progress), time.monotonic()
         # the handler knows the list alone: it outlives the run, and must not keep the model alive
-        signals = self.signals = []
-        for name in ("SIGTERM", "SIGUSR1"):  # what schedulers and spot machines send
+        self.signals: list[int] = []
+        for name in SIGNALS:
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), lambda number, frame: signals.append(number))
+                signal.signal(getattr(signal, name), partial(note_signal, self.signals))
+        self.aside: tuple | None = None  # what was put aside after the last update; None within one
+        # the hook outlives the run, and must not keep the model alive
+        sys.excepthook = partial(show_and_save, weakref.ref(self))
 
     def after_update(self) -> None:
         """Save where the settings ask for it. All processes call it together."""
@@ -78,6 +90,7 @@ class Checkpoints:
         if unit == "epochs" and epoch % self.config.checkpoint_every == 0:
             self.save()
         self.stop_if_told()
+        self.end_update()  # an epoch that was evaluated and counted is not to be so again
 
     def after_training(self) -> None:
         """Save the end of the run. All processes call it together."""
@@ -106,9 +119,12 @@ class Checkpoints:
             if self.accelerator.is_main_process:
                 facts = {name: getattr(self.config, name) for name in FIXED}
                 facts["processes"] = self.accelerator.num_processes
-                facts["files"] = {path.name: path.stat().st_size for path in scratch.iterdir()}
+                files = [path for path in scratch.rglob("*") if path.is_file()]
+                names = [path.relative_to(scratch).as_posix() for path in files]
+                sizes = [path.stat().st_size for path in files]
+                facts["files"] = dict(zip(names, sizes, strict=True))
                 (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
-                for path in [*scratch.iterdir(), scratch]:
+                for path in [*scratch.rglob("*"), scratch]:
                     flush(path)
                 target = folder / f"checkpoint_{self.progress.update:08d}"
                 while target.exists():  # saved twice at one update: the later name sorts later
@@ -132,6 +148,37 @@ class Checkpoints:
             update = self.progress.update
             self.accelerator.print(f"stopped by a signal at update {update}: go on with --resume")
             raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later
+
+    def begin_update(self) -> None:
+        """From here on the weights are no longer those of the last update."""
+        self.aside = None
+
+    def end_update(self) -> None:
+        """Put aside what the next batch, or an evaluation, changes before the next update is done."""
+        values = {
+            name: {key: duplicate(value) for key, value in vars(state).items()}
+            for name, state in self.states.items()
+        }
+        chance = torch.get_rng_state(), torch.cuda.get_rng_state_all()
+        self.aside = values, random.getstate(), np.random.get_state(), *chance
+
+    def save_last_update(self) -> None:
+        """Save the last update that was whole, where one process alone can."""
+        if self.accelerator.num_processes > 1:
+            print("not saved: that takes all processes, and the others may wait for this one")
+        elif self.aside is None:
+            print("not saved: there is no whole update, or the error came within one")
+        else:
+            values, python_chance, numpy_chance, chance, device_chance = self.aside
+            for name, state in self.states.items():
+                vars(state).update(values[name])
+            random.setstate(python_chance)
+            np.random.set_state(numpy_chance)
+            torch.set_rng_state(chance)
+            torch.cuda.set_rng_state_all(device_chance)
+            if self.saved != self.progress:
+                self.save()
+            print(f"update {self.progress.update} is saved: go on with --resume")
 
     def resume(self) -> None:
         """Load the checkpoint that `--resume` asks for. Refuses to start over an earlier run."""
@@ -227,7 +274,32 @@ def save_weights(accelerator: Accelerator, model, path: Path) -> None:
 
 def load_weights(accelerator: Accelerator, model, path: Path) -> None:
     """Load what save_weights saved, into the prepared model."""
-    load_model(accelerator.unwrap_model(model), path)
+    weights = load_file(path)
+    # not strict: weights that two layers share are saved once
+    accelerator.unwrap_model(model).load_state_dict(weights, strict=False)
+
+
+def note_signal(signals: list[int], number: int, frame) -> None:
+    """Remember a signal until the update is done. A second Ctrl-C interrupts at once."""
+    signals.append(number)
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)
+
+
+def duplicate(value):
+    """The value, or a copy if it may be changed in place."""
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    return copy(value) if isinstance(value, list | dict) else value
+
+
+def show_and_save(
+    checkpoints: weakref.ref, kind: type, error: BaseException, trace: TracebackType | None
+) -> None:
+    """Python calls it with an error that nothing caught."""
+    sys.__excepthook__(kind, error, trace)
+    if run := checkpoints():
+        run.save_last_update()
 
 
 @contextmanager

@@ -102,6 +102,21 @@ def augment(image: Tensor, config, generator: torch.Generator) -> Tensor:
     return padded[..., down : down + height, right : right + width]
 
 
+def loading_settings(dataset, config) -> dict[str, bool | int | None]:
+    """How the loader of these data hands over its batches."""
+    workers = config.num_workers > 0
+    if workers and config.data_loading_persistent_workers and hasattr(dataset, "set_epoch"):
+        raise SystemExit(
+            "Data workers that stay do not see the epoch, which the training data follow: turn "
+            "them off with --no-data-loading-persistent-workers."
+        )
+    return {
+        "pin_memory": config.data_loading_pin_memory and torch.accelerator.is_available(),
+        "prefetch_factor": config.data_loading_prefetch_factor if workers else None,
+        "persistent_workers": config.data_loading_persistent_workers and workers,
+    }
+
+
 def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
     """Further sets to evaluate, by the name that their metrics begin with: yours to change.
 
@@ -128,9 +143,12 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         sampler=BalancedSampler(read_labels(train_set), config.seed),
         drop_last=True,
         num_workers=config.num_workers,
+        **loading_settings(train_set, config),
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
+    # their own generator, or a start of workers would move the dropout's, and workers that stay not
+    settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -23,9 +23,10 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, Subset
 
+import checkpoint
 import cross_validate
 import train
-from callbacks import Ema, LearningCurves, Throughput, synchronize_batch_norm
+from callbacks import Ema, LearningCurves, StopOnSpike, Throughput, synchronize_batch_norm
 from checkpoint import Progress, find_checkpoints, remaining_batches
 from data import (
     Augmented,
@@ -34,6 +35,7 @@ from data import (
     build_datasets,
     build_loaders,
     build_more_loaders,
+    loading_settings,
 )
 from hooks import HOOKS
 from metrics import ClassMetrics, HardSamples, RunningLoss, count_errors
@@ -52,6 +54,7 @@ SETTINGS = {
     "keep_checkpoints": 99,
     "clipping_max_norm": 1e9,  # so that it does not hide a gradient of another size
     "cross_validation_folds": 4,
+    "num_workers": 1,
     "early_stopping_patience": 99,
     "eval_batch_size": 64,
     "evaluation_by_updates_every": 6,
@@ -59,6 +62,7 @@ SETTINGS = {
     "mixed_precision": "no",  # in 16 bits, runs that should be equal are equal only roughly
     "mixing_probability": 0.0,  # what is mixed by chance is other on 1 and 2 processes
     "profiler_wait": 99,
+    "stop_on_spike_factor": 1e9,
 }
 
 
@@ -483,6 +487,35 @@ def count_hard_samples(folder: Path) -> None:
         (folder / f"{accelerator.num_processes}").write_text(json.dumps(facts))
 
 
+def test_the_loaders_have_the_settings():
+    changes = {"data_loading_prefetch_factor": 3, "data_loading_persistent_workers": False}
+    for loader in build_loaders(train.Config(num_workers=2, **changes)):
+        assert (loader.num_workers, loader.prefetch_factor) == (2, 3)
+    for loader in build_loaders(train.Config(num_workers=0, **changes)):
+        assert (loader.num_workers, loader.prefetch_factor) == (0, None)
+
+
+def test_memory_is_page_locked_for_a_device():
+    for device in (True, False):
+        with mock.patch.object(torch.accelerator, "is_available", lambda device=device: device):
+            settings = loading_settings([], train.Config(data_loading_pin_memory=True))
+            assert settings["pin_memory"] == device
+
+
+def test_a_resumed_run_with_workers_that_stay_is_exact(tmp_path, monkeypatch, capsys):
+    config = train.Config(num_workers=0)
+    stay = not hasattr(build_loaders(config)[0].dataset, "set_epoch")
+    monkeypatch.setitem(SETTINGS, "data_loading_persistent_workers", stay)
+    test_resume_is_exact(tmp_path, monkeypatch, capsys, every=8)
+
+
+def test_workers_that_stay_are_refused_where_they_would_do_harm():
+    config = train.Config(num_workers=1, data_loading_persistent_workers=True)
+    assert loading_settings([], config)["persistent_workers"]
+    with pytest.raises(SystemExit, match="do not see the epoch"):
+        loading_settings(mock.Mock(spec=["set_epoch"]), config)
+
+
 def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
     """It stops after its patience, and a run that is resumed afterwards stays stopped."""
     step, stepped = train.EarlyStopping.step, []
@@ -826,9 +859,16 @@ def test_predictions_are_written(tmp_path):
     assert len((tmp_path / "predictions.csv").read_text().splitlines()) > 1
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
-def test_signal_saves_and_stops(tmp_path, name):
+@pytest.fixture(autouse=True)
+def interruptible(monkeypatch):
+    """Ctrl-C ends pytest, and not only the run of a test."""
+    monkeypatch.setattr(checkpoint, "SIGNALS", ["SIGTERM", "SIGUSR1"])
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1", "SIGINT"])
+def test_signal_saves_and_stops(tmp_path, monkeypatch, name):
     """A run that is told to stop saves, ends with status 75, and can be resumed exactly."""
+    monkeypatch.setattr(checkpoint, "SIGNALS", [name])
     number = getattr(signal, name)
     whole = run(tmp_path / "whole", checkpoint_unit="epochs", checkpoint_every=9)
     handler = signal.getsignal(number)
@@ -842,6 +882,14 @@ def test_signal_saves_and_stops(tmp_path, name):
     signal.signal(number, handler)
 
 
+def test_a_second_interrupt_ends_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SIGNALS", ["SIGINT"])
+    with pytest.raises(KeyboardInterrupt):
+        signalled_run(tmp_path, signal.SIGINT, times=2)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not find_checkpoints(tmp_path)
+
+
 def test_signal_to_one_process_stops_all(tmp_path):
     launch(signalled_run, tmp_path)
     stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
@@ -849,14 +897,15 @@ def test_signal_to_one_process_stops_all(tmp_path):
     assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
 
 
-def signalled_run(folder: Path, number: int = signal.SIGTERM) -> None:
+def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1) -> None:
     """Train, and tell the last process to stop in its third update."""
     after_update = train.Checkpoints.after_update
 
     def tell(checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.update == 3 and checkpoints.accelerator.process_index == last:
-            os.kill(os.getpid(), number)
+            for _ in range(times):
+                os.kill(os.getpid(), number)
         after_update(checkpoints)
 
     with mock.patch.object(train.Checkpoints, "after_update", tell):
@@ -880,6 +929,74 @@ def test_profiler_writes_what_a_short_run_had(tmp_path):
 
 def read_trace(folder: Path) -> list[dict]:
     return json.loads((folder / "profile_0.json").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize("function", ["fail_in_forward", "fail_after_evaluation", "interrupt"])
+def test_an_error_loses_nothing(tmp_path, capsys, function):
+    """What is saved at an error goes on exactly, whatever the error has cut off."""
+    cadence = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
+    whole = run(tmp_path / "whole", **cadence)
+    whole_log = capsys.readouterr().out
+    out = run_alone(function, tmp_path / "failed")
+    assert "is saved: go on with --resume" in out, out
+    assert len(find_checkpoints(tmp_path / "failed")) == 1
+    resumed = run(tmp_path / "failed", resume="newest", **cadence)
+    assert_same_files(whole, resumed, sorted(path.name for path in whole.iterdir()))
+    reports = [
+        [line for line in log.splitlines() if line.startswith(("update ", "epoch "))]
+        for log in (whole_log, capsys.readouterr().out)
+    ]
+    assert reports[1] and reports[0][-len(reports[1]) :] == reports[1]
+
+
+def test_half_an_update_is_not_saved(tmp_path):
+    assert "not saved: there is no whole update" in run_alone("fail_within_update", tmp_path)
+    assert not find_checkpoints(tmp_path)
+
+
+def test_one_of_two_processes_saves_nothing(tmp_path):
+    result = launch(fail_in_forward, tmp_path)
+    assert "not saved: that takes all processes" in result.stdout, result.stderr
+    assert not find_checkpoints(tmp_path)
+
+
+def run_alone(function: str, folder: Path) -> str:
+    """Call a function of this file in a process of its own. Returns what it printed."""
+    command = [sys.executable, __file__, function, str(folder)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert "fail(folder, " in result.stderr, "the error itself must be shown"
+    return result.stdout
+
+
+def fail(folder: Path, owner, name: str, time: int, error: BaseException) -> None:
+    """Train until a method has been called so many times."""
+    method = getattr(owner, name)
+    left = iter(range(time - 1))
+
+    def failing(*arguments):
+        result = method(*arguments)
+        if next(left, None) is None:
+            raise error
+        return result
+
+    with mock.patch.object(owner, name, failing):
+        run(folder, checkpoint_unit="epochs", checkpoint_every=9)
+
+
+def fail_in_forward(folder: Path) -> None:
+    fail(folder, train.RunningLoss, "add", 9, InterruptedError("of the test"))
+
+
+def fail_after_evaluation(folder: Path) -> None:
+    fail(folder, train.Progress, "end_epoch", 1, InterruptedError("of the test"))
+
+
+def fail_within_update(folder: Path) -> None:
+    fail(folder, train.Checkpoints, "begin_update", 2, InterruptedError("of the test"))
+
+
+def interrupt(folder: Path) -> None:
+    fail(folder, train.RunningLoss, "add", 3, KeyboardInterrupt())
 
 
 def scheduled_rates(updates: int, **changes) -> list[float]:
@@ -974,6 +1091,45 @@ def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="nan at update 1: this is not saved"):
         run(tmp_path, log_every=99, checkpoint_unit="updates", checkpoint_every=1)
     assert not find_checkpoints(tmp_path)
+
+
+def test_a_spike_is_far_above_the_running_average():
+    stop_on_spike = StopOnSpike(factor=3.0, min_reads=2)
+    for loss in (1.0, 9.0, 2.0, 11.9):  # the first two only count; 3 times a mean of 4 is 12
+        stop_on_spike.step(loss, Progress())
+    with pytest.raises(SystemExit, match="is 18 at update 7, and was 5.975 on average"):
+        stop_on_spike.step(18.0, Progress(update=7))
+    for loss in 30 * [5.0] + [15.0]:
+        stop_on_spike.step(loss, Progress())
+    assert stop_on_spike.average == pytest.approx(0.9 * 5.0 + 0.1 * 15.0, abs=0.05)
+
+
+def test_a_spike_stops_all_processes(tmp_path):
+    """One process meets it: both stop where the loss is read."""
+    launch(spike_run, tmp_path)
+    stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
+    assert len(stopped) == 2, f"{len(stopped)} of 2 processes stopped where the loss is read"
+    assert all("on average" in reason for reason in stopped)
+
+
+def spike_run(folder: Path) -> None:
+    """Train until the losses of the last process are 100 times as high, in the second epoch."""
+    add = train.RunningLoss.add
+
+    def add_spike(train_loss, losses, *more) -> None:
+        spike = train_loss.accelerator.process_index == 1 and find_checkpoints(folder)
+        add(train_loss, 100 * losses if spike else losses, *more)
+
+    with mock.patch.object(train.RunningLoss, "add", add_spike):
+        run(folder, checkpoint_unit="epochs", checkpoint_every=1, stop_on_spike_factor=3.0)
+
+
+def test_a_resumed_run_remembers_the_average(tmp_path, monkeypatch):
+    run(tmp_path, max_steps=5)
+    read = train.RunningLoss.read
+    monkeypatch.setattr(train.RunningLoss, "read", lambda train_loss: 100 * read(train_loss))
+    with pytest.raises(SystemExit, match="at update 6"):
+        run(tmp_path, resume="newest", stop_on_spike_factor=3.0)
 
 
 def test_batch_norm_is_synchronized_on_gpus():

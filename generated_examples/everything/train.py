@@ -29,6 +29,7 @@ from callbacks import (
     MetricsFile,
     PredictionsFile,
     Profiler,
+    StopOnSpike,
     Throughput,
     stop_on_nan,
     synchronize_batch_norm,
@@ -47,7 +48,7 @@ from metrics import (
     format_metrics,
 )
 from micro_batches import MicroBatches
-from mixing import mix
+from mixing import blend, mix
 from model import build_model
 from parameter_groups import group_parameters
 
@@ -66,27 +67,28 @@ class Config:
     checkpoint_unit: Literal["epochs", "updates", "minutes"] = "epochs"  # of checkpoint_every
     keep_checkpoints: int = 2  # the newest so many
     clipping_max_norm: float = 1.0  # of all gradients together, once an update
-    # parts of training and validation data together, each held out once
-    cross_validation_folds: int = 5
+    cross_validation_folds: int = 5  # parts of the data, each held out once
     cross_validation_fold: int = 0  # the part that is held out, counted from 0
     augmentation_pixels: int = 1  # that images are moved by at most, in each direction
     custom_metric_limit: float = 1.0  # a sample with a higher loss is hard
-    early_stopping_patience: int = 5  # epochs without improvement
+    data_loading_pin_memory: bool = True  # a GPU copies faster from page-locked memory
+    data_loading_prefetch_factor: int = 2  # batches that each data worker reads ahead
+    data_loading_persistent_workers: bool = False  # data workers stay from one epoch to the next
+    early_stopping_patience: int = 5  # evaluations without improvement
     early_stopping_min_delta: float = 0.0  # a smaller change is no improvement
     ema_decay: float = 0.99  # share of the average that stays at each update
     eval_batch_size: int = 64  # per process, for validation and test
     evaluation_by_updates_every: int = 100  # updates; the last one is always evaluated
-    # of the gradients that processes exchange
-    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"
+    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"  # of what processes exchange
     label_smoothing: float = 0.1  # share of a label that goes to all classes, in training
-    mixed_precision: Literal["no", "bf16", "fp16"] = "bf16"  # of the model's computations
+    mixed_precision: Literal["no", "bf16", "fp16", "fp8"] = "bf16"  # of the model's computations
     mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha)
     mixing_probability: float = 1.0  # share of the batches that are mixed
     profiler_wait: int = 5  # updates before the profiler starts
-    # updates that it runs without recording, because its own start is slow
-    profiler_warmup: int = 2
+    profiler_warmup: int = 2  # updates that it runs before it records
     profiler_active: int = 3  # updates that are recorded
     schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
+    stop_on_spike_factor: float = 3.0  # times the running average of the loss: more ends the run
     tracker_project: str = "everything"  # the tracker's name for all runs of this kind
     output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights
     resume: str = ""  # "newest", or a checkpoint
@@ -203,6 +205,8 @@ def main(config: Config) -> None:
     profiler = Profiler(accelerator, config)
     hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
     checkpoints.states["hooks"] = hooks
+    stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
+    checkpoints.states["stop_on_spike"] = stop_on_spike
     throughput = Throughput(accelerator, train_loss, progress, total_updates)
     checkpoints.resume()
     if progress.update == 0:
@@ -242,15 +246,10 @@ def main(config: Config) -> None:
                                 images, labels, config.mixing_alpha, config.mixing_probability
                             )
                             logits = model(images)
-                            losses = share * F.cross_entropy(
+                            targets = blend(labels, others, share, classes=logits.shape[-1])
+                            losses = F.cross_entropy(
                                 logits,
-                                labels,
-                                reduction="none",
-                                label_smoothing=config.label_smoothing,
-                            )
-                            losses += (1 - share) * F.cross_entropy(
-                                logits,
-                                others,
+                                targets,
                                 reduction="none",
                                 label_smoothing=config.label_smoothing,
                             )
@@ -263,6 +262,7 @@ def main(config: Config) -> None:
             accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
+            checkpoints.begin_update()
             hooks.call("step_start")
             optimizer.step()
             optimizer.zero_grad()
@@ -278,6 +278,7 @@ def main(config: Config) -> None:
                 if hooks.agree():
                     break
                 stop_on_nan(loss, progress)
+                stop_on_spike.step(loss, progress)
                 log(throughput.read())
             every = config.evaluation_by_updates_every
             if progress.update % every == 0 or progress.update == total_updates:
@@ -297,6 +298,7 @@ def main(config: Config) -> None:
                 if accelerator.is_main_process:
                     metrics_file(progress, metrics)
                     learning_curves()
+            checkpoints.end_update()
             if early_stopping.stop:
                 break
             if progress.update == total_updates:

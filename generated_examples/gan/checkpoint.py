@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from pickle import PickleError
@@ -17,7 +18,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
-from safetensors.torch import load_model
+from safetensors.torch import load_file
 from tqdm import tqdm
 
 # the settings that a checkpoint's batches are counted with
@@ -25,6 +26,8 @@ FIXED = [
     "batch_size",
     "seed",
 ]
+# what schedulers and spot machines send, and Ctrl-C
+SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
 
 
 @dataclass
@@ -53,10 +56,10 @@ class Checkpoints:
         self.states = {"progress": progress, **states}
         self.saved, self.saved_at = replace(progress), time.monotonic()
         # the handler knows the list alone: it outlives the run, and must not keep the model alive
-        signals = self.signals = []
-        for name in ("SIGTERM", "SIGUSR1"):  # what schedulers and spot machines send
+        self.signals: list[int] = []
+        for name in SIGNALS:
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), lambda number, frame: signals.append(number))
+                signal.signal(getattr(signal, name), partial(note_signal, self.signals))
 
     def after_update(self) -> None:
         """Save where the settings ask for it. All processes call it together."""
@@ -104,9 +107,12 @@ class Checkpoints:
             if self.accelerator.is_main_process:
                 facts = {name: getattr(self.config, name) for name in FIXED}
                 facts["processes"] = self.accelerator.num_processes
-                facts["files"] = {path.name: path.stat().st_size for path in scratch.iterdir()}
+                files = [path for path in scratch.rglob("*") if path.is_file()]
+                names = [path.relative_to(scratch).as_posix() for path in files]
+                sizes = [path.stat().st_size for path in files]
+                facts["files"] = dict(zip(names, sizes, strict=True))
                 (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
-                for path in [*scratch.iterdir(), scratch]:
+                for path in [*scratch.rglob("*"), scratch]:
                     flush(path)
                 target = folder / f"checkpoint_{self.progress.update:08d}"
                 while target.exists():  # saved twice at one update: the later name sorts later
@@ -224,7 +230,16 @@ def save_weights(accelerator: Accelerator, model, path: Path) -> None:
 
 def load_weights(accelerator: Accelerator, model, path: Path) -> None:
     """Load what save_weights saved, into the prepared model."""
-    load_model(accelerator.unwrap_model(model), path)
+    weights = load_file(path)
+    # not strict: weights that two layers share are saved once
+    accelerator.unwrap_model(model).load_state_dict(weights, strict=False)
+
+
+def note_signal(signals: list[int], number: int, frame) -> None:
+    """Remember a signal until the update is done. A second Ctrl-C interrupts at once."""
+    signals.append(number)
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class BestModel:
 
 
 class EarlyStopping:
-    """Counts the epochs since the score, of which more is better, last improved."""
+    """Counts the evaluations since the score, of which more is better, last improved."""
 
     def __init__(self, patience: int, min_delta: float) -> None:
         self.patience, self.min_delta = patience, min_delta

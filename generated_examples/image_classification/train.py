@@ -44,7 +44,7 @@ class Config:
     checkpoint_unit: Literal["epochs", "updates", "minutes"] = "epochs"  # of checkpoint_every
     keep_checkpoints: int = 2  # the newest so many
     clipping_max_norm: float = 1.0  # of all gradients together, once an update
-    early_stopping_patience: int = 5  # epochs without improvement
+    early_stopping_patience: int = 5  # evaluations without improvement
     early_stopping_min_delta: float = 0.0  # a smaller change is no improvement
     schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
     output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights

@@ -19,7 +19,7 @@ from model import build_tokenizer
 
 @torch.no_grad()
 def write_sample(model: nn.Module, config, path: Path, length: int = 400) -> None:
-    """Write a text that the model makes up, of so many tokens. Only the main process calls it.
+    """Write a text that the model makes up, of so many tokens.
 
     It has a seed of its own, so that training draws the same random numbers as without it.
     """
@@ -63,7 +63,7 @@ class BestModel:
 
 
 class EarlyStopping:
-    """Counts the epochs since the score, of which more is better, last improved."""
+    """Counts the evaluations since the score, of which more is better, last improved."""
 
     def __init__(self, patience: int, min_delta: float) -> None:
         self.patience, self.min_delta = patience, min_delta

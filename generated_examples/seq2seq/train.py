@@ -46,7 +46,7 @@ class Config:
     layers: int = 1  # of the encoder, and as many of the decoder
     dropout: float = 0.0  # share of activations dropped; more than 0 where data are few
     clipping_max_norm: float = 1.0  # of all gradients together, once an update
-    early_stopping_patience: int = 5  # epochs without improvement
+    early_stopping_patience: int = 5  # evaluations without improvement
     early_stopping_min_delta: float = 0.0  # a smaller change is no improvement
     schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
     output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights

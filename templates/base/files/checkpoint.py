@@ -23,6 +23,7 @@ FIXED = [
     "seed",
     #: slot fixed
 ]
+#: slot constants
 
 
 @dataclass
@@ -96,9 +97,12 @@ class Checkpoints:
             if self.accelerator.is_main_process:
                 facts = {name: getattr(self.config, name) for name in FIXED}
                 facts["processes"] = self.accelerator.num_processes
-                facts["files"] = {path.name: path.stat().st_size for path in scratch.iterdir()}
+                files = [path for path in scratch.rglob("*") if path.is_file()]
+                names = [path.relative_to(scratch).as_posix() for path in files]
+                sizes = [path.stat().st_size for path in files]
+                facts["files"] = dict(zip(names, sizes, strict=True))
                 (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
-                for path in [*scratch.iterdir(), scratch]:
+                for path in [*scratch.rglob("*"), scratch]:
                     flush(path)
                 target = folder / f"checkpoint_{self.progress.update:08d}"
                 while target.exists():  # saved twice at one update: the later name sorts later
@@ -120,6 +124,7 @@ class Checkpoints:
             if not os.access(folder, os.W_OK):
                 raise PermissionError("no permission")
         found = find_checkpoints(folder)
+        #: slot before_resume
         if found and not resume:
             raise SystemExit(f"{folder} holds a run: --resume it, or take another --output-dir.")
         if resume == "newest" and not found:
@@ -195,7 +200,9 @@ def remaining_batches(accelerator: Accelerator, loader, progress: Progress, tota
 
 def save_weights(accelerator: Accelerator, model, path: Path) -> None:
     """Save the weights alone, as safetensors. All processes call it together."""
+    #: region weights
     weights = accelerator.get_state_dict(accelerator.unwrap_model(model))
+    #: end weights
     if accelerator.is_main_process:
         scratch = path.with_name(f"{path.name}.partial")
         with writing(path):
@@ -206,6 +213,15 @@ def save_weights(accelerator: Accelerator, model, path: Path) -> None:
     accelerator.wait_for_everyone()
 
 
+#: region load_weights when load_weights
+def load_weights(accelerator: Accelerator, model, path: Path) -> None:
+    """Load what save_weights saved, into the prepared model."""
+    ...  #: slot load_weights
+    # not strict: weights that two layers share are saved once
+    accelerator.unwrap_model(model).load_state_dict(weights, strict=False)
+
+
+#: end load_weights
 #: slot functions
 
 

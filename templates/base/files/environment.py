@@ -50,13 +50,17 @@ def count_updates(loader, config) -> tuple[int, int]:
 
 def describe(accelerator: Accelerator, model: torch.nn.Module, config, total_updates: int) -> str:
     """The settings in effect, in one line."""
+    #: region parameters
     parameters = sum(parameter.numel() for parameter in model.parameters())
+    #: end parameters
     #: region batch
     batch = f"{accelerator.num_processes} x {config.batch_size}"
     samples = accelerator.num_processes * config.batch_size
     #: end batch
     return (
+        #: region processes
         f"{accelerator.num_processes} process(es) on {accelerator.device.type} | "
+        #: end processes
         f"precision {accelerator.mixed_precision} | batch {batch} = {samples} | "
         f"{parameters:,} parameters | {total_updates} updates"
     )

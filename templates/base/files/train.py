@@ -1,6 +1,6 @@
 """Train {{ task.subject }}.
 
-    {{ launch.train }}
+    {{ launch.script }}
 
 --resume goes on from the newest checkpoint, --limit-batches 2 tries every line in seconds,
 --help lists the fields of Config: each of them is a flag.
@@ -127,6 +127,7 @@ def main(config: Config) -> None:
                 log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
                 #: slot after_log
             #: slot end_of_update
+            #: slot whole_update
             #: region leave_epoch when end_of_update
             #: slot leave_epoch
             #: end leave_epoch
@@ -181,5 +182,8 @@ def main(config: Config) -> None:
     accelerator.end_training()
 
 
+#: slot functions_at_end
 if __name__ == "__main__":
+    #: region start
     main(parse_flags(Config, __doc__))
+    #: end start

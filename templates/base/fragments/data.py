@@ -21,6 +21,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     #: region eval_batch
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     #: end eval_batch
+    #: slot eval_settings
     #: region eval_loaders
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     #: end eval_loaders

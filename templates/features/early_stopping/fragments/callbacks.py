@@ -1,14 +1,17 @@
 #: slot classes
 class EarlyStopping:
-    """Counts the epochs since the score, of which more is better, last improved."""
+    """Counts the evaluations since the score, of which more is better, last improved."""
 
     def __init__(self, patience: int, min_delta: float) -> None:
         self.patience, self.min_delta = patience, min_delta
         self.best, self.stale = float("-inf"), 0
+        #: slot early_stopping_setup
 
     @property
     def stop(self) -> bool:
+        #: region early_stopping_stop
         return self.stale >= self.patience
+        #: end early_stopping_stop
 
     def step(self, score: float) -> None:
         if score > self.best + self.min_delta:
@@ -17,7 +20,10 @@ class EarlyStopping:
             self.stale += 1
 
     def state_dict(self) -> dict:
+        #: region early_stopping_state
         return {"best": self.best, "stale": self.stale}
+        #: end early_stopping_state
 
     def load_state_dict(self, state: dict) -> None:
         self.best, self.stale = state["best"], state["stale"]
+        #: slot early_stopping_load

@@ -1,13 +1,10 @@
-from mixing import mix
+from mixing import blend, mix
 
 #: replace loss
 images, others, share = mix(images, labels, config.mixing_alpha, config.mixing_probability)
 logits = model(images)
-losses = share * F.cross_entropy(
-    logits, labels, reduction="none"
-    #: slot loss_arguments
-)
-losses += (1 - share) * F.cross_entropy(
-    logits, others, reduction="none"
+targets = blend(labels, others, share, classes=logits.shape[-1])
+losses = F.cross_entropy(
+    logits, targets, reduction="none"
     #: slot loss_arguments
 )

@@ -1,13 +1,18 @@
 import signal
+from functools import partial
 
 import torch
 
+#: slot constants
+# what schedulers and spot machines send, and Ctrl-C
+SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
+
 #: slot checkpoints_setup
 # the handler knows the list alone: it outlives the run, and must not keep the model alive
-signals = self.signals = []
-for name in ("SIGTERM", "SIGUSR1"):  # what schedulers and spot machines send
+self.signals: list[int] = []
+for name in SIGNALS:
     if hasattr(signal, name):
-        signal.signal(getattr(signal, name), lambda number, frame: signals.append(number))
+        signal.signal(getattr(signal, name), partial(note_signal, self.signals))
 
 #: slot checkpoints_after_update
 self.stop_if_told()
@@ -28,3 +33,10 @@ def stop_if_told(self) -> None:
         update = self.progress.update
         self.accelerator.print(f"stopped by a signal at update {update}: go on with --resume")
         raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later
+
+#: slot functions
+def note_signal(signals: list[int], number: int, frame) -> None:
+    """Remember a signal until the update is done. A second Ctrl-C interrupts at once."""
+    signals.append(number)
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)

@@ -3,14 +3,22 @@ import signal
 from pathlib import Path
 from unittest import mock
 
+import checkpoint
 import pytest
 import train
 from checkpoint import find_checkpoints
 
 #: slot tests
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1"])
-def test_signal_saves_and_stops(tmp_path, name):
+@pytest.fixture(autouse=True)
+def interruptible(monkeypatch):
+    """Ctrl-C ends pytest, and not only the run of a test."""
+    monkeypatch.setattr(checkpoint, "SIGNALS", ["SIGTERM", "SIGUSR1"])
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1", "SIGINT"])
+def test_signal_saves_and_stops(tmp_path, monkeypatch, name):
     """A run that is told to stop saves, ends with status 75, and can be resumed exactly."""
+    monkeypatch.setattr(checkpoint, "SIGNALS", [name])
     number = getattr(signal, name)
     whole = run(tmp_path / "whole", checkpoint_unit="epochs", checkpoint_every=9)
     handler = signal.getsignal(number)
@@ -24,6 +32,14 @@ def test_signal_saves_and_stops(tmp_path, name):
     signal.signal(number, handler)
 
 
+def test_a_second_interrupt_ends_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SIGNALS", ["SIGINT"])
+    with pytest.raises(KeyboardInterrupt):
+        signalled_run(tmp_path, signal.SIGINT, times=2)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not find_checkpoints(tmp_path)
+
+
 def test_signal_to_one_process_stops_all(tmp_path):
     launch(signalled_run, tmp_path)
     stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
@@ -31,14 +47,15 @@ def test_signal_to_one_process_stops_all(tmp_path):
     assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
 
 
-def signalled_run(folder: Path, number: int = signal.SIGTERM) -> None:
+def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1) -> None:
     """Train, and tell the last process to stop in its third update."""
     after_update = train.Checkpoints.after_update
 
     def tell(checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.update == 3 and checkpoints.accelerator.process_index == last:
-            os.kill(os.getpid(), number)
+            for _ in range(times):
+                os.kill(os.getpid(), number)
         after_update(checkpoints)
 
     with mock.patch.object(train.Checkpoints, "after_update", tell):

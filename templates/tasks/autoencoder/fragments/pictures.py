@@ -10,9 +10,11 @@ def draw_reconstructions(
     accelerator: Accelerator, model: nn.Module, images: Tensor, path: Path
 ) -> None:
     """Draw, on the main process, images and below each what the model makes of it."""
+    #: region draw
     if accelerator.is_main_process:
         autoencoder = accelerator.unwrap_model(model)  # so that it waits for nobody
         autoencoder.eval()
         drawn = autoencoder(images.to(accelerator.device))
         save_grid(torch.cat([images, drawn.cpu()]), columns=len(images), path=path)
         autoencoder.train()
+    #: end draw

@@ -8,7 +8,7 @@ from torch import nn
 #: slot classes
 @torch.no_grad()
 def write_sample(model: nn.Module, config, path: Path, length: int = 400) -> None:
-    """Write a text that the model makes up, of so many tokens. Only the main process calls it.
+    """Write a text that the model makes up, of so many tokens.
 
     It has a seed of its own, so that training draws the same random numbers as without it.
     """
@@ -22,5 +22,7 @@ def write_sample(model: nn.Module, config, path: Path, length: int = 400) -> Non
         token = torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)
         tokens = torch.cat([tokens, token], dim=1)
     model.train()
+    #: region sample
     with writing(path):
         path.write_text(tokenizer.decode(tokens[0].tolist()), encoding="utf-8")
+    #: end sample

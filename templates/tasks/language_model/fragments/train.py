@@ -36,6 +36,8 @@ losses = token_losses(model(inputs), targets)
 train_loss.add(losses, targets)
 
 #: slot after_evaluation
+#: region sample
 if accelerator.is_main_process:
     path = config.output_dir / f"sample_{progress.update:06d}.txt"
     write_sample(accelerator.unwrap_model(model), config, path)
+#: end sample

@@ -35,6 +35,7 @@ class Seq2Seq(nn.Module):
             width, num_decoder_layers=layers, custom_encoder=encoder, **settings
         )
         self.logits = nn.Linear(width, SIZE)
+        #: slot layer_classes
 
     def forward(self, sources: Tensor, inputs: Tensor) -> Tensor:
         return self.decode(self.encode(sources), sources, inputs)

@@ -1,6 +1,7 @@
 """CutMix: a box cut out of another image. Yun et al. 2019, https://arxiv.org/abs/1905.04899."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Beta
 
@@ -23,3 +24,8 @@ def mix(
     mixed = images.clone()
     mixed[..., top:bottom, left:right] = images[order, :, top:bottom, left:right]
     return mixed, labels[order], 1 - (bottom - top) * (right - left) / (height * width)
+
+
+def blend(labels: Tensor, others: Tensor, share: float, classes: int) -> Tensor:
+    """What to train towards: the share of each class, for each image."""
+    return share * F.one_hot(labels, classes) + (1 - share) * F.one_hot(others, classes)

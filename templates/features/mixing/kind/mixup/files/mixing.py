@@ -1,6 +1,7 @@
 """Mixup: blends of two images. Zhang et al. 2018, https://arxiv.org/abs/1710.09412."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Beta
 
@@ -15,3 +16,8 @@ def mix(
     share = Beta(alpha, alpha).sample().item() if torch.rand(()) < probability else 1.0
     order = torch.randperm(len(images), device=images.device)
     return share * images + (1 - share) * images[order], labels[order], share
+
+
+def blend(labels: Tensor, others: Tensor, share: float, classes: int) -> Tensor:
+    """What to train towards: the share of each class, for each image."""
+    return share * F.one_hot(labels, classes) + (1 - share) * F.one_hot(others, classes)

@@ -63,6 +63,7 @@ class GPT(nn.Module):
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
+        #: slot layer_classes
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.dropout(self.embedding(tokens) + self.positions.weight[: tokens.shape[1]])

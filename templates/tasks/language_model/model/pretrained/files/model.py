@@ -33,6 +33,7 @@ class Pretrained(nn.Module):
         self.context = self.model.config.max_position_embeddings
         # from_pretrained returns models in evaluation mode, without dropout
         self.train()
+        #: slot layer_classes
 
     def forward(self, tokens: Tensor) -> Tensor:
         # no mask: padding stands behind a text, where attention never looks ahead to

@@ -4,4 +4,6 @@ discriminator_optimizer.step()
 discriminator_optimizer.zero_grad()
 
 #: slot before_update
+#: region clip_norm
 accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)
+#: end clip_norm

@@ -1,0 +1,109 @@
+"""`scaffold doctor`: whether this machine fits the answers of a project, and what to change.
+
+`scaffold/machine.py` looks at the machine, `scaffold/fit.py` compares it with the answers. The
+project's files are read, and nothing of it is run or imported.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from scaffold.catalog import Value, load_catalog
+from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.fit import examine
+from scaffold.fit.case import OK, PROBLEM, WARNING, Case, Finding, Needs
+from scaffold.fit.software import COMMANDS, MODULES, PACKAGES
+from scaffold.machine import Machine, Question, look
+from scaffold.reanswer import SETTINGS, next_answers
+from scaffold.status import unapplied_answers
+from scaffold.texts import read_text
+from scaffold.update import find_project, read_project
+
+COLORS = {OK: typer.colors.GREEN, WARNING: typer.colors.YELLOW, PROBLEM: typer.colors.RED}
+
+
+def show_fit(folder: Path, as_json: bool) -> None:
+    """Print what was found. Exits with 1 if there is a problem. Raises ScaffoldError.
+
+    For other programs it is `{"findings": [{"mark", "check", "found", "change"}]}`, where `mark` is
+    ok, warning or problem; later versions may only add keys.
+    """
+    folder = find_project(folder)
+    catalog = load_catalog()
+    pristine = read_project(folder)
+    try:
+        answers = next_answers(catalog, folder, pristine, {})
+    except AnswerError as error:
+        raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
+    needs = read_needs(folder, pristine.place("pyproject.toml"))
+    output = read_output(folder, pristine.place("train.py"))
+    findings = examine(answers, look(what_to_ask(folder, output, answers, needs)), needs)
+    if unapplied_answers(catalog, folder, pristine):
+        text = f"this is about {SETTINGS}, and the other files do not follow it yet"
+        findings.append(Finding(WARNING, "answers", text, "scaffold update"))
+    if as_json:
+        typer.echo(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=1))
+    else:
+        typer.echo("\n".join(_tell(findings)))
+    if any(finding.mark == PROBLEM for finding in findings):
+        raise typer.Exit(1)
+
+
+def read_needs(folder: Path, name: str) -> Needs:
+    """What pyproject.toml asks for: its owner may have added to it."""
+    try:
+        text = read_text(folder, name)
+        if text is None:
+            return Needs(problem=f"there is no {name}, so what it needs is not checked")
+        project = tomllib.loads(text).get("project", {})
+        python, dependencies = project.get("requires-python", ""), project.get("dependencies", [])
+        return Needs(str(python), [row for row in dependencies if isinstance(row, str)])
+    except (ScaffoldError, ValueError, AttributeError, TypeError) as error:
+        return Needs(problem=f"{name} can't be read: {error}")
+
+
+def read_output(folder: Path, name: str) -> Path:
+    """Where runs are written: the default of `output_dir` in train.py."""
+    try:
+        text = read_text(folder, name) or ""
+    except ScaffoldError:
+        text = ""
+    match = re.search(r'^    output_dir: Path = Path\("([^"\\]+)"\)', text, re.MULTILINE)
+    return folder / (match[1] if match else "runs/latest")
+
+
+def what_to_ask(folder: Path, output: Path, answers: Mapping[str, Value], needs: Needs) -> Question:
+    """What has to be known of the machine."""
+    address = str(answers["hardware.main_process_ip"]), int(answers["hardware.main_process_port"])
+    return Question(
+        folder,
+        output,
+        packages=PACKAGES | {need.name for need in needs.requirements()},
+        modules=MODULES,
+        commands=COMMANDS,
+        address=address if Case(answers, Machine(), needs).meets else None,
+    )
+
+
+def _tell(findings: Sequence[Finding]) -> Iterator[str]:
+    """For people: a line for each finding, and one below it for what to change."""
+    for finding in findings:
+        mark = typer.style(f"{finding.mark:<8}", fg=COLORS[finding.mark])
+        yield f"{mark} {_printable(f'{finding.check}: {finding.found}')}"
+        if finding.change:
+            yield _printable(f"         -> {finding.change}")
+    marks = [finding.mark for finding in findings]
+    counts = {mark: marks.count(mark) for mark in (PROBLEM, WARNING) if mark in marks}
+    words = [f"{count} {mark}{'s' if count > 1 else ''}" for mark, count in counts.items()]
+    yield ""
+    yield f"{' and '.join(words)}." if words else "This machine fits."
+
+
+def _printable(text: str) -> str:
+    """Without what a terminal would obey: some of it comes from other programs."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -1,0 +1,40 @@
+"""Whether a machine fits the answers of a project: pure functions, for `scaffold doctor`.
+
+Each check yields what it finds about one thing, and nothing where that does not matter for the
+answers. What to change is a command, or a setting as `scaffold update` takes it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from scaffold.catalog import Value
+from scaffold.fit import computer, devices, software
+from scaffold.fit.case import WARNING, Case, Finding, Needs
+from scaffold.machine import Machine
+
+
+def examine(
+    answers: Mapping[str, Value], machine: Machine, needs: Needs | None = None
+) -> list[Finding]:
+    """What fits and what does not, for complete answers. A check that itself fails is a warning."""
+    case = Case(answers, machine, needs or Needs())
+    findings: list[Finding] = []
+    for check in _checks(case):
+        try:
+            findings += check(case)
+        except Exception as error:  # of one check: the others still tell what they find
+            name = check.__name__.strip("_").replace("_", " ")
+            text = f"the check failed: {type(error).__name__}: {error}"
+            findings.append(Finding(WARNING, name, text))
+    for name, reason in machine.unknown.items():
+        if name != "python":  # which is a problem already
+            findings.append(Finding(WARNING, name, f"can't be found out: {reason}"))
+    return findings
+
+
+def _checks(case: Case) -> list[Callable[[Case], Iterator[Finding]]]:
+    """Those that say something about the machine on which the processes run."""
+    if not case.away:
+        return [*software.CHECKS, *devices.CHECKS, *computer.CHECKS]
+    if case.launcher == "slurm":  # whose machines mostly share their disks
+        return [*software.CHECKS, *computer.SHARED_CHECKS]
+    return [*software.AWAY_CHECKS, *computer.AWAY_CHECKS]

@@ -1,0 +1,5 @@
+#: slot before_step
+checkpoints.begin_update()
+
+#: slot whole_update
+checkpoints.end_update()

@@ -1,0 +1,2 @@
+#: slot accelerator
+dynamo_backend="no",  # compiled below, in place: the weights keep their names

@@ -1,0 +1,2 @@
+#: slot after_prepare
+model.compile({{ [("backend", hardware.dynamo_backend, "inductor"), ("mode", compile.mode, "default"), ("fullgraph", compile.fullgraph, false), ("dynamic", compile.dynamic, false)] | arguments }})

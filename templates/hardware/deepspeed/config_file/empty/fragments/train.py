@@ -1,0 +1,2 @@
+#: slot deepspeed_settings
+zero_stage={{ deepspeed.zero_stage | python }},

@@ -1,0 +1,2 @@
+#: slot deepspeed_settings
+hf_ds_config={{ deepspeed.config_file | python }},

@@ -1,0 +1,2 @@
+#: slot deepspeed_settings
+offload_optimizer_nvme_path={{ deepspeed.offload_optimizer_nvme_path | python }},

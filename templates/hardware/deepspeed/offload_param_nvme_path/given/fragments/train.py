@@ -1,0 +1,2 @@
+#: slot deepspeed_settings
+offload_param_nvme_path={{ deepspeed.offload_param_nvme_path | python }},

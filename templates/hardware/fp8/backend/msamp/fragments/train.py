@@ -1,0 +1,4 @@
+from accelerate.utils import MSAMPRecipeKwargs
+
+#: slot handlers
+MSAMPRecipeKwargs(opt_level={{ fp8.optimization_level | python }}),

@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+backward_prefetch={{ fsdp.backward_prefetch | python }},

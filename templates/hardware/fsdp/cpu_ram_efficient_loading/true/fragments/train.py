@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+cpu_ram_efficient_loading=True,

@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+forward_prefetch=True,

@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+cpu_offload=True,

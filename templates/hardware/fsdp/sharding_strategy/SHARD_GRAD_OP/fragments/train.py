@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+reshard_after_forward={{ fsdp.sharding_strategy | python }},

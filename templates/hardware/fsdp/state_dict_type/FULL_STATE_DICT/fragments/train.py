@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+state_dict_type="FULL_STATE_DICT",

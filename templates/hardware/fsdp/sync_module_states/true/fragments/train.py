@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+sync_module_states=True,

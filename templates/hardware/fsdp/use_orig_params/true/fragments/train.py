@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+use_orig_params=True,

@@ -1,0 +1,8 @@
+from environment import arrange_processes
+
+#: slot accelerator
+# copies of the model, each split among so many processes; they average their gradients
+parallelism_config=arrange_processes(
+    dp_replicate_size={{ parallelism.dp_replicate_size | python }},
+    dp_shard_size={{ parallelism.dp_shard_size | python }},
+),

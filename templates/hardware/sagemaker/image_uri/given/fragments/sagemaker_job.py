@@ -1,0 +1,2 @@
+#: slot estimator
+image_uri={{ sagemaker.image_uri | python }},

@@ -1,0 +1,8 @@
+from accelerate import FullyShardedDataParallelPlugin
+
+#: slot accelerator
+# splits the model among several devices; one alone trains it whole, and so does the CPU
+fsdp_plugin=FullyShardedDataParallelPlugin(
+    fsdp_version={{ fsdp.version | python }},
+    #: slot fsdp_settings
+),

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+{% if launch.machines > 1 %}
+# Starts train.py {{ "once" if launch.processes == 1 else launch.processes ~ " times" }} on this machine. The same command is run on each of the {{ launch.machines }} machines:
+{% else %}
+# Starts train.py{{ "" if launch.processes == 1 else ", " ~ launch.processes ~ " processes of it" }}:
+{% endif %}
+#
+#     bash train.sh [flags of train.py]
+set -euo pipefail
+cd "$(dirname "$0")"
+{% for name, value in launch.environment.items() %}
+export {{ name }}={{ value }}
+{% endfor %}
+
+# a process that is told to stop has this many seconds to save
+export TORCH_ELASTIC_SHUTDOWN_TIMEOUT={{ torchrun.shutdown_timeout }}
+
+{% if launch.machines > 1 %}
+# the machines meet at the main one, which numbers them
+exec torchrun \
+    --nnodes {{ launch.machines }} \
+    --nproc-per-node {{ launch.processes }} \
+    --rdzv-backend {{ "etcd-v2" if hardware.rdzv_backend == "etcd-v2" else "c10d" }} \
+    --rdzv-endpoint {{ hardware.main_process_ip }}:{{ hardware.main_process_port }} \
+    --rdzv-id {{ project.name }} \
+    train.py "$@"
+{% else %}
+exec torchrun --standalone --nproc-per-node {{ launch.processes }} train.py "$@"
+{% endif %}
