@@ -7,6 +7,7 @@ import os
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn  # first: imported later, it would keep the process group alive
 import torch.nn.functional as F
 from sklearn.datasets import load_digits
 from torch import nn
@@ -56,4 +57,6 @@ with torch.no_grad():
 dist.all_reduce(correct)
 if rank == 0:
     print(f"correct {correct.item()} of {len(data)}")
+# the process group ends only when no model holds it any more
+del model
 dist.destroy_process_group()

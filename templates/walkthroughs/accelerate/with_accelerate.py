@@ -4,6 +4,7 @@ accelerate launch --multi_gpu --num_processes 2 with_accelerate.py
 """
 
 import torch
+import torch.distributed.nn  # first: imported later, it would keep the process group alive
 import torch.nn.functional as F
 from accelerate import Accelerator
 from sklearn.datasets import load_digits
@@ -44,4 +45,6 @@ with torch.no_grad():
         # cuts off what only fills the last batches up
         correct += accelerator.gather_for_metrics(hits).sum().item()
 accelerator.print(f"correct {correct} of {len(data)}")
+# the process group ends only when no model holds it any more
+model, optimizer = accelerator.free_memory(model, optimizer)
 accelerator.end_training()
