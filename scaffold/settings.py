@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaffold.answers import applies, check, default_answers, flatten, is_on, schema
+from scaffold.answers import applies, check, default_answers, flatten, is_on, schema, switch_key
 from scaffold.catalog import Catalog, Option, Value
 from scaffold.errors import AnswerError, ScaffoldError
 
@@ -316,6 +316,8 @@ class _Rewrite:
         feature = self.catalog.features.get(option.feature)
         if value is None or option.task not in ("", self.answers["project.task"]):
             return False
+        if feature and option.key == switch_key(feature):
+            return not feature.is_on_with(value)
         if feature:
             return not is_on(feature, self.answers)
         return value == option.default

@@ -97,8 +97,10 @@ def conflict(catalog: Catalog, on: Sequence[Way], task: str = "") -> bool:
     if key not in _conflicts:
         extra = {"project__task": task} if task else {}
         try:
-            resolve(catalog, given_for(catalog, on, **extra))
-            _conflicts[key] = False
+            answers = resolve(catalog, given_for(catalog, on, **extra))
+            # two choices of one option: the second has won
+            given = [item for way in on for item in way.given]
+            _conflicts[key] = any(answers[name] != value for name, value in given)
         except AnswerError:
             _conflicts[key] = True
     return _conflicts[key]
@@ -273,7 +275,7 @@ def needed_for(catalog: Catalog, key: str) -> Answers:
     """Other answers, beside which a setting exists."""
     option = schema(catalog)[key]
     needed: Answers = {}
-    if option.feature and (feature := catalog.features[option.feature]).switch != key:
+    if option.feature and (feature := catalog.features[option.feature]).switch_key != key:
         needed |= {**needed_for(catalog, feature.switch_key), feature.switch_key: feature.example}
         for name in feature.requires:
             other = catalog.features[name]

@@ -14,6 +14,7 @@ from conftest import (
     replace_in,
 )
 
+from scaffold.answers import resolve
 from scaffold.catalog import Value, load_catalog
 
 CATALOG = load_catalog()
@@ -63,6 +64,11 @@ def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
     before = given_for(CATALOG, [], project__task=task)
     after = given_for(CATALOG, on, project__task=task)
     for given in (after, before):
+        # what it runs on would stay as it is
+        answers = resolve(CATALOG, given)
+        given |= {
+            key: answers[key] for key in ("hardware.distributed_type", "hardware.num_processes")
+        }
         result = cli("update", folder, *(f"--set={key}={text(v)}" for key, v in given.items()))
         assert result.code == 0, result.out + result.err
         assert_merged(folder, given)

@@ -245,7 +245,7 @@ class StopOnSpike:
     def step(self, loss: float, progress: Progress) -> None:
         if self.reads >= self.min_reads and loss > self.factor * self.average:
             raise SystemExit(
-                f"The loss is {loss:.4g} at update {progress.update}, and was {self.average:.4g} on "
+                f"The loss is {loss:.4g} at update {progress.update}, after {self.average:.4g} on "
                 "average: resume an earlier checkpoint with a lower learning rate, or look at the "
                 "data."
             )

@@ -154,7 +154,7 @@ class Checkpoints:
         self.aside = None
 
     def end_update(self) -> None:
-        """Put aside what the next batch, or an evaluation, changes before the next update is done."""
+        """Put aside what the next batch or an evaluation changes before the next update."""
         values = {
             name: {key: duplicate(value) for key, value in vars(state).items()}
             for name, state in self.states.items()

@@ -1097,7 +1097,7 @@ def test_a_spike_is_far_above_the_running_average():
     stop_on_spike = StopOnSpike(factor=3.0, min_reads=2)
     for loss in (1.0, 9.0, 2.0, 11.9):  # the first two only count; 3 times a mean of 4 is 12
         stop_on_spike.step(loss, Progress())
-    with pytest.raises(SystemExit, match="is 18 at update 7, and was 5.975 on average"):
+    with pytest.raises(SystemExit, match="is 18 at update 7, after 5.975 on average"):
         stop_on_spike.step(18.0, Progress(update=7))
     for loss in 30 * [5.0] + [15.0]:
         stop_on_spike.step(loss, Progress())
