@@ -208,21 +208,26 @@ def _add_to_bundle(
     found.append((task, [way]))
 
 
-def combinations(catalog: Catalog) -> dict[str, Answers]:
+def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     """Answers by a label.
 
-    For each task: no feature, the default, each feature alone, all of them, each of its own
-    choices, and projects in which every two features meet that did not meet with a task before.
-    For the first task, each way of a feature alone and among all others.
+    For each task: no feature, the default, each feature alone that was not alone before (with
+    `whole`: each feature alone), all of them, each of its own choices, and projects in which every
+    two features meet that did not meet with a task before. For the first task, each way of a
+    feature alone and among all others.
     """
     found: dict[str, Answers] = {}
     met: set[frozenset[str]] = set()
+    alone: set[str] = set()
     for task, component in catalog.tasks.items():
         found[f"{task}, none"] = given_for(catalog, [], project__task=task)
         found[f"{task}, default"] = {"project.name": "example", "project.task": task}
         everything = as_many_as_possible(catalog, task=task)
         found[f"{task}, all"] = given_for(catalog, everything, project__task=task)
         for feature in fitting(catalog, task):
+            if feature.name in alone and not whole:
+                continue
+            alone.add(feature.name)
             every = ways(catalog, feature)
             for way in every if task == FIRST_TASK else every[:1]:
                 found[f"{task}, {way}"] = given_for(catalog, [way], project__task=task)

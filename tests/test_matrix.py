@@ -82,10 +82,12 @@ class Project:
         return {name: text for name, text in self.files.items() if name.endswith(".py")}
 
 
-@pytest.fixture(scope="session")  # a worker may turn to another module between two of these tests
-def projects() -> dict[str, Project]:
+# a worker may turn to another module between two of these tests
+@pytest.fixture(scope="session", params=["some", pytest.param("whole", marks=pytest.mark.sweep)])
+def projects(request: pytest.FixtureRequest) -> dict[str, Project]:
+    """Those of every run, or with each feature alone with each task too."""
     catalog = load_catalog()
-    given = combinations(catalog)
+    given = combinations(catalog, request.param == "whole")
     files = render_all(given)
     return {label: Project(resolve(catalog, given[label]), files[label]) for label in given}
 
@@ -94,10 +96,13 @@ def every_way(catalog: Catalog) -> list:
     return [way for feature in catalog.features.values() for way in ways(catalog, feature)]
 
 
-def test_the_combinations_are_complete(catalog: Catalog, projects: dict[str, Project]) -> None:
+def test_the_combinations_are_complete(
+    catalog: Catalog, projects: dict[str, Project], request: pytest.FixtureRequest
+) -> None:
     assert len(catalog.features) >= 12 and len(catalog.tasks) >= 1
     apart: set[frozenset[str]] = set()
     together: list[frozenset[str]] = []
+    whole = request.node.callspec.params["projects"] == "whole"
     for task in catalog.tasks:
         seen = [
             frozenset(feature.name for feature in active_features(catalog, project.answers))
@@ -106,9 +111,10 @@ def test_the_combinations_are_complete(catalog: Catalog, projects: dict[str, Pro
         ]
         names = {feature.name for feature in fitting(catalog, task)}
         assert frozenset() in seen
-        for name in names:
-            assert with_required(catalog, [name]) in seen, f"{name} alone with {task}"
         together += seen
+        for name in names:
+            among = seen if whole else together
+            assert with_required(catalog, [name]) in among, f"{name} alone with {task}"
         apart |= {
             frozenset({one.feature, two.feature})
             for one, two in pairs(catalog, task)
