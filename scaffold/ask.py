@@ -52,6 +52,7 @@ class Question:
     parse: Callable[[Any], Answers]  # raises AnswerError
     choices: tuple[Choice, ...] = ()
     help: str = ""
+    accelerate_key: str = ""  # where Accelerate calls it by another name
 
 
 @dataclass(frozen=True)
@@ -249,15 +250,17 @@ def make_question(dialogue: Dialogue, key: str) -> Question:
     if key == FEATURES:
         return _feature_question(_features_to_ask(dialogue), defaults)
     if key == FINER:
-        names = [option.name for option in _options_to_ask(dialogue) if option.finer]
+        finer = [option.key for option in _options_to_ask(dialogue) if option.finer]
+        tables = dict.fromkeys(key.split(".")[-2] for key in finer)
         keep = "keep their defaults" if dialogue.previous is None else "keep them as they are"
-        return _finer_question(names, bool(defaults.get(FINER)), keep)
+        return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
     option = schema(dialogue.catalog)[key]
     choices = _allowed_choices(dialogue, option)
     default = _show(defaults[key])
     if choices and default not in [choice.value for choice in choices]:
         # what was answered before going back is no longer allowed
         default = _show(dialogue.resolve()[key])
+    accelerate_key = option.accelerate.rpartition(".")[2]
     return Question(
         key=key,
         text=option.question,
@@ -265,6 +268,7 @@ def make_question(dialogue: Dialogue, key: str) -> Question:
         parse=lambda typed: {key: parse_text(option, typed or default)},
         choices=choices,
         help="" if choices else option.comment,
+        accelerate_key="" if accelerate_key == option.name else accelerate_key,
     )
 
 
@@ -278,13 +282,13 @@ def _feature_question(features: list[Component], defaults: Answers) -> Question:
     )
 
 
-def _finer_question(names: list[str], default: bool, keep: str) -> Question:
+def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
     return Question(
         key=FINER,
         text="Go through the finer settings?",
         default=_show(default),
         parse=lambda typed: {FINER: typed == "yes"},
-        choices=(Choice("no", keep), Choice("yes", ", ".join(names))),
+        choices=(Choice("no", keep), Choice("yes", f"of {', '.join(tables)}")),
     )
 
 
@@ -456,7 +460,10 @@ def _label(question: Question) -> str:
     """The key in brackets, on its own line where it would be broken at the end of one."""
     if not question.key or question.key == FINER:
         return ""
-    label = "(features.NAME.enabled)" if question.key == FEATURES else f"({question.key})"
+    names = "features.NAME.enabled" if question.key == FEATURES else question.key
+    if question.accelerate_key:
+        names += f", in Accelerate {question.accelerate_key}"
+    label = f"({names})"
     default = "" if question.choices else f" [{question.default}] "
     fits = get_cwidth(f"? {question.text}  {label}{default}") < _columns()
     return label if fits else f"\n  {label}"

@@ -423,6 +423,14 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     terminal.wait("Go through the finer settings?")
 
 
+def test_a_question_names_the_key_of_accelerate_where_it_is_another(start: Start) -> None:
+    terminal = start("--num-processes", "2", "--sharding", "fsdp")
+    terminal.repeat(ENTER, until="Go through the finer settings?")
+    terminal.press("y", "Go through the finer settings?")
+    terminal.repeat(ENTER, until="(fsdp.version, in Accelerate fsdp_version)")
+    assert "(hardware.launcher" not in terminal.text.replace("(hardware.launcher)", "")
+
+
 def test_contradicting_answers_are_refused_before_asking(start: Start) -> None:
     options = ["--set=hardware.distributed_type=NO", "--set=hardware.num_processes=4"]
     terminal = start(*options)
