@@ -1,6 +1,5 @@
 """The generated loop computes what a bare loop and plain DistributedDataParallel compute."""
 
-import itertools
 import re
 from pathlib import Path
 
@@ -72,9 +71,10 @@ train.main(parse_flags(train.Config, ""))
 """
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-@pytest.mark.parametrize("accumulation", [1, 4])
-@pytest.mark.parametrize("max_norm", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("processes", "accumulation", "max_norm"),
+    [(1, 4, 0.5), (2, 1, 0.5), (2, 4, 0.0), (2, 4, 0.5)],
+)
 def test_same_weights_as_a_bare_loop(
     processes: int, accumulation: int, max_norm: float, tmp_path: Path
 ) -> None:
@@ -101,19 +101,16 @@ def test_same_weights_as_a_bare_loop(
 def test_number_of_updates(tmp_path: Path) -> None:
     """The numbers that pytorch-accelerated's own tests state."""
     cases = [
-        # batches, epochs, accumulation, at most, updates
-        (40, 1, 2, 15, 15),
-        (10, 2, 1, 7, 7),
-        (6, 2, 1, 0, 12),
-        (7, 2, 4, 0, 4),
+        # processes, batches, epochs, accumulation, at most, updates
+        (1, 40, 1, 2, 15, 15),
+        (2, 10, 2, 1, 7, 7),
+        (1, 6, 2, 1, 0, 12),
+        (2, 7, 2, 4, 0, 4),
     ]
     given = {"training.gradient_accumulation_steps": 2, "training.log_every": 1}
     project = write_files(tmp_path / "project", render(given))
     checked = 0
-    for case, processes in itertools.product(cases, (1, 2)):
-        batches, epochs, accumulation, most, updates = case
-        if batches * processes > 44:
-            continue
+    for processes, batches, epochs, accumulation, most, updates in cases:
         script = ["train.py", "--output-dir", f"runs/{checked}", "--limit-batches", str(batches)]
         script += ["--epochs", str(epochs), "--max-steps", str(most)]
         script += ["--gradient-accumulation-steps", str(accumulation)]
@@ -122,4 +119,4 @@ def test_number_of_updates(tmp_path: Path) -> None:
         logged = re.findall(r"^update (\d+)/(\d+)", result.stdout, re.MULTILINE)
         assert logged == [(str(number + 1), str(updates)) for number in range(updates)]
         checked += 1
-    assert checked == 7
+    assert checked == 4

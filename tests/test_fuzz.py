@@ -915,8 +915,8 @@ HARMLESS += ["move a file", "reformat all", "reorder", "edit a docstring", "CRLF
     "change",
     [
         "ema.enabled=True",
-        "training.gradient_accumulation_steps=4",
-        "not early_stopping.enabled=False",
+        pytest.param("training.gradient_accumulation_steps=4", marks=pytest.mark.sweep),
+        pytest.param("not early_stopping.enabled=False", marks=pytest.mark.sweep),
     ],
 )
 def test_merged_projects_train(change: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ PROJECTS: dict[str, Mapping[str, Value]] = {
     **KINDS,
     "all": {**given_for(CATALOG, as_many_as_possible(CATALOG)), "training.num_workers": 2},
 }
-QUICK = [("default", 1), ("all", 2)]
+QUICK = [("all", 1), ("default", 2)]
 ALL = [(label, processes) for label in PROJECTS for processes in (1, 2)]
 
 

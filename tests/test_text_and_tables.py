@@ -2,7 +2,6 @@
 
 import csv
 import json
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from random import Random
 
 import pytest
 from conftest import render, write_files
-from test_training import TORCHVISION, clean_environment, count_processes, start
+from test_training import clean_environment, count_processes, start
 
 pytestmark = pytest.mark.train
 
@@ -155,26 +154,32 @@ def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
 
 
+MAKE_PRETRAINED = """
+from pathlib import Path
+import torch
+from transformers import DistilBertConfig, DistilBertModel, RobertaTokenizer
+
+texts = [Path("texts.csv").read_text()]
+tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+tokenizer.save_pretrained("tiny")
+settings = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=0, **settings)
+DistilBertModel(config).to(torch.bfloat16).save_pretrained("tiny")
+"""
+
+
+@pytest.mark.train
 def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
-    import torch
-
-    runpy.run_path(str(TORCHVISION / "sitecustomize.py"))  # transformers imports torchvision
-    from transformers import DistilBertConfig, DistilBertModel, RobertaTokenizer
-
     write_texts(tmp_path / "texts.csv", 200)
-    texts = [(tmp_path / "texts.csv").read_text()]
-    tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
-    tokenizer.save_pretrained(tmp_path / "tiny")
-    settings = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
-    config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=0, **settings)
-    DistilBertModel(config).to(torch.bfloat16).save_pretrained(tmp_path / "tiny")
     folder = project(
         tmp_path,
         **TEXTS,
         text_classification__model="pretrained",
         text_classification__pretrained_name=str(tmp_path / "tiny"),
     )
+    made = call(folder, MAKE_PRETRAINED)
+    assert made.returncode == 0, made.stderr
     assert ask(folder, "str(model.build_model(config).dtype)") == "torch.float32"
     result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
     assert result.returncode == 0, result.stderr

@@ -203,19 +203,6 @@ def test_evaluation_is_the_same_on_1_2_and_3_processes(
     proven("evaluations: sizes x batch sizes x processes", compared)
 
 
-def test_the_proof_holds_with_all_features(tmp_path: Path) -> None:
-    """The tests that a project carries, as its owner runs them; test_tasks.py has the others."""
-    project = write_files(tmp_path / "project", render(COMBINATIONS["all"]))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    result = subprocess.run(
-        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=600
-    )
-    assert result.returncode == 0, result.stdout[-4000:]
-    passed = re.search(r"(\d+) passed", result.stdout)
-    assert passed and int(passed[1]) >= 60
-    assert "skipped" not in result.stdout
-
-
 def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
     result = subprocess.run(
