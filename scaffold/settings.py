@@ -7,6 +7,7 @@ rows that have to change do: everything else stays as it is, to the byte.
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from scaffold.answers import applies, check, default_answers, flatten, is_on, schema, switch_key
@@ -257,22 +258,24 @@ class _Rewrite:
         self._drop_empty_tables()
 
     def _drop_empty_tables(self) -> None:
-        """Take out the headers of tables that lost all their rows, with the blank lines below."""
+        """Take out the headers of tables that lost all their rows, with the blank lines below.
+
+        Where its owner has left a comment, the header of a feature becomes one too: an empty table
+        would turn the feature on.
+        """
         tables = {path[:-1] for path in self.wanted}
         headers = [at for at, row in enumerate(self.rows) if row.is_header]
-        for at in reversed(headers):
-            row = self.rows[at]
-            if row.path in tables or row.path not in self.tables or "#" in row.text:
+        for at, end in reversed(list(pairwise([*headers, len(self.rows)]))):
+            row, below = self.rows[at], self.rows[at + 1 : end]
+            if row.path in tables or row.path not in self.tables or any(r.path for r in below):
                 continue
-            end = at + 1
-            while end < len(self.rows) and self.rows[end].is_blank:
-                end += 1
-            if end == len(self.rows):
-                while at and self.rows[at - 1].is_blank:
-                    at -= 1
-                del self.rows[at:]
-            elif self.rows[end].is_header:
+            if "#" not in row.text and all(r.is_blank for r in below):
+                if end == len(self.rows):
+                    while at and self.rows[at - 1].is_blank:
+                        at -= 1
                 del self.rows[at:end]
+            elif row.path[0] == "features":
+                self.rows[at] = _commented(row)
 
     def text(self) -> str:
         for table in self.tables:
@@ -297,14 +300,7 @@ class _Rewrite:
             return None
         if option and self._does_no_harm(option, _check(option, row.data)):
             return row
-        lines = _split(row.text)
-        return replace(
-            row,
-            head="".join(f"# {line}" for line in lines).removesuffix(row.end),
-            value="",
-            tail="",
-            path=(),
-        )
+        return _commented(row)
 
     def _is_owners(self, row: _Row, option: Option | None) -> bool:
         """Whether the row has a comment that its owner wrote."""
@@ -331,7 +327,7 @@ class _Rewrite:
             row = replace(row, tail=f"{space}# {describe(option)}")
         return row
 
-    def _set_table(self, row: _Row) -> _Row:
+    def _set_table(self, row: _Row) -> _Row | None:
         """A row for a whole table, such as `ema = true` or `ema = {enabled = true}`."""
         given = row.data
         for name in reversed(row.path):
@@ -350,6 +346,8 @@ class _Rewrite:
             return row
         if isinstance(row.data, bool) and list(wanted) == [(*row.path, "enabled")]:
             return replace(row, value=toml_literal(next(iter(wanted.values()))))
+        if not wanted and row.path[0] == "features":  # {} would turn it on
+            return replace(row, value="false") if self._is_owners(row, None) else None
         return replace(row, value=_inline(row.path, wanted))
 
     def _is_in(self, path: Key, table: Key) -> bool:
@@ -450,6 +448,12 @@ def _check(option: Option | None, value: object) -> Value | None:
         return check(option, value) if option else None
     except AnswerError:
         return None
+
+
+def _commented(row: _Row) -> _Row:
+    """The row as a comment."""
+    head = "".join(f"# {line}" for line in _split(row.text)).removesuffix(row.end)
+    return replace(row, head=head, value="", tail="", path=(), is_header=False)
 
 
 def _inline(table: Key, wanted: Mapping[Key, Value]) -> str:

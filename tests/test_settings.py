@@ -352,3 +352,17 @@ def test_only_values_edited_becomes_what_would_be_written(
 
 def test_switches_are_among_the_answers_drawn() -> None:
     assert {switch_key(feature) for feature in CATALOG.features.values()} <= set(OPTIONS)
+
+
+def test_another_task_leaves_no_feature_on_that_does_not_go_with_it(tmp_path: Path) -> None:
+    autoencoder = complete(project__task="autoencoder")
+    written = 0
+    for seed in range(40):
+        for before in (DEFAULT, complete(features__balanced_sampling__enabled=True)):
+            old = owners_file(before, random.Random(seed))
+            new = rewrite_settings(CATALOG, old, autoencoder, before)
+            assert_holds(new, autoencoder, tmp_path)
+            assert_holds(rewrite_settings(CATALOG, new, before, autoencoder), before, tmp_path)
+            assert new.count("mine") == old.count("mine")
+            written += 1
+    assert written == 80
