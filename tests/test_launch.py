@@ -470,7 +470,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., st
         environment = {key: v for key, v in clean_environment().items() if key[:3] != "OMP"}
         environment |= {"PATH": paths, "SLURM_CONF": str(folder / "slurm.conf")}
         result = subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=60
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120
         )
         assert result.returncode == 0, f"{result.stderr}\n{(folder / 'log').read_text()}"
         return result.stdout.strip()

@@ -272,7 +272,7 @@ def launch(function, folder: Path) -> subprocess.CompletedProcess:
     command += [__file__, function.__name__, str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:
         process.terminate()  # the launcher ends what it started
         process.communicate()
@@ -980,7 +980,7 @@ def test_one_of_two_processes_saves_nothing(tmp_path):
 def run_alone(function: str, folder: Path) -> str:
     """Call a function of this file in a process of its own. Returns what it printed."""
     command = [sys.executable, __file__, function, str(folder)]
-    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert "fail(folder, " in result.stderr, "the error itself must be shown"
     return result.stdout
 

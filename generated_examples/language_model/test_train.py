@@ -252,7 +252,7 @@ def launch(function, folder: Path) -> subprocess.CompletedProcess:
     command += [__file__, function.__name__, str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     except subprocess.TimeoutExpired:
         process.terminate()  # the launcher ends what it started
         process.communicate()

@@ -40,7 +40,7 @@ def test_one_of_two_processes_saves_nothing(tmp_path):
 def run_alone(function: str, folder: Path) -> str:
     """Call a function of this file in a process of its own. Returns what it printed."""
     command = [sys.executable, __file__, function, str(folder)]
-    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert "fail(folder, " in result.stderr, "the error itself must be shown"
     return result.stdout
 
