@@ -227,9 +227,12 @@ class _Rewrite:
         rendered: str,
     ) -> None:
         try:
-            tomllib.loads(old_text)
+            project = tomllib.loads(old_text).get("project")
         except ValueError as error:
             raise ScaffoldError(f"scaffold.toml: is not TOML: {error}.") from None
+        task = project.get("task") if isinstance(project, dict) else None
+        if isinstance(task, str) and task in catalog.tasks:  # its owner may have changed it there
+            previous = {**previous, "project.task": task}
         self.catalog = catalog
         self.answers = answers
         self.options = {tuple(key.split(".")): option for key, option in schema(catalog).items()}
