@@ -1,6 +1,5 @@
 """The data: batches of images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
 
-import signal
 from collections.abc import Iterator
 
 import torch
@@ -16,8 +15,6 @@ from torch.utils.data import (
     TensorDataset,
     random_split,
 )
-
-from checkpoint import SIGNALS
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -128,19 +125,11 @@ def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
     """
     train_set = build_datasets(config)[0]
     size = min(len(train_set), len(val_loader.dataset))
-    names = ["collate_fn", "num_workers", "worker_init_fn"]
-    settings = {name: getattr(val_loader, name) for name in names}
+    settings = {"collate_fn": val_loader.collate_fn, "num_workers": config.num_workers}
     sets = {"fit": Subset(train_set, range(size))}
     return {
         name: DataLoader(part, val_loader.batch_size, **settings) for name, part in sets.items()
     }
-
-
-def leave_signals(worker: int) -> None:
-    """Let the main process end this worker: a signal to all would leave it without its data."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
@@ -155,13 +144,11 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         **loading_settings(train_set, config),
-        worker_init_fn=leave_signals,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
     # their own generator, or a start of workers would move the dropout's, and workers that stay not
     settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
-    settings["worker_init_fn"] = leave_signals
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

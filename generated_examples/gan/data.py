@@ -1,12 +1,8 @@
 """The data: batches of images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
 
-import signal
-
 import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
-
-from checkpoint import SIGNALS
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -19,13 +15,6 @@ def build_datasets(config) -> list[Dataset]:
     return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
 
 
-def leave_signals(worker: int) -> None:
-    """Let the main process end this worker: a signal to all would leave it without its data."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
@@ -35,11 +24,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        worker_init_fn=leave_signals,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

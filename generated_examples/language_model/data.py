@@ -5,7 +5,6 @@ the last of each is shorter: targets behind its end are IGNORED, and no loss is 
 """
 
 import random
-import signal
 import sysconfig
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset
 
-from checkpoint import SIGNALS
 from metrics import IGNORED
 from model import build_tokenizer
 
@@ -68,13 +66,6 @@ def build_datasets(config) -> list[Dataset]:
     return [Blocks(documents, config) for documents in read_documents(config)]
 
 
-def leave_signals(worker: int) -> None:
-    """Let the main process end this worker: a signal to all would leave it without its data."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
@@ -85,12 +76,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        worker_init_fn=leave_signals,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)
     return train_loader, val_loader, test_loader

@@ -10,12 +10,8 @@ Training data is shuffled, and its last batch is dropped if it is not full. Of t
 dropped: each sample counts once, on any number of processes.
 """
 
-import signal
-
 import torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
-
-from checkpoint import SIGNALS
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -31,13 +27,6 @@ def build_datasets(config) -> list[Dataset]:
     return random_split(TensorDataset(inputs, targets), [0.8, 0.1, 0.1], generator=generator)
 
 
-def leave_signals(worker: int) -> None:
-    """Let the main process end this worker: a signal to all would leave it without its data."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
@@ -47,11 +36,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        worker_init_fn=leave_signals,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -1,13 +1,9 @@
 """The data: rows of numbers, shape (batch, columns), and targets, shape (batch,)."""
 
-import signal
-
 import torch
 from sklearn.datasets import load_breast_cancer
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
-
-from checkpoint import SIGNALS
 
 
 def load_table(config) -> tuple[Tensor, Tensor]:
@@ -24,13 +20,6 @@ def build_datasets(config) -> list[Dataset]:
     return parts
 
 
-def leave_signals(worker: int) -> None:
-    """Let the main process end this worker: a signal to all would leave it without its data."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
@@ -40,11 +29,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        worker_init_fn=leave_signals,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -3,7 +3,6 @@
 They are dictionaries with the names that models of transformers take.
 """
 
-import signal
 import sysconfig
 from functools import cache, partial
 from pathlib import Path
@@ -12,8 +11,6 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, random_split
 from transformers import PreTrainedTokenizerBase, RobertaTokenizer
-
-from checkpoint import SIGNALS
 
 Row = tuple[tuple[str, ...], str]  # a text or a pair of them, and the name of its class
 
@@ -88,13 +85,6 @@ def collate(
     return {**tokens, "labels": torch.tensor(labels)}
 
 
-def leave_signals(worker: int) -> None:
-    """Let the main process end this worker: a signal to all would leave it without its data."""
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
@@ -107,12 +97,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate_fn,
-        worker_init_fn=leave_signals,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals
     val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
     return train_loader, val_loader, test_loader

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from multiprocessing import active_children
 from pathlib import Path
 from unittest import mock
 
@@ -389,35 +388,19 @@ def test_signal_to_one_process_stops_all(tmp_path):
     assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
 
 
-def test_workers_leave_signals_to_the_run(tmp_path):
-    """A scheduler may signal all that runs, and the update still needs its data."""
-    with pytest.raises(SystemExit) as stop:
-        signalled_run(tmp_path, signal.SIGTERM, num_workers=1)
-    assert stop.value.code == 75
-    assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
-
-
-def signalled_run(
-    folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes: object
-) -> None:
-    """Train, and tell the last process and its workers to stop in their third update."""
+def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1) -> None:
+    """Train, and tell the last process to stop in its third update."""
     after_update = train.Checkpoints.after_update
 
     def tell(checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.update == 3 and checkpoints.accelerator.process_index == last:
-            workers = active_children()
-            assert bool(workers) == bool({**SETTINGS, **changes}.get("num_workers"))
-            for worker in workers:
-                os.kill(worker.pid, number)
-                worker.join(timeout=0.5)
-                assert worker.is_alive()
             for _ in range(times):
                 os.kill(os.getpid(), number)
         after_update(checkpoints)
 
     with mock.patch.object(train.Checkpoints, "after_update", tell):
-        run(folder, checkpoint_unit="epochs", checkpoint_every=9, **changes)
+        run(folder, checkpoint_unit="epochs", checkpoint_every=9)
 
 
 def scheduled_rates(updates: int, **changes) -> list[float]:

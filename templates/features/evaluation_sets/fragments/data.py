@@ -9,7 +9,6 @@ def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
     """
     train_set = build_datasets(config)[0]
     size = min(len(train_set), len(val_loader.dataset))
-    names = ["collate_fn", "num_workers", "worker_init_fn"]
-    settings = {name: getattr(val_loader, name) for name in names}
+    settings = {"collate_fn": val_loader.collate_fn, "num_workers": config.num_workers}
     sets = {"fit": Subset(train_set, range(size))}
     return {name: DataLoader(part, val_loader.batch_size, **settings) for name, part in sets.items()}
