@@ -46,9 +46,6 @@ from scaffold.catalog import Catalog, Component, load_catalog
 from scaffold.errors import AnswerError
 from scaffold.render import active_components, render_project, source_folders
 
-# all projects are rendered once: `--dist loadfile` keeps a file on one worker
-pytestmark = pytest.mark.xdist_group("matrix")
-
 LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml"}
@@ -82,7 +79,7 @@ class Project:
         return {name: text for name, text in self.files.items() if name.endswith(".py")}
 
 
-# a worker may turn to another module between two of these tests
+# rendered once for a session of a worker: `--dist loadfile` keeps the tests of a file on one
 @pytest.fixture(scope="session", params=["some", pytest.param("whole", marks=pytest.mark.sweep)])
 def projects(request: pytest.FixtureRequest) -> dict[str, Project]:
     """Those of every run, or with each feature alone with each task too."""

@@ -168,7 +168,6 @@ DistilBertModel(config).to(torch.bfloat16).save_pretrained("tiny")
 """
 
 
-@pytest.mark.train
 def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
     write_texts(tmp_path / "texts.csv", 200)

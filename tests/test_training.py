@@ -115,39 +115,49 @@ def test_accelerate_reads_its_file(given: Mapping[str, Value], tmp_path: Path) -
     assert expected == {key: config[key] for key in expected}
 
 
-LEAVE = """
-import os
+COUNT_THREADS = """
 from pathlib import Path
-import train
-from flags import parse_flags
 
 def count_threads():
     names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
     return sum("gloo" in name for name in names)
 
+def print_threads():
+    print(f"threads {during[0]} {count_threads()}", flush=True)
+
+during = []
+"""
+LEAVE = """
+import train
+from flags import parse_flags
+
 def evaluate(*given):
     during.append(count_threads())
     return evaluate_as_it_is(*given)
 
-during = []
 evaluate_as_it_is, train.evaluate = train.evaluate, evaluate
 train.main(parse_flags(train.Config, ""))
-print(f"threads {during[0]} {count_threads()}", flush=True)
+print_threads()
 """
 
 
-@pytest.mark.parametrize("label", ["none", "all"])
-def test_the_process_group_ends_with_the_training(label: str, tmp_path: Path) -> None:
-    """Its threads would still run while Python shuts down, where they can abort the process."""
-    project = write_files(tmp_path / "project", render(COMBINATIONS[label]))
-    (project / "leave.py").write_text(LEAVE)
-    result = start(project, ["leave.py", "--epochs", "1", "--limit-batches", "2"], 2)
+def assert_the_group_has_ended(result: subprocess.CompletedProcess[str]) -> None:
+    """That each of 2 processes has printed threads of its group, and none that are left."""
     assert result.returncode == 0, result.stderr
     counts = re.findall(r"threads (\d+) (\d+)", result.stdout)
     assert len(counts) == 2
     for during, after in counts:
         assert int(during) > 0
         assert int(after) == 0
+
+
+@pytest.mark.parametrize("label", ["none", "all"])
+def test_the_process_group_ends_with_the_training(label: str, tmp_path: Path) -> None:
+    """Its threads would still run while Python shuts down, where they can abort the process."""
+    project = write_files(tmp_path / "project", render(COMBINATIONS[label]))
+    (project / "leave.py").write_text(COUNT_THREADS + LEAVE)
+    result = start(project, ["leave.py", "--epochs", "1", "--limit-batches", "2"], 2)
+    assert_the_group_has_ended(result)
 
 
 EVALUATE = """

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 from conftest import TEMPLATES, run_cli
-from test_training import clean_environment, count_processes, start
+from test_training import (
+    COUNT_THREADS,
+    assert_the_group_has_ended,
+    clean_environment,
+    count_processes,
+    start,
+)
 
 from scaffold.answers import resolve
 from scaffold.catalog import Catalog
@@ -189,24 +195,18 @@ def test_accelerate_and_ddp_compute_what_plain_pytorch_does() -> None:
     assert one["plain.py"] != two["ddp.py"], "two processes see twice as many samples an update"
 
 
-RUN_AND_COUNT = """
+RUN = """
 import runpy, sys
-from pathlib import Path
 import torch.distributed as dist
-
-def count_threads():
-    names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
-    return sum("gloo" in name for name in names)
 
 def destroy(*given):
     during.append(count_threads())
     return destroy_as_it_is(*given)
 
 sys.setswitchinterval(1000)  # a thread that waits for this one gets its turn as late as can be
-during = []
 destroy_as_it_is, dist.destroy_process_group = dist.destroy_process_group, destroy
 runpy.run_path(sys.argv[1])
-print(f"threads {during[0]} {count_threads()}", flush=True)
+print_threads()
 """
 
 
@@ -214,14 +214,9 @@ print(f"threads {during[0]} {count_threads()}", flush=True)
 @pytest.mark.parametrize("script", ["with_accelerate.py", "ddp.py"])
 def test_no_thread_of_the_process_group_is_left(script: str, tmp_path: Path) -> None:
     """It would wait for Python, and Python for it, or abort the process while Python shuts down."""
-    (tmp_path / "count.py").write_text(RUN_AND_COUNT)
+    (tmp_path / "count.py").write_text(COUNT_THREADS + RUN)
     result = start(SCRIPTS, [str(tmp_path / "count.py"), script], 2)
-    assert result.returncode == 0, result.stderr
-    counts = re.findall(r"threads (\d+) (\d+)", result.stdout)
-    assert len(counts) == 2
-    for during, after in counts:
-        assert int(during) > 0
-        assert int(after) == 0
+    assert_the_group_has_ended(result)
 
 
 def run_script(script: Sequence[str], processes: int) -> list[str]:
