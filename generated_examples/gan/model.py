@@ -11,7 +11,7 @@ class Generator(nn.Module):
     depend on how many processes share it.
     """
 
-    def __init__(self, latent: int, width: int = 24) -> None:
+    def __init__(self, latent: int, width: int = 16) -> None:
         super().__init__()
         self.latent = latent
         self.layers = nn.Sequential(
@@ -36,7 +36,7 @@ class Generator(nn.Module):
 class Discriminator(nn.Module):
     """Logits of shape (batch,), above 0 for images of shape (batch, 1, 8, 8) that look real."""
 
-    def __init__(self, width: int = 24) -> None:
+    def __init__(self, width: int = 16) -> None:
         super().__init__()
         self.layers = nn.Sequential(
             nn.Conv2d(1, width, kernel_size=3, padding=1),

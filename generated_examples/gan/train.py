@@ -34,7 +34,7 @@ from pictures import draw_samples
 
 @dataclass(frozen=True)
 class Config:
-    epochs: int = 40  # passes over the training data
+    epochs: int = 32  # passes over the training data
     batch_size: int = 32  # per process: two processes see twice as many samples an update
     learning_rate: float = 0.002  # the peak, where a schedule changes it
     weight_decay: float = 0.01  # of the weights, at each update
