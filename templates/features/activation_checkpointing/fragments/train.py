@@ -1,0 +1,4 @@
+from environment import checkpoint_layers
+
+#: slot after_model
+checkpoint_layers(model)
