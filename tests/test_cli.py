@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 from conftest import (
+    FIRST_TASK,
     Cli,
     Result,
     as_many_as_possible,
     command_line,
+    fitting,
     given_for,
     listing,
     read_files,
@@ -306,9 +308,10 @@ def test_features_that_a_file_does_not_name_are_off(cli: Cli, here: Path) -> Non
         found = answers_of(cli("new", "demo", "--answers", path, "--print", "scaffold.toml"))
         return {name: row["enabled"] for name, row in found["features"].items()}
 
-    catalog = load_catalog()
     defaults = {
-        feature.name: feature.default for feature in catalog.features.values() if not feature.switch
+        feature.name: feature.default
+        for feature in fitting(load_catalog(), FIRST_TASK)
+        if not feature.switch
     }
     off = dict.fromkeys(defaults, False)
     assert any(defaults.values()) and not all(defaults.values())

@@ -1,23 +1,23 @@
-import environment
+import layers
 import torch
 import train
 from safetensors.torch import load_file
 
 #: slot tests
 def test_layers_are_computed_twice_to_the_same_weights(tmp_path, monkeypatch):
-    checkpoint, calls = environment.checkpoint, {"layers": 0, "computed": 0}
+    checkpoint, calls = layers.checkpoint, {"entered": 0, "computed": 0}
 
     def count(compute, *inputs, **settings):
         def compute_and_count(*given, **named):
             calls["computed"] += torch.is_grad_enabled()
             return compute(*given, **named)
 
-        calls["layers"] += torch.is_grad_enabled()  # and not in an evaluation
+        calls["entered"] += torch.is_grad_enabled()  # and not in an evaluation
         return checkpoint(compute_and_count, *inputs, **settings)
 
-    monkeypatch.setattr(environment, "checkpoint", count)
+    monkeypatch.setattr(layers, "checkpoint", count)
     run(tmp_path / "again", epochs=1, max_steps=2)
-    assert calls["computed"] == 2 * calls["layers"] > 0, "a layer keeps what is computed inside"
+    assert calls["computed"] == 2 * calls["entered"] > 0, "a layer keeps what is computed inside"
     monkeypatch.setattr(train, "checkpoint_layers", lambda model: None)
     run(tmp_path / "kept", epochs=1, max_steps=2)
     kept = load_file(tmp_path / "kept" / "model.safetensors")

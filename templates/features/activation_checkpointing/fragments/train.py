@@ -1,4 +1,4 @@
-from environment import checkpoint_layers
+from layers import checkpoint_layers
 
 #: slot after_model
 checkpoint_layers(model)
