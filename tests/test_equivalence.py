@@ -73,7 +73,12 @@ train.main(parse_flags(train.Config, ""))
 
 @pytest.mark.parametrize(
     ("processes", "accumulation", "max_norm"),
-    [(1, 4, 0.5), (2, 1, 0.5), (2, 4, 0.0), (2, 4, 0.5)],
+    [
+        (1, 4, 0.5),
+        (2, 4, 0.5),
+        pytest.param(2, 1, 0.5, marks=pytest.mark.sweep),
+        pytest.param(2, 4, 0.0, marks=pytest.mark.sweep),
+    ],
 )
 def test_same_weights_as_a_bare_loop(
     processes: int, accumulation: int, max_norm: float, tmp_path: Path

@@ -580,7 +580,10 @@ def test_a_folder_on_another_disk(project: Path) -> None:
 # kills
 
 
-@pytest.mark.parametrize("other_file_system", [False, True])
+OTHER = [False, pytest.param(True, marks=pytest.mark.sweep)]
+
+
+@pytest.mark.parametrize("other_file_system", OTHER)
 def test_an_update_killed_at_every_call(
     project: Path, tmp_path: Path, other_file_system: bool
 ) -> None:
@@ -626,7 +629,7 @@ def killed_updates(project: Path, tmp_path: Path) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("other_file_system", [False, True])
+@pytest.mark.parametrize("other_file_system", OTHER)
 def test_a_recovery_killed_at_every_call(
     project: Path, tmp_path: Path, other_file_system: bool
 ) -> None:

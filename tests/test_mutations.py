@@ -241,7 +241,7 @@ MUTATIONS = [
         "DID NOT RAISE",
     ),
 ]
-QUICK = ["gather removed", "loss not divided"]
+QUICK = ["gather removed"]
 
 
 def prove(mutation: Mutation | None, folder: Path) -> str:

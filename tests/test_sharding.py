@@ -17,7 +17,7 @@ DRIVER = Path(__file__).parent / "drivers" / "split_on_cpu.py"
 SHORT = ["--epochs", "1", "--limit-batches", "5", "--log-every", "1"]
 SAVES = ["--checkpoint-unit", "updates", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
 SPLIT: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
-QUICK = ["language_model", "image_classification"]
+QUICK = ["language_model"]
 TASKS = [name for name, task in CATALOG.tasks.items() if "one_optimizer" in task.has]
 WAYS: dict[str, Mapping[str, Value]] = {
     "kept weights": {"fsdp.reshard_after_forward": False},

@@ -223,8 +223,7 @@ def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
     )
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-@pytest.mark.parametrize("file", ["csv", "parquet"])
+@pytest.mark.parametrize(("file", "processes"), [("csv", 1), ("parquet", 2)])
 def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) -> None:
     table = make_table()
     for kind, target, other in (
@@ -245,7 +244,7 @@ def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) 
         assert metrics[name] > 0.85, metrics
 
 
-@pytest.mark.parametrize("file", ["csv", "parquet"])
+@pytest.mark.parametrize("file", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
 def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
     import pandas as pd
 

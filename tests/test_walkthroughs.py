@@ -164,7 +164,7 @@ def test_mnist_from_the_beginning(tmp_path: Path, mnist: Path) -> None:
     assert logs["mnist"] == logs["mnist_callback"], "the same lines, wherever torchmetrics is"
 
 
-@pytest.mark.train
+@pytest.mark.sweep
 def test_mnist_project_proves_itself(tmp_path: Path, mnist: Path) -> None:
     project = new_project(tmp_path / "project", mnist, "--recipe", "mnist")
     result = subprocess.run(

@@ -32,7 +32,7 @@ from model import build_model
 
 @dataclass(frozen=True)
 class Config:
-    epochs: int = 5  # passes over the training data
+    epochs: int = 4  # passes over the training data
     batch_size: int = 32  # per process: two processes see twice as many samples an update
     learning_rate: float = 0.001  # the peak, where a schedule changes it
     weight_decay: float = 0.01  # of the weights, at each update

@@ -7,7 +7,7 @@ from torch import nn
 
 #: slot classes
 @torch.no_grad()
-def write_sample(model: nn.Module, config, path: Path, length: int = 400) -> None:
+def write_sample(model: nn.Module, config, path: Path, length: int = 200) -> None:
     """Write a text that the model makes up, of so many tokens.
 
     It has a seed of its own, so that training draws the same random numbers as without it.
