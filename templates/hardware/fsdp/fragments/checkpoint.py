@@ -1,9 +1,12 @@
+from collections import OrderedDict
+
 from torch.distributed.checkpoint import state_dict as dcp
 
 #: replace weights
-# put together from all processes, in the memory of the main one's CPU
+# put together from all processes, in the memory of the main one's CPU; save() looks for weights
+# that two layers share, which can't be saved twice, in an OrderedDict alone
 options = dcp.StateDictOptions(full_state_dict=True, cpu_offload=True)
-weights = dcp.get_model_state_dict(model, options=options)
+weights = OrderedDict(dcp.get_model_state_dict(model, options=options))
 
 #: replace load_weights
 def load_weights(accelerator: Accelerator, model, path: Path) -> None:
