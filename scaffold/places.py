@@ -200,7 +200,8 @@ def _remember_regions(body: Sequence[Line], target: _Target) -> None:
 
 def _wrap(wrap: Part, content: Sequence[Line]) -> list[Line]:
     first = wrap.directive.line
-    head = next((line for line in wrap.lines if line.text.strip()), first)
+    code = (line for line in wrap.lines if not re.match(r"\s*(#|$)", line.text))
+    head = next(code, first)
     if not re.match(r"(async )?with |try:", head.text):
         # a loop would change what `break` means, and an `if` leaves names unbound
         raise head.error("a region may be wrapped only in 'with' or 'try'")

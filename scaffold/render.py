@@ -121,10 +121,11 @@ def source_folders(
 ) -> list[Folder]:
     """All folders that a project comes from: each component's own, and that of each choice.
 
-    A task or a trait can have a version of its own of what a feature has, in `features/NAME/`.
+    Inside any of these, `with/NAME/` is for when that feature is on, too. A task or a trait can have a version of its own of what a feature has, in `features/NAME/`.
     """
     components = list(components)
     special = [part.folder for part in components if part.kind in ("task", "trait")]
+    active = [part.name for part in components if part.kind == "feature"]
     folders = []
     for component in components:
         choices = [
@@ -132,7 +133,11 @@ def source_folders(
             for option in component.options
             if option.type in ("choice", "bool", "str") and applies(catalog, option, answers)
         ]
-        for part in (Path(), *choices):
+        parts = [Path(), *choices]
+        for folder in [component.folder / part / "with" for part in parts]:
+            beside = (path for path in sorted(folder.glob("*")) if path.name in active)
+            parts += [path.relative_to(component.folder) for path in beside]
+        for part in parts:
             own = component.folder / part
             versions = [own]
             if component.kind == "feature":

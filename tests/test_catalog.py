@@ -7,7 +7,7 @@ from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
 
 from scaffold.answers import Answers, applies, default_answers, is_on, resolve, schema
 from scaffold.ask import Dialogue, Reply, make_question
-from scaffold.catalog import Catalog, load_catalog
+from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render import render_project
 
@@ -216,6 +216,28 @@ def test_yes_or_no_and_a_text_have_folders_too(other: Path) -> None:
     assert 'log("yes")' in render_project(catalog, resolve(catalog, given))["train.py"]
     given = given_other(features__early_stopping__threshold="0.5")
     assert "reached" in render_project(catalog, resolve(catalog, given))["train.py"]
+
+
+def test_code_for_two_features_is_there_only_beside_both(other: Path) -> None:
+    """In the folder of one, or of a choice, under the name of the other."""
+    for place, text in (("", "both"), ("log_norm/true", "all three")):
+        folder = other / "features/clipping" / place / "with/schedule/fragments"
+        write_files(folder, {"train.py": f"#: slot setup\nlog('{text}')\n"})
+    catalog = load_catalog(other)
+
+    def rendered(**given: Value) -> str:
+        return render_project(catalog, resolve(catalog, given_other(**given)))["train.py"]
+
+    clipping = {"features__clipping__enabled": True}
+    assert 'log("both")' not in rendered(features__clipping__enabled=False)
+    assert 'log("both")' not in rendered(**clipping, features__schedule__enabled=False)
+    assert 'log("both")' in rendered(**clipping) and "three" not in rendered(**clipping)
+    assert 'log("all three")' in rendered(**clipping, features__clipping__log_norm=True)
+
+
+def test_what_goes_beside_a_feature_names_one_that_exists(catalog: Catalog) -> None:
+    names = {path.name for path in TEMPLATES.rglob("with/*")}
+    assert names and names <= catalog.features.keys()
 
 
 def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
