@@ -28,7 +28,6 @@ ELSEWHERE = {
 # what Accelerate fills in by itself, and no answer of ours changes
 FIXED = {*USUAL, "compute_environment", "distributed_type", "base_job_name", "additional_args"} | {
     "pytorch_version", "transformers_version", "py_version", "fp8_config.override_linear_precision",
-    "parallelism_config.parallelism_config_cp_comm_strategy",
 }  # fmt: skip
 DEFAULT = "default"  # in place of a path: the file that `accelerate config` writes
 

@@ -211,14 +211,15 @@ def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if int(answers["parallelism.tp_size"]) > 1:
         yield (
             "parallelism.tp_size",
-            "tensor parallel needs a plan of how each layer is cut, which model.py has not: "
-            "it takes 1.",
+            "Accelerate 1.15 prepares a model whose layers are cut with a part of transformers "
+            "that 5.23 no longer has, and can save none without FSDP: it takes 1.",
         )
-    if int(answers["parallelism.cp_size"]) > 1:
+    sharing = int(answers["parallelism.cp_size"])
+    if sharing > 1 and answers[KIND] != "MULTI_GPU":
         yield (
             "parallelism.cp_size",
-            "context parallel needs a loop that cuts each batch along its texts, which train.py "
-            "does not: it takes 1.",
+            "PyTorch's attention over several devices knows the kernels of NVIDIA and AMD alone: "
+            f"it takes 1 with {KIND}={answers[KIND]}.",
         )
     sizes = [int(answers[f"parallelism.{name}"]) for name in SIZES]
     if prod(sizes) != answers[PROCESSES]:
@@ -228,8 +229,14 @@ def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
             f"{product} is {prod(sizes)}, but {PROCESSES} is {answers[PROCESSES]}: "
             "the product must be the number of processes.",
         )
-    elif int(answers[SHARDS]) == 1:
+    elif int(answers[SHARDS]) == 1 and sharing == 1:
         yield SHARDS, "copies that are not split need no FSDP: take hardware.sharding=none."
+    elif int(answers[SHARDS]) == 1 and int(answers["parallelism.dp_replicate_size"]) > 1:
+        yield (
+            SHARDS,
+            "Accelerate makes no copies of a model whose only parts are those of its texts: it "
+            "takes 2 or more, or parallelism.dp_replicate_size=1.",
+        )
 
 
 def _launcher_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:

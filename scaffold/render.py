@@ -121,7 +121,8 @@ def source_folders(
 ) -> list[Folder]:
     """All folders that a project comes from: each component's own, and that of each choice.
 
-    Inside any of these, `with/NAME/` is for when that feature is on, too. A task or a trait can have a version of its own of what a feature has, in `features/NAME/`.
+    Inside any of these, `with/NAME/` is for when that feature is on, too. A task or a trait can
+    have a version of its own of what a feature has, in `features/NAME/`.
     """
     components = list(components)
     special = [part.folder for part in components if part.kind in ("task", "trait")]

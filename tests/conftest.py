@@ -291,6 +291,12 @@ def needed_for(catalog: Catalog, key: str) -> Answers:
         value = condition.values[0] if condition.values else int(condition.above or 0) + 1
         if value != schema(catalog)[other].default:
             needed |= {**needed_for(catalog, other), other: value}
+            on = [part.name for part in catalog.features.values() if part.switch == other]
+            tasks = [
+                task for task in catalog.tasks if all(suits(catalog, name, task) for name in on)
+            ]
+            if FIRST_TASK not in tasks:
+                needed["project.task"] = tasks[0]
     return needed
 
 

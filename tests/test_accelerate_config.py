@@ -332,6 +332,30 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
         },
     ),
     **{
+        f"shared texts, {strategy}": (
+            {
+                **FSDP,
+                **tables(
+                    project__task="language_model",
+                    fsdp__transformer_layer_cls_to_wrap="Block",
+                    parallelism__enabled=True,
+                    parallelism__dp_shard_size=2,
+                    parallelism__cp_size=2,
+                    parallelism__cp_comm_strategy=strategy,
+                ),
+            },
+            {
+                **SHARDED,
+                LAYERS: "Block",
+                "parallelism config": "yes",
+                "FSDP shard size": "2",
+                "context parallelism size": "2",
+                "communication strategy": strategy,
+            },
+        )
+        for strategy in ("allgather", "alltoall")
+    },
+    **{
         f"DeepSpeed, stage {stage}": (
             {**DEEPSPEED, "deepspeed.zero_stage": stage},
             {**SPEED, "ZeRO optimization stage": str(stage)},
@@ -449,9 +473,12 @@ def test_what_it_writes_is_imported_as_the_same_answers(
     """Accelerate's file, read by `scaffold new --from-accelerate-config`, comes out again."""
     cli: Cli = command_line(monkeypatch, capsys)
     file = tmp_path / "theirs.yaml"
-    theirs = asked(ROWS[label][1])
+    given, replies = ROWS[label]
+    theirs = asked(replies)
     file.write_text(yaml.safe_dump(theirs))
-    result = cli("new", tmp_path / "project", "--yes", "--from-accelerate-config", file)
+    task = given.get("project.task", "image_classification")
+    options = ["--yes", "--set", f"project.task={task}", "--from-accelerate-config", file]
+    result = cli("new", tmp_path / "project", *options)
     assert result.code == 0, result.err
     ours = yaml.safe_load((tmp_path / "project/accelerate.yaml").read_text())
     assert {key: value for key, value in ours.items() if value is not None} == theirs

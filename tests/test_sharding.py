@@ -14,6 +14,7 @@ from scaffold.catalog import Value
 from scaffold.errors import AnswerError
 
 DRIVER = Path(__file__).parent / "drivers" / "split_on_cpu.py"
+RING = DRIVER.with_name("ring_on_cpu.py")
 SHORT = ["--epochs", "1", "--limit-batches", "5", "--log-every", "1"]
 SAVES = ["--checkpoint-unit", "updates", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
 SPLIT: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
@@ -29,11 +30,42 @@ WAYS: dict[str, Mapping[str, Value]] = {
     "adaptive clipping": {"features.clipping.kind": "adaptive"},
     "no decay": {"features.no_decay.enabled": True},
 }
+SHARED: dict[str, Value] = {
+    "project.task": "language_model",
+    "parallelism.enabled": True,
+    "parallelism.cp_size": 2,
+    # plain steps, which show gradients of another size, and do not blow up their rounding
+    "training.optimizer": "sgd",
+    "training.learning_rate": 0.1,
+    "features.clipping.enabled": False,
+}
+WHOLE_SETS = ("--limit-batches", "0", "--max-steps", "5")  # an epoch of 5 updates, evaluated whole
+# the answers, the processes, as many as train on whole texts, the flags of both
+SHARING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
+    "shards": (
+        {"hardware.num_processes": 4, "parallelism.dp_shard_size": 2},
+        *(4, 2, ()),
+    ),
+    "accumulation": ({"training.gradient_accumulation_steps": 2}, 2, 1, ()),
+    "shards and accumulation": (
+        {
+            "hardware.num_processes": 4,
+            "parallelism.dp_shard_size": 2,
+            "training.gradient_accumulation_steps": 2,
+        },
+        *(4, 2, ()),
+    ),
+    "a ring": ({"parallelism.cp_comm_strategy": "alltoall"}, 2, 1, ()),
+    "three parts": ({"hardware.num_processes": 3, "parallelism.cp_size": 3}, 3, 1, ()),
+    "an odd length": ({}, 2, 1, ("--context", "31")),
+    "activation checkpointing": ({"fsdp.activation_checkpointing": True}, 2, 1, ()),
+}
 
 
 def project_of(folder: Path, given: Mapping[str, Value]) -> Path:
     project = write_files(folder / "project", render({**SPLIT, **given}))
-    shutil.copy(DRIVER, project)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
     return project
 
 
@@ -55,23 +87,29 @@ def assert_same_weights(project: Path, one: str, other: str, names: tuple[str, .
 
     for name in names:
         weights, others = (load_file(project / "runs" / run / name) for run in (one, other))
-        assert weights.keys() == others.keys()
+        twice = {"model.lm_head.weight"}  # of layers that share weights: put together for each
+        assert weights.keys() <= others.keys() <= weights.keys() | twice
         for key, value in weights.items():
             torch.testing.assert_close(others[key], value, rtol=0, atol=1e-5, msg=f"{name}: {key}")
 
 
-def assert_split_is_whole(folder: Path, given: Mapping[str, Value], processes: int = 2) -> Path:
-    """Whole copies and a split model have the same weights and results, and it resumes exactly."""
+def assert_split_is_whole(
+    folder: Path, given: Mapping[str, Value], processes: int = 2, copies: int = 0, *flags: str
+) -> Path:
+    """Whole copies and a split model have the same weights and results, and it resumes exactly.
+
+    There are as many copies as processes, unless these share their texts.
+    """
     project = project_of(folder, given)
-    whole = train(project, "whole", "train.py", processes)
-    split = train(project, "split", DRIVER.name, processes)
+    whole = train(project, "whole", "train.py", copies or processes, *flags)
+    split = train(project, "split", DRIVER.name, processes, *flags)
     assert_same_weights(project, "whole", "split", ("model.safetensors", "best.safetensors"))
     assert results(split) == pytest.approx(results(whole), rel=1e-4, abs=2e-4)
 
     shutil.copytree(project / "runs/split", project / "runs/resumed")
     for later in sorted((project / "runs/resumed").glob("checkpoint_*"))[1:]:
         shutil.rmtree(later)
-    resumed = train(project, "resumed", DRIVER.name, processes, "--resume")
+    resumed = train(project, "resumed", DRIVER.name, processes, *flags, "--resume")
     assert results(resumed) == results(split)
     final = [project / "runs" / run / "model.safetensors" for run in ("split", "resumed")]
     assert final[0].read_bytes() == final[1].read_bytes()
@@ -128,6 +166,62 @@ def test_copies_of_a_split_model(tmp_path: Path) -> None:
     given["parallelism.enabled"] = True
     given |= {"parallelism.dp_replicate_size": 2, "parallelism.dp_shard_size": 2}
     assert_split_is_whole(tmp_path, given, processes=4)
+
+
+@pytest.mark.train
+def test_two_processes_share_each_text(tmp_path: Path) -> None:
+    """Each has a part of every text: together they are one process with whole texts."""
+    project = assert_split_is_whole(tmp_path, SHARED, 2, 1, *WHOLE_SETS)
+    assert_best_weights_are_loaded(project)
+    apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes=2)
+    assert apart.returncode
+    assert "was saved with processes_per_text 2, but this run has 1" in apart.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("way", SHARING)
+def test_every_way_of_sharing_texts(way: str, tmp_path: Path) -> None:
+    more, processes, copies, flags = SHARING[way]
+    assert_split_is_whole(tmp_path, {**SHARED, **more}, processes, copies, *WHOLE_SETS, *flags)
+
+
+MAKE_PRETRAINED = """
+from pathlib import Path
+from transformers import AutoConfig, AutoModelForCausalLM, RobertaTokenizer
+
+texts = [path.read_text() for path in Path(".").glob("*.py")]
+tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+small = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 4, "max_position_embeddings": 64}
+for name, more in {
+    "gpt2": {"attn_pdrop": 0.1, "embd_pdrop": 0, "resid_pdrop": 0},
+    "llama": {"num_key_value_heads": 2, "intermediate_size": 64},
+    "mistral": {"num_key_value_heads": 2, "intermediate_size": 64, "sliding_window": 8},
+}.items():
+    config = AutoConfig.for_model(name, **small, **more)
+    AutoModelForCausalLM.from_config(config).save_pretrained(name)
+    tokenizer.save_pretrained(name)
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None:
+    """Positions that are learned and that are turned, heads that share keys, weights used twice."""
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    given = {**SHARED, "language_model.model": "pretrained", "language_model.context": 49}
+    given["language_model.model_name"] = "gpt2"
+    project = project_of(tmp_path, given)
+    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
+    assert made.returncode == 0, made.stderr
+    for name in ("gpt2", "llama"):
+        assert_split_is_whole(tmp_path, given, 2, 1, *WHOLE_SETS, "--model-name", name)
+        shutil.rmtree(project / "runs")
+    for script, processes in (("train.py", 1), (DRIVER.name, 2)):
+        refused = start(project, [script, "--model-name", "mistral"], processes)
+        assert refused.returncode
+        assert "has layers of sliding_attention" in refused.stderr
 
 
 @pytest.mark.sweep
@@ -213,11 +307,27 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
     "average": ({"features.ema.enabled": True}, "can't be combined with the feature ema"),
     "tensor parallel": (
         {"parallelism.enabled": True, "parallelism.tp_size": 2},
-        "needs a plan",
+        "that 5.23 no longer has",
     ),
-    "context parallel": (
+    "shared texts": (
         {"parallelism.enabled": True, "parallelism.cp_size": 2},
-        "cuts each batch",
+        "needs a model of texts whose tokens look back and never ahead, which image_classification",
+    ),
+    "shared texts without a grid": (
+        {"project.task": "language_model", "parallelism.cp_size": 2},
+        "turn it on with parallelism.enabled=true",
+    ),
+    "shared texts of copies": (
+        {**SHARED, "hardware.num_processes": 4, "parallelism.dp_replicate_size": 2},
+        "or parallelism.dp_replicate_size=1",
+    ),
+    "shared texts on other devices": (
+        {**SHARED, "hardware.distributed_type": "MULTI_XPU"},
+        "knows the kernels of NVIDIA and AMD alone",
+    ),
+    "shared texts, compiled": (
+        {**SHARED, "hardware.dynamo_backend": "inductor"},
+        "can't be combined with the feature compile",
     ),
     "copies alone": (
         {"parallelism.enabled": True, "parallelism.dp_replicate_size": 2},

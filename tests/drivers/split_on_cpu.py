@@ -8,6 +8,7 @@ import os
 import runpy
 import sys
 
+import ring_on_cpu  # noqa: F401
 from accelerate import PartialState
 from accelerate.utils import DistributedType
 

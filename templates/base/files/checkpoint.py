@@ -97,6 +97,7 @@ class Checkpoints:
             if self.accelerator.is_main_process:
                 facts = {name: getattr(self.config, name) for name in FIXED}
                 facts["processes"] = self.accelerator.num_processes
+                #: slot facts
                 files = [path for path in scratch.rglob("*") if path.is_file()]
                 names = [path.relative_to(scratch).as_posix() for path in files]
                 sizes = [path.stat().st_size for path in files]
@@ -138,6 +139,7 @@ class Checkpoints:
             raise SystemExit(f"{path} is no whole checkpoint.")
         facts = json.loads((path / "checkpoint.json").read_text())
         now = {name: getattr(self.config, name) for name in FIXED}
+        #: slot facts_now
         for name, value in {**now, "processes": self.accelerator.num_processes}.items():
             if facts.get(name) != value:
                 raise SystemExit(

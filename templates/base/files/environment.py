@@ -57,6 +57,7 @@ def describe(accelerator: Accelerator, model: torch.nn.Module, config, total_upd
     batch = f"{accelerator.num_processes} x {config.batch_size}"
     samples = accelerator.num_processes * config.batch_size
     #: end batch
+    #: slot counted_batch
     return (
         #: region processes
         f"{accelerator.num_processes} process(es) on {accelerator.device.type} | "

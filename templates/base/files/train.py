@@ -94,6 +94,7 @@ def main(config: Config) -> None:
             break
         #: region batches
         for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
+            #: region passes
             #: region forward
             # forward
             ...  #: slot forward
@@ -103,6 +104,7 @@ def main(config: Config) -> None:
             # backward
             accelerator.backward(losses.mean())
             #: end backward
+            #: end passes
             progress.batch += 1
             #: region update
             # update

@@ -4,8 +4,8 @@ from accelerate import ParallelismConfig
 from accelerate.utils import parse_flag_from_env
 
 #: slot functions
-def arrange_processes(**sizes: int) -> ParallelismConfig | None:
+def arrange_processes(**directions) -> ParallelismConfig | None:
     """How several devices share the model. None for one process or the CPU, where it is whole."""
     alone = os.environ.get("WORLD_SIZE", "1") == "1"
     whole = alone or parse_flag_from_env("ACCELERATE_USE_CPU")
-    return None if whole else ParallelismConfig(**sizes)
+    return None if whole else ParallelismConfig(**directions)

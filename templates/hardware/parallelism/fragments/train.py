@@ -5,4 +5,6 @@ from environment import arrange_processes
 parallelism_config=arrange_processes(
     dp_replicate_size={{ parallelism.dp_replicate_size | python }},
     dp_shard_size={{ parallelism.dp_shard_size | python }},
+    #: slot directions
+    #: slot exchange
 ),

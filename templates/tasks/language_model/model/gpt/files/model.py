@@ -65,8 +65,10 @@ class GPT(nn.Module):
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
         #: slot layer_classes
 
+    #: region embed
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.dropout(self.embedding(tokens) + self.positions.weight[: tokens.shape[1]])
+        #: end embed
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), self.embedding.weight)

@@ -33,11 +33,17 @@ class Pretrained(nn.Module):
         self.context = self.model.config.max_position_embeddings
         # from_pretrained returns models in evaluation mode, without dropout
         self.train()
+        #: slot attention
         #: slot layer_classes
 
+    #: region forward
     def forward(self, tokens: Tensor) -> Tensor:
         # no mask: padding stands behind a text, where attention never looks ahead to
         return self.model(input_ids=tokens).logits
+        #: end forward
+
+
+#: slot functions
 
 
 def load(kind, name: str):

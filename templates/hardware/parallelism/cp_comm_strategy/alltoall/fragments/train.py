@@ -1,0 +1,4 @@
+from accelerate.utils import TorchContextParallelConfig
+
+#: slot exchange
+cp_handler=TorchContextParallelConfig({{ parallelism.cp_comm_strategy | python }}),
