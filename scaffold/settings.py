@@ -263,8 +263,8 @@ class _Rewrite:
     def _drop_empty_tables(self) -> None:
         """Take out the headers of tables that lost all their rows, with the blank lines below.
 
-        Where its owner has left a comment, the header of a feature becomes one too: an empty table
-        would turn the feature on.
+        Where its owner has left a comment, that stays, and the header of a feature becomes one too:
+        an empty table would turn the feature on.
         """
         tables = {path[:-1] for path in self.wanted}
         headers = [at for at, row in enumerate(self.rows) if row.is_header]
@@ -279,6 +279,8 @@ class _Rewrite:
                 del self.rows[at:end]
             elif row.path[0] == "features":
                 self.rows[at] = _commented(row)
+            elif "#" not in row.text:  # rows of other tables may come between it and its comments
+                del self.rows[at]
 
     def text(self) -> str:
         for table in self.tables:
