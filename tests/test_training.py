@@ -258,3 +258,29 @@ def test_a_skipped_update_does_not_count(tmp_path: Path) -> None:
         command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=120
     )
     assert "1 passed" in result.stdout, result.stdout
+
+
+SEARCHES = """
+import json, runpy, sys
+from importlib.machinery import PathFinder
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+searched, seen = [], []
+find_spec = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *more: searched.append(name) or find_spec(name, *more)
+register_optimizer_step_post_hook(lambda *_: seen.append(len(searched)))
+sys.argv = ["train.py", "--epochs", "1"]
+runpy.run_path("train.py", run_name="__main__")
+print(json.dumps([seen, searched[seen[1] : seen[-1]]]))
+"""
+
+
+def test_no_update_looks_for_packages(tmp_path: Path) -> None:
+    """Accelerate's optimizer does, at each step, and Python would search the disk every time."""
+    project = write_files(tmp_path / "project", render({}))
+    (project / "searches.py").write_text(SEARCHES)
+    result = start(project, ["searches.py"], 1)
+    assert result.returncode == 0, result.stderr
+    seen, between = json.loads(result.stdout.splitlines()[-1])
+    assert len(seen) > 20 and seen[1] > 100, "nothing was counted"
+    assert between == []
