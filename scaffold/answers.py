@@ -123,9 +123,11 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
                 )
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
-                key = switch_key(catalog.features[name])
+                other = catalog.features[name]
+                value = "true" if other.example is True else other.example
                 raise AnswerError(
-                    switch_key(feature), f"needs the feature {name}: turn it on with {key}=true."
+                    switch_key(feature),
+                    f"needs the feature {name}: turn it on with {switch_key(other)}={value}.",
                 )
         for name in feature.conflicts:
             if is_on(catalog.features[name], answers):

@@ -69,6 +69,15 @@ def explain_accelerate() -> None:
     )
 
 
+def required(catalog: Catalog, feature: Component) -> list[Component]:
+    """The features that a feature needs, and those that these need, the last first."""
+    found: list[Component] = []
+    for name in feature.requires:
+        other = catalog.features[name]
+        found += [*required(catalog, other), other]
+    return found
+
+
 def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
     """The default answers of the first task that a feature goes with, without and with it."""
     key = switch_key(feature)
@@ -77,8 +86,8 @@ def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Ans
         given: Answers = {"project.name": "example", "project.task": task}
         if fits(catalog, feature, given):
             break
-    for name in feature.requires:
-        given[switch_key(catalog.features[name])] = catalog.features[name].example
+    for other in required(catalog, feature):
+        given[switch_key(other)] = other.example
     for name in feature.conflicts:
         given[switch_key(catalog.features[name])] = catalog.features[name].off
     on = resolve(catalog, {**given, key: feature.example})

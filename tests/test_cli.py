@@ -923,3 +923,12 @@ def test_a_signal_while_writing_leaves_nothing(
     assert process.returncode not in (0, 2)
     assert out == "" and "Traceback" not in err
     assert listing(here) == before
+
+
+def test_what_turns_a_missing_feature_on_is_said_and_works(cli: Cli) -> None:
+    """The advice is followed until nothing is missing: also where a choice turns a feature on."""
+    flags = ["--set", "parallelism.enabled=true", "--set", "hardware.num_processes=2"]
+    refused = cli("new", "demo", *flags, "--print", "train.py")
+    assert_refused(refused, "needs the feature fsdp: turn it on with hardware.sharding=fsdp")
+    flags += ["--set", "hardware.sharding=fsdp"]
+    assert "FullyShardedDataParallelPlugin" in cli("new", "demo", *flags, "--print", "train.py").out
