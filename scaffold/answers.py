@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scaffold import hardware
-from scaffold.catalog import Catalog, Choice, Component, Option, Value
+from scaffold.catalog import Catalog, Choice, Component, Option, Value, as_typed
 from scaffold.errors import AnswerError, ScaffoldError
 
 Answers = dict[str, Value]
@@ -124,10 +124,10 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
                 other = catalog.features[name]
-                value = "true" if other.example is True else other.example
+                setting = f"{switch_key(other)}={as_typed(other.example)}"
                 raise AnswerError(
                     switch_key(feature),
-                    f"needs the feature {name}: turn it on with {switch_key(other)}={value}.",
+                    f"needs the feature {name}: turn it on with {setting}.",
                 )
         for name in feature.conflicts:
             if is_on(catalog.features[name], answers):

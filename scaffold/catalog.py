@@ -31,6 +31,11 @@ class Choice:
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
 
 
+def as_typed(value: Value) -> str:
+    """A value as it is written after the = of a setting on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True)
 class Condition:
     """Which answers to another setting an option exists beside."""
@@ -46,7 +51,7 @@ class Condition:
     def __str__(self) -> str:
         if self.above is not None:
             return f" above {self.above:g}"
-        return "=" + " or ".join(map(str, self.values))
+        return "=" + " or ".join(map(as_typed, self.values))
 
 
 @dataclass(frozen=True)

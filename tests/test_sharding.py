@@ -209,7 +209,6 @@ for name, more in {
 @pytest.mark.train
 def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None:
     """Positions that are learned and that are turned, heads that share keys, weights used twice."""
-    pytest.importorskip("transformers", reason="transformers is not installed")
     given = {**SHARED, "language_model.model": "pretrained", "language_model.context": 49}
     given["language_model.model_name"] = "gpt2"
     project = project_of(tmp_path, given)
