@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scaffold.answers import active_features, applies, chosen, monitored, task_values
 from scaffold.catalog import Catalog, Component, Option, Value
 from scaffold.errors import TemplateError
+from scaffold.finish import finish
 from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
 from scaffold.launch import launch
 from scaffold.places import (
@@ -23,22 +24,18 @@ from scaffold.places import (
     read_lines,
 )
 from scaffold.settings import toml_literal, write_settings
-from scaffold.validate import check_config, check_names
+from scaffold.validate import check_config
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def render_project(
-    catalog: Catalog, answers: Mapping[str, Value], known: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def render_project(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
     """The text of each file of a project, by its path with '/' in it.
 
-    `answers` are complete and checked, as `answers.resolve` returns them. `known` is an earlier
-    render: a file that comes out the same is not checked and formatted again. Raises TemplateError
-    for a fault in the templates.
+    `answers` are complete and checked, as `answers.resolve` returns them. Raises TemplateError for
+    a fault in the templates.
     """
-    known = known or {}
     components = active_components(catalog, answers)
     context = build_context(catalog, answers, components)
     environment = build_environment()
@@ -62,25 +59,16 @@ def render_project(
     _check_fragment_targets(folders, paths)
     context["files"] = sorted(sources)
     files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
+    finished = {}
     for name, text in files.items():
-        if name.endswith(".py") and text != known.get(name):
-            check_names(name, text, sources[name])
+        if name.endswith(".py"):
+            # one that nothing was put into is formatted as it is: a test sees to that
+            unformatted = name in composed or text != _join(sources[name])
+            finished[name] = finish(name, text, sources[name], unformatted)
     check_config(files, sources)
-    for name, text in files.items():
-        # one that nothing was put into is formatted as it is: a test sees to that
-        written = name in composed or (name.endswith(".py") and text != _join(sources[name]))
-        if written and text != known.get(name):
-            files[name] = _format(text)
+    files |= finished
     files["scaffold.toml"] = write_settings(catalog, answers)
     return dict(sorted(files.items()))
-
-
-def _format(text: str) -> str:
-    import black
-    from black.mode import TargetVersion
-
-    mode = black.Mode({TargetVersion.PY311}, line_length=LINE_LENGTH)
-    return black.format_str(text, mode=mode)
 
 
 def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:

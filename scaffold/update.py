@@ -173,7 +173,7 @@ def plan_update(
     catalog: Catalog, folder: Path, pristine: Pristine, answers: Mapping[str, Value]
 ) -> Plan:
     """What an update to these answers does to the files. Raises ScaffoldError."""
-    theirs = render_project(catalog, answers, pristine.files)
+    theirs = render_project(catalog, answers)
     options = schema(catalog)
     changed = {
         key: (pristine.answers.get(key), value)
@@ -290,7 +290,7 @@ class _Causes:
 
     def _render(self, given: Mapping[str, Value], key: str) -> dict[str, str]:
         answers = resolve(self.catalog, given, {key})
-        return render_project(self.catalog, answers, self.pristine.files)
+        return render_project(self.catalog, answers)
 
 
 # what a person sees

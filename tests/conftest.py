@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -13,9 +14,7 @@ from pathlib import Path
 from random import Random
 from types import MappingProxyType
 from typing import Any
-from unittest import mock
 
-import black
 import pytest
 
 from scaffold.answers import Answers, resolve, schema, switch_key
@@ -408,22 +407,6 @@ def run_cli(
     )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _format_once() -> Iterator[None]:
-    """Rendering spends most of its time in black, and most files recur in many projects."""
-    original = black.format_str
-    texts: dict[tuple[str, str], str] = {}
-
-    def format_str(text: str, *, mode: black.Mode) -> str:
-        key = (text, mode.get_cache_key())
-        if key not in texts:
-            texts[key] = original(text, mode=mode)
-        return texts[key]
-
-    with mock.patch.object(black, "format_str", format_str):
-        yield
-
-
 @pytest.fixture
 def catalog() -> Catalog:
     return load_catalog()
@@ -449,6 +432,14 @@ def proven() -> Callable[[str, int], None]:
         _PROVEN[what] = _PROVEN.get(what, 0) + number
 
     return count
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the tests a cache of their own, which all workers of pytest-xdist share."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="scaffold-cache-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["SCAFFOLD_CACHE_DIR"] = folder.name
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -684,7 +684,14 @@ def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
 def imported_by(tmp_path: Path, *arguments: str) -> set[str]:
     """The top-level modules that a command imports."""
     command = [sys.executable, "-X", "importtime", "-m", "scaffold", *arguments]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "SCAFFOLD_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found = re.findall(r"^import time:.*\| +([\w.]+)$", result.stderr, re.MULTILINE)
     return {name.partition(".")[0] for name in found}
 
@@ -710,6 +717,13 @@ def test_commands_import_only_what_they_need(
     else:
         assert {"black", "jinja2"} <= modules  # what is looked for would be seen
     assert not modules & heavy
+
+
+def test_what_was_formatted_before_is_not_formatted_again(tmp_path: Path) -> None:
+    assert {"black", "pyflakes"} <= imported_by(tmp_path, "new", "one", "--yes", "--name", "demo")
+    again = imported_by(tmp_path, "new", "two", "--yes", "--name", "demo")
+    assert "jinja2" in again and not again & {"black", "pyflakes"}
+    assert read_files(tmp_path / "one") == read_files(tmp_path / "two")
 
 
 def test_new_takes_little_time(tmp_path: Path) -> None:

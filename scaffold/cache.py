@@ -1,0 +1,61 @@
+"""Texts that took long to make, kept on this machine for the next command."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER = "SCAFFOLD_CACHE_DIR"  # a variable of the environment, for another place than the usual
+LIMIT = 2000  # files of some kilobytes each
+
+
+def remember(key: str, make: Callable[[], str]) -> str:
+    """What `make` returned for this key before; else what it returns now, which is kept.
+
+    A file that can't be read or written, or that is not what was written, is as none.
+    """
+    path = _folder() / hashlib.sha256(key.encode()).hexdigest()
+    text = _read(path)
+    if text is None:
+        text = make()
+        _write(path, text)
+    return text
+
+
+def _folder() -> Path:
+    if folder := os.environ.get(FOLDER):
+        return Path(folder)
+    import platformdirs
+
+    return platformdirs.user_cache_path("scaffold", appauthor=False)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        digest, _, text = path.read_bytes().decode().partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if digest == _digest(text) else None
+
+
+def _write(path: Path, text: str) -> None:
+    import tempfile
+
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(f"{_digest(text)}\n{text}".encode())
+        # whole, or not at all: other commands read at the same time
+        Path(file.name).replace(path)
+        _forget_the_oldest(path.parent)
+
+
+def _forget_the_oldest(folder: Path) -> None:
+    files = sorted((file.stat().st_mtime, file.path) for file in os.scandir(folder))
+    for _, path in files[: max(0, len(files) - LIMIT)]:
+        Path(path).unlink()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

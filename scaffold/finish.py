@@ -1,0 +1,32 @@
+"""The last step of rendered Python: its names are checked, and black formats it."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from scaffold import __version__
+from scaffold.cache import remember
+from scaffold.imports import LINE_LENGTH
+from scaffold.places import Line
+from scaffold.validate import check_names
+
+
+def finish(name: str, text: str, origins: Sequence[Line], unformatted: bool) -> str:
+    """The text as it is written. Raises TemplateError for what `check_names` finds.
+
+    Both steps take most of a command's time, and most files come out the same in the next one, so
+    that what comes out is kept for it.
+    """
+
+    def make() -> str:
+        check_names(name, text, origins)
+        return _format(text) if unformatted else text
+
+    return remember(f"{__version__} {version('black')} {name} {unformatted}\n{text}", make)
+
+
+def _format(text: str) -> str:
+    import black
+    from black.mode import TargetVersion
+
+    mode = black.Mode({TargetVersion.PY311}, line_length=LINE_LENGTH)
+    return black.format_str(text, mode=mode)
