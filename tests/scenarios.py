@@ -567,7 +567,7 @@ LOG_EPOCH = 'log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}
 LOSSES = 'losses = F.cross_entropy(model(images), labels, reduction="none")'
 VALIDATE = 'metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)'
 TEST = 'metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)'
-ZERO_GRAD = "optimizer.zero_grad()"
+ZERO_GRAD = "model.zero_grad()"
 CLIPPING = "accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)"
 LOOP = "for epoch in range(progress.epoch, config.epochs):"
 LOOP_END = "checkpoints.after_training()"
@@ -604,12 +604,12 @@ scenario(
 )
 scenario(
     "neighbours: keyword in the line above an inserted one",
-    change(TRAIN, ZERO_GRAD, "optimizer.zero_grad(set_to_none=False)"),
+    change(TRAIN, ZERO_GRAD, "model.zero_grad(set_to_none=False)"),
     EMA,
 )
 scenario(
     "neighbours: trailing comment above an inserted line",
-    change(TRAIN, ZERO_GRAD, "optimizer.zero_grad()  # to None, which saves memory"),
+    change(TRAIN, ZERO_GRAD, "model.zero_grad()  # to None, which saves memory"),
     EMA,
 )
 scenario(

@@ -975,8 +975,8 @@ def test_judge_accepts_what_is_right() -> None:
         (MINE + OWN, OWN + MINE, "order"),
         (MINE + OWN, MINE + "            if ema:\n    " + OWN, "words"),
         (
-            "            optimizer.zero_grad()\n            ema.update()\n",
-            "            ema.update()\n            optimizer.zero_grad()\n",
+            "            model.zero_grad()\n            ema.update()\n",
+            "            ema.update()\n            model.zero_grad()\n",
             "order",
         ),
         ("            metrics_file(progress, metrics)\n        prog", "        prog", "syntax"),

@@ -139,7 +139,7 @@ MUTATIONS = [
     Mutation(
         "gradients not cleared",
         "train.py",
-        "optimizer.zero_grad()",
+        "model.zero_grad()",
         "pass",
         "an update leaves its gradients to the next",
     ),

@@ -265,7 +265,7 @@ def main(config: Config) -> None:
             checkpoints.begin_update()
             hooks.call("step_start")
             optimizer.step()
-            optimizer.zero_grad()
+            model.zero_grad()
             ema.update()
             # in fp16, an update whose gradients overflow is skipped, and must not move the schedule
             progress.update += not accelerator.optimizer_step_was_skipped

@@ -143,7 +143,7 @@ def main(config: Config) -> None:
             for group in discriminator_optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             discriminator_optimizer.step()
-            discriminator_optimizer.zero_grad()
+            discriminator.zero_grad()
             # the generator's, to which the weights of the discriminator are constants
             discriminator.requires_grad_(False)
             losses = losses_of_generator(discriminator, fakes)
@@ -156,7 +156,7 @@ def main(config: Config) -> None:
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             optimizer.step()
-            optimizer.zero_grad()
+            model.zero_grad()
             progress.update += 1
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]

@@ -155,7 +155,7 @@ def main(config: Config) -> None:
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             optimizer.step()
-            optimizer.zero_grad()
+            model.zero_grad()
             progress.update += 1
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]

@@ -146,7 +146,7 @@ def main(config: Config) -> None:
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             optimizer.step()
-            optimizer.zero_grad()
+            model.zero_grad()
             # in fp16, an update whose gradients overflow is skipped, and must not move the schedule
             progress.update += not accelerator.optimizer_step_was_skipped
             if progress.update % config.log_every == 0:

@@ -117,7 +117,7 @@ def main(config: Config) -> None:
             #: slot before_step
             #: region step
             optimizer.step()
-            optimizer.zero_grad()
+            model.zero_grad()
             #: end step
             #: slot after_update
             #: region count

@@ -58,7 +58,7 @@ for group in discriminator_optimizer.param_groups:
 #: end discriminator_rates
 #: region discriminator_step
 discriminator_optimizer.step()
-discriminator_optimizer.zero_grad()
+discriminator.zero_grad()
 #: end discriminator_step
 # the generator's, to which the weights of the discriminator are constants
 discriminator.requires_grad_(False)

@@ -4,7 +4,7 @@ from callbacks import clip_adaptively
 accelerator.unscale_gradients()  # without fp16 they have no scale
 clip_adaptively(discriminator.parameters(), config.clipping_factor)
 discriminator_optimizer.step()
-discriminator_optimizer.zero_grad()
+discriminator.zero_grad()
 
 #: slot before_update
 accelerator.unscale_gradients()  # without fp16 they have no scale

@@ -1,7 +1,7 @@
 #: replace discriminator_step
 accelerator.clip_grad_norm_(discriminator.parameters(), config.clipping_max_norm)
 discriminator_optimizer.step()
-discriminator_optimizer.zero_grad()
+discriminator.zero_grad()
 
 #: slot before_update
 #: region clip_norm

@@ -1,7 +1,7 @@
 #: replace discriminator_step
 accelerator.clip_grad_value_(discriminator.parameters(), config.clipping_max_value)
 discriminator_optimizer.step()
-discriminator_optimizer.zero_grad()
+discriminator.zero_grad()
 
 #: slot before_update
 accelerator.clip_grad_value_(model.parameters(), config.clipping_max_value)
