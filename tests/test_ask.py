@@ -234,8 +234,8 @@ def test_the_same_answers_write_the_same_project_however_given(
     terminal.answer("(project.name) [project]", "net")
     terminal.choose("(hardware.distributed_type)", "MULTI_CPU")
     terminal.answer("(hardware.num_processes) [2]", "2")
-    terminal.answer("(hardware.num_machines) [1]")
     terminal.choose("(hardware.launcher)", "accelerate")
+    terminal.answer("(hardware.num_machines) [1]")
     menu = terminal.wait("(hardware.mixed_precision)")
     assert "bf16 - 16 bits" in menu
     assert "fp16" not in menu, "has no effect on the CPU"
@@ -384,7 +384,7 @@ def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
     options += ["--set", "features.ema=true", "--answers", str(tmp_path / "answers.toml")]
     terminal = start(*options)
     terminal.answer("(project.name)")
-    for name in ("num_processes", "num_machines", "launcher", "mixed_precision"):
+    for name in ("num_processes", "launcher", "num_machines", "mixed_precision"):
         terminal.answer(f"(hardware.{name})")
     terminal.answer("(training.learning_rate)")
     terminal.answer("(training.optimizer)")
@@ -400,19 +400,17 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     terminal = start()
     terminal.answer("(project.name)")
     terminal.choose("(hardware.distributed_type)", "NO")
-    terminal.press("y", "(hardware.use_cpu)")
     terminal.press(ENTER, "(hardware.launcher)")
+    terminal.press("y", "(hardware.use_cpu)")
     assert "fp16" not in terminal.wait("(hardware.mixed_precision)")
     terminal.press(ESCAPE)
-    terminal.press(ESCAPE, "(hardware.launcher)")
     terminal.press("n", "(hardware.use_cpu)", "» yes")
     terminal.press(ENTER, "(hardware.sharding)")
-    terminal.press(ENTER, "(hardware.launcher)")
     assert "fp16" in terminal.wait("(hardware.mixed_precision)")
     terminal.press(ESCAPE)
-    terminal.press(ESCAPE, "(hardware.launcher)")
     terminal.press(ESCAPE, "(hardware.sharding)")
     terminal.press(ESCAPE, "(hardware.use_cpu)")
+    terminal.press(ESCAPE, "(hardware.launcher)")
     terminal.choose("(hardware.distributed_type)", "MULTI_GPU")
     terminal.press(ENTER, "(hardware.num_processes)")
     terminal.repeat(ENTER, until="Which features?")
@@ -421,6 +419,15 @@ def test_only_open_questions_are_asked(start: Start) -> None:
         terminal.switch(feature)
     terminal.press(ENTER, "○ schedule", "○ early_stopping")
     terminal.wait("Go through the finer settings?")
+
+
+def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: Start) -> None:
+    terminal = start("--distributed-type=MULTI_GPU", "--num-processes=4", "--num-machines=2")
+    terminal.answer("(project.name)")
+    terminal.choose("(hardware.launcher)", "slurm")
+    terminal.press(ESCAPE, "(hardware.sharding)")
+    terminal.choose("(hardware.launcher)", "accelerate")
+    terminal.wait("(hardware.main_process_ip)")
 
 
 def test_a_question_names_the_key_of_accelerate_where_it_is_another(start: Start) -> None:

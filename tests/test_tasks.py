@@ -115,7 +115,7 @@ def prove(project: Path, leave_out: Sequence[str] = ()) -> int:
         assert f"def {name}(" in (project / "test_train.py").read_text()
         command += ["--deselect", f"test_train.py::{name}"]
     result = subprocess.run(
-        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=1200
+        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=3600
     )
     assert result.returncode == 0, result.stdout[-6000:]
     assert "skipped" not in result.stdout
