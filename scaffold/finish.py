@@ -1,6 +1,7 @@
 """The last step of rendered Python: its names are checked, and black formats it."""
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 
 from scaffold import __version__
@@ -21,7 +22,13 @@ def finish(name: str, text: str, origins: Sequence[Line], unformatted: bool) -> 
         check_names(name, text, origins)
         return _format(text) if unformatted else text
 
-    return remember(f"{__version__} {version('black')} {name} {unformatted}\n{text}", make)
+    return remember(f"{__version__} {black_version()} {name} {unformatted}\n{text}", make)
+
+
+@cache
+def black_version() -> str:
+    """Read from its metadata: black itself takes long to import."""
+    return version("black")
 
 
 def _format(text: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from scaffold import finish
 from scaffold.answers import Answers, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Component, Value, load_catalog
 from scaffold.cli import main
@@ -311,11 +312,18 @@ def render(given: Mapping[str, Value]) -> Mapping[str, str]:
     return MappingProxyType(_rendered[key])
 
 
-def render_all(projects: Mapping[str, Mapping[str, Value]]) -> dict[str, Mapping[str, str]]:
-    """Many projects by their label, on all cores."""
-    with ProcessPoolExecutor() as pool:
+def render_all(
+    projects: Mapping[str, Mapping[str, Value]], formatted: bool = True
+) -> dict[str, Mapping[str, str]]:
+    """Many projects by their label, on all cores. Formatting would take most of the time."""
+    with ProcessPoolExecutor(initializer=None if formatted else _leave_out_black) as pool:
         rendered = list(pool.map(_render_one, projects.items(), chunksize=8))
     return {label: MappingProxyType(files) for label, files in rendered}
+
+
+def _leave_out_black() -> None:
+    finish._format = lambda text: text
+    finish.black_version = lambda: "none"
 
 
 def _render_one(labelled: tuple[str, Mapping[str, Value]]) -> tuple[str, dict[str, str]]:

@@ -63,7 +63,7 @@ def test_another_black_formats_again(folder: Path, monkeypatch: pytest.MonkeyPat
     assert finish.finish("a.py", "x = 'a'\n", [line], False) == "x = 'a'\n"
     monkeypatch.setattr(finish, "_format", lambda text: "formatted\n")
     assert finish.finish("a.py", "x = 'a'\n", [line], True) == 'x = "a"\n'
-    monkeypatch.setattr(finish, "version", lambda name: "99")
+    monkeypatch.setattr(finish, "black_version", lambda: "99")
     assert finish.finish("a.py", "x = 'a'\n", [line], True) == "formatted\n"
 
 
