@@ -1,0 +1,78 @@
+"""One process against two, and the cost of an update early and late in a run."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from contenders.scaffold_project import project_files
+from startup import DATA, HERE, MODEL
+
+RECORD = """
+import atexit, os, sys, time
+from torch.optim.optimizer import register_optimizer_step_post_hook
+times = []
+register_optimizer_step_post_hook(lambda *_: times.append(time.perf_counter()))
+if os.environ.get("RANK", "0") == "0":
+    import json
+    atexit.register(lambda: open(os.environ["TIMES"], "w").write(json.dumps(times)))
+"""
+
+
+def measure_scale(folder: Path, rounds: int) -> dict[str, dict]:
+    """Samples a second of a small CNN on 1 and 2 processes; microseconds of an update, by part."""
+    cnn = write_project(folder / "cnn", number=1, updates=60)
+    tiny = write_project(folder / "tiny", number=0, updates=1000)
+    batch_size = 16
+    speeds: dict[int, list[float]] = {1: [], 2: []}
+    parts: dict[str, list[float]] = {"10": [], "100": [], "1000": []}
+    for turn in range(rounds):
+        for processes in (1, 2):
+            times = train(cnn, processes, turn)[10:]
+            seconds = (times[-1] - times[0]) / (len(times) - 1)
+            speeds[processes].append(processes * batch_size / seconds)
+        times = train(tiny, 1, turn)
+        for name, values in parts.items():
+            count = int(name)
+            values.append(1e6 * (times[count - 1] - times[0]) / (count - 1))
+    return {
+        "samples_per_second": {str(n): round(statistics.median(v)) for n, v in speeds.items()},
+        "update_us": {name: round(statistics.median(values)) for name, values in parts.items()},
+    }
+
+
+def write_project(folder: Path, number: int, updates: int) -> Path:
+    """A project with one of the models, and data for so many updates an epoch on each process."""
+    folder.mkdir()
+    swap = {"MODELS[0]": f"MODELS[{number}]"}
+    sources = {"model.py": MODEL, "data.py": DATA, "record.py": RECORD}
+    for name, text in {**project_files("plain"), **sources}.items():
+        for old, new in swap.items():
+            text = text.replace(old, new)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    text = (HERE / "cases.py").read_text()
+    size = f"samples = 2 * {updates} * self.model.batch_size"
+    line = "samples = self.updates * self.accumulated * self.model.batch_size"
+    assert line in text
+    (folder / "cases.py").write_text(text.replace(line, size))
+    (folder / "run.py").write_text(
+        "import record, runpy, sys\nrunpy.run_path('train.py', run_name='__main__')\n"
+    )
+    return folder
+
+
+def train(project: Path, processes: int, turn: int) -> list[float]:
+    """The clock after each update of one epoch."""
+    updates = {"cnn": 60, "tiny": 1000}[project.name]
+    options = ["--max-steps", str(updates), "--output-dir", f"runs/{processes}_{turn}"]
+    command = [sys.executable, "run.py", *options]
+    if processes > 1:
+        launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+        command = [sys.executable, *launch, "run.py", *options]
+    env = {**os.environ, "ACCELERATE_USE_CPU": "true", "TIMES": str(project / "times.json")}
+    env["OMP_NUM_THREADS"] = "1"
+    subprocess.run(command, cwd=project, env=env, check=True, capture_output=True)
+    return json.loads((project / "times.json").read_text())
