@@ -24,7 +24,7 @@ PACKAGES = [
     *["pytorch-ignite", "copier", "cookiecutter", "cruft", "trainite"],
 ]
 ROUNDS = 7
-PROCESSES = 5  # rounds of what starts whole processes
+PROCESSES = 5  # rounds of what starts whole processes, of which some start for long
 
 
 def measure(name: str, folder: Path) -> object:
@@ -40,7 +40,7 @@ def measure(name: str, folder: Path) -> object:
     if name == "startup":
         from startup import measure_startup
 
-        return measure_startup(folder, PROCESSES)
+        return measure_startup(folder, 3)
     if name == "memory":
         return measure_memory()
     if name == "checkpoints":
