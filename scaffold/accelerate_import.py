@@ -42,11 +42,11 @@ def default_file(environment: Mapping[str, str] = os.environ) -> Path:
     return old if old.is_file() and not new.is_file() else new
 
 
-def read_accelerate_config(catalog: Catalog, name: str) -> Answers:
-    """The answers that a file of Accelerate stands for.
+def read_accelerate_config(catalog: Catalog, name: str, under: Answers, over: Answers) -> Answers:
+    """The answers that a file of Accelerate stands for, and that have an effect.
 
-    Raises ScaffoldError for a file that can't be read, a key that Accelerate does not have, and a
-    value that can't be.
+    They win over those `under` them; those `over` them win. Raises ScaffoldError for a file that
+    can't be read, a key that Accelerate does not have, and a value that can't be.
     """
     path = default_file() if name == DEFAULT else Path(name).expanduser()
     if not path.is_file():
@@ -55,7 +55,7 @@ def read_accelerate_config(catalog: Catalog, name: str) -> Answers:
     config = _flatten(path, _load(path))
     try:
         answers = dict(_answers(catalog, config))
-        return _with_effect(catalog, answers)
+        return _with_effect(catalog, answers, under, over)
     except AnswerError as error:
         raise ScaffoldError(f"{path}: {error}") from None
 
@@ -181,10 +181,10 @@ def _loop_answer(key: str, value: Any) -> Iterator[tuple[str, Value]]:
         yield key, float(value)
 
 
-def _with_effect(catalog: Catalog, answers: Answers) -> Answers:
-    """Without what has no effect beside the rest."""
+def _with_effect(catalog: Catalog, answers: Answers, under: Answers, over: Answers) -> Answers:
+    """Without what has no effect beside the rest: no address of a machine where SLURM finds it."""
     checked = {key: check(catalog.settings[key], value) for key, value in answers.items()}
-    every = {**default_answers(catalog, {}), **checked}
+    every = {**default_answers(catalog, {}), **under, **checked, **over}
     return {
         key: value
         for key, value in checked.items()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 FOLDER = "SCAFFOLD_CACHE_DIR"  # a variable of the environment, for another place than the usual
+PREFIX = "scaffold-"  # of our files: the folder may hold others
 LIMIT = 2000  # files of some kilobytes each
 
 
@@ -15,7 +16,7 @@ def remember(key: str, make: Callable[[], str]) -> str:
 
     A file that can't be read or written, or that is not what was written, is as none.
     """
-    path = _folder() / hashlib.sha256(key.encode()).hexdigest()
+    path = _folder() / f"{PREFIX}{_digest(key)}"
     text = _read(path)
     if text is None:
         text = make()
@@ -44,7 +45,7 @@ def _write(path: Path, text: str) -> None:
 
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=PREFIX, delete=False) as file:
             file.write(f"{_digest(text)}\n{text}".encode())
         # whole, or not at all: other commands read at the same time
         Path(file.name).replace(path)
@@ -52,9 +53,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def _forget_the_oldest(folder: Path) -> None:
-    files = sorted((file.stat().st_mtime, file.path) for file in os.scandir(folder))
-    for _, path in files[: max(0, len(files) - LIMIT)]:
-        Path(path).unlink()
+    files = sorted(folder.glob(f"{PREFIX}*"), key=lambda file: file.stat().st_mtime)
+    for file in files[: max(0, len(files) - LIMIT)]:
+        file.unlink()
 
 
 def _digest(text: str) -> str:

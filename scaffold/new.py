@@ -87,18 +87,25 @@ def collect_answers(
     """What was answered by the recipe, in the files, then by typed options, then by settings."""
     given = recipe_answers(catalog, recipe) if recipe else {}
     given |= read_answers(catalog, answers_file) if answers_file else {}
-    given |= hardware_answers(catalog, accelerate_config)
-    given |= {key: check(find_option(catalog, key), value) for key, value in typed.items()}
-    return given | dict(parse_setting(catalog, setting) for setting in settings)
+    over = typed_answers(catalog, settings, typed)
+    return given | hardware_answers(catalog, accelerate_config, given, over) | over
 
 
-def hardware_answers(catalog: Catalog, accelerate_config: str | None) -> Answers:
+def typed_answers(catalog: Catalog, settings: list[str], typed: Mapping[str, Value]) -> Answers:
+    """Those of the command line: typed options, then settings. Raises AnswerError."""
+    answers = {key: check(find_option(catalog, key), value) for key, value in typed.items()}
+    return answers | dict(parse_setting(catalog, setting) for setting in settings)
+
+
+def hardware_answers(
+    catalog: Catalog, accelerate_config: str | None, under: Answers, over: Answers
+) -> Answers:
     """Those in a file of Accelerate, if one is named. Raises ScaffoldError."""
     if accelerate_config is None:
         return {}
     from scaffold.accelerate_import import read_accelerate_config
 
-    return read_accelerate_config(catalog, accelerate_config)
+    return read_accelerate_config(catalog, accelerate_config, under, over)
 
 
 def name_after(catalog: Catalog, given: Answers, folder: Path) -> Answers:

@@ -9,9 +9,7 @@ import typer
 from scaffold import __version__
 from scaffold.answers import (
     Answers,
-    check,
     find_feature,
-    find_option,
     parse_setting,
     resolve,
     schema,
@@ -23,7 +21,7 @@ from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.journal import apply_changes, locked
 from scaffold.merge import merge_files
 from scaffold.moves import follow_moves
-from scaffold.new import hardware_answers
+from scaffold.new import hardware_answers, typed_answers
 from scaffold.pristine import PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.reanswer import SETTINGS, complete, next_answers
 from scaffold.render import render_project
@@ -46,10 +44,12 @@ def update_project(
     Exits with 1 if there are conflicts. Raises ScaffoldError.
     """
     catalog = load_catalog()
-    fresh = hardware_answers(catalog, accelerate_config)
-    fresh |= {key: check(find_option(catalog, key), value) for key, value in typed.items()}
-    fresh |= dict(parse_setting(catalog, setting) for setting in settings)
-    _run(catalog, folder, lambda previous: fresh, ask=ask, dry_run=dry_run)
+    over = typed_answers(catalog, settings, typed)
+
+    def fresh(previous: Mapping[str, Value]) -> Answers:
+        return hardware_answers(catalog, accelerate_config, dict(previous), over) | over
+
+    _run(catalog, folder, fresh, ask=ask, dry_run=dry_run)
 
 
 def switch_feature(

@@ -425,7 +425,8 @@ def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: 
     terminal = start("--distributed-type=MULTI_GPU", "--num-processes=4", "--num-machines=2")
     terminal.answer("(project.name)")
     terminal.choose("(hardware.launcher)", "slurm")
-    terminal.press(ESCAPE, "(hardware.sharding)")
+    assert "main_process_ip" not in terminal.wait("(hardware.sharding)")
+    terminal.press(ESCAPE)
     terminal.choose("(hardware.launcher)", "accelerate")
     terminal.wait("(hardware.main_process_ip)")
 

@@ -49,9 +49,14 @@ def test_a_folder_that_cannot_be_used(folder: Path) -> None:
 
 def test_the_oldest_are_forgotten(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "LIMIT", 3)
+    folder.mkdir()
+    others = [folder / f"own{number}.txt" for number in range(5)]
+    for file in others:
+        file.write_text("of the user\n")
     for key in "abcdef":
         remember(key, lambda key=key: key)
-    assert len(list(folder.iterdir())) == 3
+    assert all(file.exists() for file in others)
+    assert len(list(folder.iterdir())) == 3 + len(others)
     made = values("again")
     assert remember("f", lambda: next(made)) == "f"
     assert remember("a", lambda: next(made)) == "again"

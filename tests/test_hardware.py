@@ -276,6 +276,32 @@ def test_the_usual_file_is_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.M
         assert f"num_processes = {number}" in (project / "scaffold.toml").read_text()
 
 
+MACHINES = """
+compute_environment: LOCAL_MACHINE
+distributed_type: MULTI_GPU
+machine_rank: 1
+main_process_ip: 10.0.0.1
+main_process_port: 4000
+num_machines: 2
+num_processes: 4
+rdzv_backend: c10d
+same_network: false
+"""
+
+
+def test_a_file_is_taken_over_where_a_cluster_finds_its_machines(cli: Cli, tmp_path: Path) -> None:
+    project, file = tmp_path / "project", tmp_path / "accelerate.yaml"
+    file.write_text(MACHINES)
+    option = ("--from-accelerate-config", file)
+    assert cli("new", project, "--yes", *option, "--launcher", "slurm").code == 0
+    text = (project / "scaffold.toml").read_text()
+    assert "num_machines = 2" in text and "main_process_ip" not in text
+    assert cli("update", project, *option).code == 0, "the launcher is that of the project"
+    result = cli("update", project, *option, "--launcher", "accelerate")
+    assert result.code == 0, result.err
+    assert 'main_process_ip = "10.0.0.1"' in (project / "scaffold.toml").read_text()
+
+
 def test_a_project_takes_over_a_file(cli: Cli, tmp_path: Path) -> None:
     project = tmp_path / "project"
     assert cli("new", project, "--yes", "--epochs", "7").code == 0

@@ -74,10 +74,10 @@ class Case:
         """Updates that are timed together."""
         return max(1, self.model.block // self.accumulated)
 
-    def dataset(self) -> TensorDataset:
-        """Samples of one epoch: inputs, and the numbers of their classes."""
+    def dataset(self, epochs: int = 1) -> TensorDataset:
+        """Samples of a run, or of several: inputs, and the numbers of their classes."""
         generator = torch.Generator().manual_seed(1)
-        samples = self.updates * self.accumulated * self.model.batch_size
+        samples = epochs * self.updates * self.accumulated * self.model.batch_size
         inputs = torch.randn(samples, *self.model.inputs, generator=generator)
         return TensorDataset(inputs, torch.randint(10, (samples,), generator=generator))
 

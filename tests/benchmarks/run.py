@@ -23,8 +23,7 @@ PACKAGES = [
     *["torch", "accelerate", "lightning", "pytorch-accelerated", "transformers"],
     *["pytorch-ignite", "copier", "cookiecutter", "cruft", "trainite"],
 ]
-ROUNDS = 7
-PROCESSES = 5  # rounds of what starts whole processes, of which some start for long
+ROUNDS = {"steps": 7, "parts": 7, "startup": 3, "checkpoints": 5, "commands": 5, "scale": 5}
 
 
 def measure(name: str, folder: Path) -> object:
@@ -32,28 +31,28 @@ def measure(name: str, folder: Path) -> object:
     if name == "steps":
         from steps import measure_steps
 
-        return measure_steps(ROUNDS)
+        return measure_steps(ROUNDS[name])
     if name == "parts":
         from parts import measure_parts
 
-        return measure_parts(ROUNDS)
+        return measure_parts(ROUNDS[name])
     if name == "startup":
         from startup import measure_startup
 
-        return measure_startup(folder, 3)
+        return measure_startup(folder, ROUNDS[name])
     if name == "memory":
         return measure_memory()
     if name == "checkpoints":
         from checkpoint_time import measure_checkpoints
 
-        return measure_checkpoints(folder, PROCESSES)
+        return measure_checkpoints(folder, ROUNDS[name])
     if name == "commands":
         from command_line import measure_command_line
 
-        return measure_command_line(folder, PROCESSES)
+        return measure_command_line(folder, ROUNDS[name])
     from scale import measure_scale
 
-    return measure_scale(folder, PROCESSES)
+    return measure_scale(folder, ROUNDS[name])
 
 
 NAMES = ["steps", "parts", "startup", "memory", "checkpoints", "commands", "scale"]

@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from contenders.scaffold_project import project_files
-from startup import DATA, HERE, MODEL
+from startup import write_project
 
 RECORD = """
 import atexit, os, sys, time
@@ -19,12 +18,17 @@ if os.environ.get("RANK", "0") == "0":
     import json
     atexit.register(lambda: open(os.environ["TIMES"], "w").write(json.dumps(times)))
 """
+RUN = "import record, runpy, sys\nrunpy.run_path('train.py', run_name='__main__')\n"
+UPDATES = {"cnn": 60, "tiny": 1000}
 
 
 def measure_scale(folder: Path, rounds: int) -> dict[str, dict]:
     """Samples a second of a small CNN on 1 and 2 processes; microseconds of an update, by part."""
-    cnn = write_project(folder / "cnn", number=1, updates=60)
-    tiny = write_project(folder / "tiny", number=0, updates=1000)
+    cnn = write_project(folder / "cnn", 1, epochs=5)
+    tiny = write_project(folder / "tiny", 0, epochs=5)
+    for project in (cnn, tiny):
+        (project / "record.py").write_text(RECORD)
+        (project / "run.py").write_text(RUN)
     batch_size = 16
     speeds: dict[int, list[float]] = {1: [], 2: []}
     parts: dict[str, list[float]] = {"10": [], "100": [], "1000": []}
@@ -43,31 +47,14 @@ def measure_scale(folder: Path, rounds: int) -> dict[str, dict]:
     }
 
 
-def write_project(folder: Path, number: int, updates: int) -> Path:
-    """A project with one of the models, and data for so many updates an epoch on each process."""
-    folder.mkdir()
-    swap = {"MODELS[0]": f"MODELS[{number}]"}
-    sources = {"model.py": MODEL, "data.py": DATA, "record.py": RECORD}
-    for name, text in {**project_files("plain"), **sources}.items():
-        for old, new in swap.items():
-            text = text.replace(old, new)
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    text = (HERE / "cases.py").read_text()
-    size = f"samples = 2 * {updates} * self.model.batch_size"
-    line = "samples = self.updates * self.accumulated * self.model.batch_size"
-    assert line in text
-    (folder / "cases.py").write_text(text.replace(line, size))
-    (folder / "run.py").write_text(
-        "import record, runpy, sys\nrunpy.run_path('train.py', run_name='__main__')\n"
-    )
-    return folder
-
-
 def train(project: Path, processes: int, turn: int) -> list[float]:
     """The clock after each update of one epoch."""
-    updates = {"cnn": 60, "tiny": 1000}[project.name]
-    options = ["--max-steps", str(updates), "--output-dir", f"runs/{processes}_{turn}"]
+    options = [
+        "--max-steps",
+        str(UPDATES[project.name]),
+        "--output-dir",
+        f"runs/{processes}_{turn}",
+    ]
     command = [sys.executable, "run.py", *options]
     if processes > 1:
         launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]

@@ -9,25 +9,38 @@ from timing import time_in_turns
 
 HERE = Path(__file__).parent
 # the project imports its model and data as its own, without the benchmark's package
-MODEL = "from cases import MODELS\n\n\ndef build_model(config):\n    return MODELS[0].build()\n"
+MODEL = """from cases import MODELS
+
+
+def build_model(config):
+    return MODELS[{number}].build()
+"""
 DATA = """from cases import MODELS, Case
 
 
 def build_loaders(config):
-    case = Case(MODELS[0], "plain")
-    dataset = case.dataset()
+    case = Case(MODELS[{number}], "plain")
+    dataset = case.dataset({epochs})
     return case.loader(dataset), case.loader(dataset), case.loader(dataset)
 """
 
 
+def write_project(folder: Path, number: int = 0, epochs: int = 1) -> Path:
+    """The folder of a project with one of the models, and so many times the data of a run."""
+    sources = {
+        "model.py": MODEL.format(number=number),
+        "data.py": DATA.format(number=number, epochs=epochs),
+        "cases.py": (HERE / "cases.py").read_text(),
+    }
+    for name, text in {**project_files("plain"), **sources}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
 def measure_startup(folder: Path, rounds: int) -> dict[str, dict]:
     """Seconds to the first update and to the help, and ratios to the bare script's."""
-    project = folder / "startup"
-    project.mkdir()
-    for name, text in {**project_files("plain"), "model.py": MODEL, "data.py": DATA}.items():
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text(text)
-    (project / "cases.py").write_text((HERE / "cases.py").read_text())
+    project = write_project(folder / "startup")
     runs = iter(range(10_000))
 
     def scaffold() -> tuple[list[str], Path]:

@@ -63,7 +63,7 @@ def measure_case(case: Case, rounds: int) -> dict:
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             found = run(contender(name), case)
-            if not agree(found.loss, found.bare_loss, case):
+            if not agree(found, case):
                 raise ValueError(f"{name} ends at {found.loss}, the bare loop at {found.bare_loss}")
             ratios[name].append(found.ratio)
             bare_seconds.append(found.bare_seconds)
@@ -85,6 +85,13 @@ class Found:
     bare_seconds: float  # of an update
     loss: float  # of its last weights
     bare_loss: float
+
+
+def run_all_options(name: str) -> dict[str, Found]:
+    """A run of a contender with the smallest model, by option."""
+    cases = [Case(MODELS[0], option) for option in OPTIONS if (name, option) not in LACKS]
+    with on_one_core():
+        return {case.option: run(contender(name), case) for case in cases}
 
 
 def run(train: Train, case: Case) -> Found:
@@ -180,9 +187,10 @@ def leaves_no_trace() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def agree(loss: float, bare: float, case: Case) -> bool:
+def agree(found: Found, case: Case) -> bool:
     """Whether a contender trained as the bare loop did, but for the order of sums."""
-    return abs(loss - bare) <= (1e-2 if case.bf16 else 1e-4) * bare
+    tolerance = 1e-2 if case.bf16 else 1e-4
+    return abs(found.loss - found.bare_loss) <= tolerance * found.bare_loss
 
 
 def spread(values: list[float]) -> list[float]:
