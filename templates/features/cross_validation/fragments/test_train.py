@@ -29,8 +29,9 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(Path(__file__).parent)
     cross_validate.main()
     summary = json.loads((tmp_path / "summary.json").read_text())
-    low, high = sorted(summary["test_loss"]["folds"])
+    found = summary["test_{{ task.metrics[0] }}"]
+    low, high = sorted(found["folds"])
     assert low < high, "two folds train with different samples"
-    assert summary["test_loss"]["mean"] == pytest.approx((low + high) / 2)
-    assert summary["test_loss"]["deviation"] == pytest.approx((high - low) / 2**0.5)
-    assert f"test_loss {(low + high) / 2:.4f} ± " in capsys.readouterr().out
+    assert found["mean"] == pytest.approx((low + high) / 2)
+    assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
+    assert f"test_{{ task.metrics[0] }} {(low + high) / 2:.4f} ± " in capsys.readouterr().out

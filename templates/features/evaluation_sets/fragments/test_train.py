@@ -26,4 +26,4 @@ def test_more_sets_are_evaluated(tmp_path, capsys):
     (val, val_weights), (fit, fit_weights) = evaluated[-3:-1]
     assert (val, fit, evaluated[-1][0]) == ("val", "fit", "test")
     assert all(map(torch.equal, val_weights, fit_weights)), "both sets are for the same weights"
-    assert " | fit_loss " in capsys.readouterr().out
+    assert " | fit_{{ task.metrics[0] }} " in capsys.readouterr().out

@@ -7,7 +7,7 @@ A hook takes the Run, and is called on all processes, in the order of its list:
             write_line(f"norm {nn.utils.get_total_norm(run.model.parameters()):.1f}")
 
     def stop_when_good(run: Run) -> None:
-        if run.metrics["val_loss"] < 0.1:
+        if run.metrics["val_{{ task.metrics[0] }}"] < 0.1:
             run.ask_to_stop()
 
 A moment of your own: give it a list in HOOKS, and call it where it is in train.py, as

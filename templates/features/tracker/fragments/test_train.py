@@ -9,5 +9,6 @@ def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Accelerator, "log", log_and_note)
     run(tmp_path, epochs=1)
-    found = [logged.get(name) for name in ("train_loss", "val_loss", "test_loss")]
+    names = ["train_loss", "val_{{ task.metrics[0] }}", "test_{{ task.metrics[0] }}"]
+    found = [logged.get(name) for name in names]
     assert found == [6, 6, 6], "log the metrics of the epoch and of the test, after 6 updates"
