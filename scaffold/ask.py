@@ -5,7 +5,7 @@ Going back takes back the last reply, so that no answer outlives the question it
 """
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from scaffold import hardware
 from scaffold.answers import (
     Answers,
     applies,
@@ -70,7 +71,7 @@ class Dialogue:
     remembered: Answers  # offered in place of defaults: what was answered before going back
     replies: dict[str, Reply] = field(default_factory=dict)  # by question, in their order
     previous: Answers | None = None  # of the project that is updated; None: it is a new one
-    kept: Answers = field(default_factory=dict)  # of `previous`, what stays unless it is asked
+    kept: Answers = field(default_factory=dict)  # of what is offered, what stays unless it is asked
 
     def asked(self) -> Answers:
         return {key: v for reply in self.replies.values() for key, v in reply.answers.items()}
@@ -103,26 +104,32 @@ class Dialogue:
 
 
 def ask_answers(
-    catalog: Catalog, given: Answers, folder: Path, previous: Answers | None = None
+    catalog: Catalog,
+    given: Answers,
+    folder: Path,
+    previous: Answers | None = None,
+    imported: Collection[str] = (),
 ) -> Answers | None:
     """All answers: the given ones, and for the rest what a person answers in the terminal.
 
     The `previous` ones are those of a project that is to be updated: they are offered in place of
-    defaults, and stay where nothing is asked. None if the person leaves. Raises AnswerError for
-    given answers that are not allowed.
+    defaults, and stay where nothing is asked. So are those of the given ones that were `imported`
+    from a file of Accelerate and that only some launchers need, if the launcher is yet to be
+    chosen. None if the person leaves. Raises AnswerError for given answers that are not allowed.
     """
-    if previous is None:
-        dialogue = Dialogue(catalog, given, remembered=_name_after(catalog, folder))
-    else:
-        own = _own_answers(catalog, previous)
-        options = schema(catalog)
-        dialogue = Dialogue(
-            catalog,
-            given,
-            remembered=dict(own),
-            previous=previous,
-            kept={k: v for k, v in own.items() if options[k].finer or not options[k].question},
-        )
+    options = schema(catalog)
+    offered = {key: given[key] for key in imported if hardware.LAUNCHER in options[key].when}
+    if hardware.LAUNCHER in given:
+        offered = {}
+    own = _name_after(catalog, folder) if previous is None else _own_answers(catalog, previous)
+    own |= offered
+    dialogue = Dialogue(
+        catalog,
+        given={key: value for key, value in given.items() if key not in offered},
+        remembered=dict(own),
+        previous=previous,
+        kept={k: v for k, v in own.items() if options[k].finer or not options[k].question},
+    )
     dialogue.resolve()
     try:
         # raw from the first question to the last: a key that is pressed between two of them is

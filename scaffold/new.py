@@ -37,13 +37,17 @@ def new_project(
     """
     catalog = load_catalog()
     folder = absolute(folder)
-    given = collect_answers(catalog, settings, typed, answers_file, recipe, accelerate_config)
+    under = recipe_answers(catalog, recipe) if recipe else {}
+    under |= read_answers(catalog, answers_file) if answers_file else {}
+    over = typed_answers(catalog, settings, typed)
+    imported = hardware_answers(catalog, accelerate_config, under, over)
+    given = under | imported | over
     show = dry_run or print_file is not None
     if ask and not recipe and not show and is_terminal():
         from scaffold.ask import ask_answers
 
         check_target(folder, {})
-        answers = ask_answers(catalog, given, folder)
+        answers = ask_answers(catalog, given, folder, imported=imported.keys() - over.keys())
         if answers is None:
             typer.echo("Nothing was written.")
             raise typer.Exit(130)
@@ -74,21 +78,6 @@ def absolute(folder: Path) -> Path:
         return folder.resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
-
-
-def collect_answers(
-    catalog: Catalog,
-    settings: list[str],
-    typed: Mapping[str, Value],
-    answers_file: Path | None,
-    recipe: str | None = None,
-    accelerate_config: str | None = None,
-) -> Answers:
-    """What was answered by the recipe, in the files, then by typed options, then by settings."""
-    given = recipe_answers(catalog, recipe) if recipe else {}
-    given |= read_answers(catalog, answers_file) if answers_file else {}
-    over = typed_answers(catalog, settings, typed)
-    return given | hardware_answers(catalog, accelerate_config, given, over) | over
 
 
 def typed_answers(catalog: Catalog, settings: list[str], typed: Mapping[str, Value]) -> Answers:

@@ -49,7 +49,7 @@ def update_project(
     def fresh(previous: Mapping[str, Value]) -> Answers:
         return hardware_answers(catalog, accelerate_config, dict(previous), over) | over
 
-    _run(catalog, folder, fresh, ask=ask, dry_run=dry_run)
+    _run(catalog, folder, fresh, typed=over, ask=ask, dry_run=dry_run)
 
 
 def switch_feature(
@@ -66,7 +66,7 @@ def switch_feature(
             return more  # as it is: with `--set`, its options change
         return {key: feature.example if on else feature.off, **more}
 
-    _run(catalog, folder, fresh, ask=False, dry_run=dry_run)
+    _run(catalog, folder, fresh, typed=more, ask=False, dry_run=dry_run)
 
 
 def _run(
@@ -74,6 +74,7 @@ def _run(
     folder: Path,
     fresh: Callable[[Mapping[str, Value]], Answers],
     *,
+    typed: Answers,
     ask: bool,
     dry_run: bool,
 ) -> None:
@@ -87,7 +88,8 @@ def _run(
         if ask:
             from scaffold.ask import ask_answers
 
-            chosen = ask_answers(catalog, given, folder, previous=answers)
+            imported = given.keys() - typed.keys()
+            chosen = ask_answers(catalog, given, folder, previous=answers, imported=imported)
             if chosen is None:
                 typer.echo("Nothing was changed.")
                 raise typer.Exit(130)

@@ -439,6 +439,39 @@ def test_a_question_names_the_key_of_accelerate_where_it_is_another(start: Start
     assert "(hardware.launcher" not in terminal.text.replace("(hardware.launcher)", "")
 
 
+MACHINES = """
+compute_environment: LOCAL_MACHINE
+distributed_type: MULTI_GPU
+machine_rank: 1
+main_process_ip: 10.0.0.1
+num_machines: 2
+num_processes: 4
+"""
+
+
+@pytest.mark.parametrize("launcher", ["slurm", "torchrun", "accelerate"])
+def test_a_file_of_accelerate_leaves_open_how_a_run_is_started(
+    start: Start, tmp_path: Path, launcher: str
+) -> None:
+    """What only some launchers need is offered to those, and forgotten beside others."""
+    file = tmp_path / "accelerate.yaml"
+    file.write_text(MACHINES)
+    terminal = start("--from-accelerate-config", str(file), "--set=project.name=net")
+    assert "» accelerate" in terminal.wait("(hardware.launcher)"), "the first question"
+    terminal.choose("(hardware.launcher)", launcher)
+    if launcher == "slurm":
+        terminal.wait("(hardware.sharding)")
+    else:
+        terminal.answer("(hardware.main_process_ip) [10.0.0.1]")
+        terminal.answer("(hardware.main_process_port) [29500]")
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert terminal.finish(ENTER) == 0
+    options = ["--from-accelerate-config", str(file), "--name=net", f"--launcher={launcher}"]
+    files = written(terminal)
+    assert files == written_without_asking(tmp_path / "yes", *options)
+    assert (b"machine_rank = 1" in files["scaffold.toml"]) == (launcher != "slurm")
+
+
 def test_contradicting_answers_are_refused_before_asking(start: Start) -> None:
     options = ["--set=hardware.distributed_type=NO", "--set=hardware.num_processes=4"]
     terminal = start(*options)
