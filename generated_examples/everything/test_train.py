@@ -358,6 +358,13 @@ def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
     assert (tmp_path / "model.safetensors").exists(), "the weights were not saved"
 
 
+def test_a_run_that_goes_on_elsewhere_has_a_best_of_its_own(tmp_path, monkeypatch):
+    first, improved = run(tmp_path / "one", epochs=1), train.BestModel.improved
+    monkeypatch.setattr(train.BestModel, "improved", lambda best, _: improved(best, -1e9))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    assert (tmp_path / "two" / "best.safetensors").exists()
+
+
 def test_filters_have_their_channels_last(tmp_path, monkeypatch):
     """They must keep it through prepare() and updates."""
 
@@ -736,6 +743,14 @@ def test_labels_are_smooth_in_training_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "F", mock.Mock(wraps=functions, cross_entropy=look))
     run(tmp_path, epochs=1, label_smoothing=0.2)
     assert smoothing == {True: {0.2}, False: {0.0}}
+
+
+def test_metrics_of_a_run_that_goes_on_elsewhere(tmp_path):
+    first = run(tmp_path / "one", epochs=1)
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    updates = [json.loads(line)["update"] for line in lines]
+    assert updates and min(updates) > 6, "the file has what came after the checkpoint"
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):

@@ -31,7 +31,8 @@ class BestModel:
         return {"best": self.best}
 
     def load_state_dict(self, state: dict) -> None:
-        self.best = state["best"]
+        if self.path.exists():  # not so in another folder: there the best is of what comes
+            self.best = state["best"]
 
 
 class EarlyStopping:
@@ -61,7 +62,8 @@ class EarlyStopping:
 class MetricsFile:
     """Adds a line of JSON for each epoch, and one for the test.
 
-    A checkpoint knows how long the file was: a resumed run writes later lines anew.
+    A checkpoint knows how long the file was: a resumed run writes later lines anew. In another
+    folder it begins a file of its own.
     """
 
     def __init__(self, path: Path) -> None:
@@ -70,9 +72,9 @@ class MetricsFile:
     def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
         line = json.dumps({"update": progress.update, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            file.truncate(self.size)
+            file.truncate(min(self.size, file.tell()))
             file.write(line.encode())
-        self.size += len(line)
+            self.size = file.tell()
 
     def state_dict(self) -> dict:
         return {"size": self.size}

@@ -335,6 +335,13 @@ def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
     assert (tmp_path / "model.safetensors").exists(), "the weights were not saved"
 
 
+def test_a_run_that_goes_on_elsewhere_has_a_best_of_its_own(tmp_path, monkeypatch):
+    first, improved = run(tmp_path / "one", epochs=1), train.BestModel.improved
+    monkeypatch.setattr(train.BestModel, "improved", lambda best, _: improved(best, -1e9))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    assert (tmp_path / "two" / "best.safetensors").exists()
+
+
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The weights before training, and one step of size 1 away, without and with a limit."""
     changes = {
@@ -374,6 +381,14 @@ def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
     assert len(column(capsys.readouterr().out, "loss")) <= 18, "it went on after the evaluation"
     run(tmp_path, epochs=9, early_stopping_patience=2, resume="newest")
     assert not column(capsys.readouterr().out, "loss"), "the stop was forgotten"
+
+
+def test_metrics_of_a_run_that_goes_on_elsewhere(tmp_path):
+    first = run(tmp_path / "one", epochs=1)
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    updates = [json.loads(line)["update"] for line in lines]
+    assert updates and min(updates) > 6, "the file has what came after the checkpoint"
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):

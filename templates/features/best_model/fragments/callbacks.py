@@ -23,4 +23,5 @@ class BestModel:
         return {"best": self.best}
 
     def load_state_dict(self, state: dict) -> None:
-        self.best = state["best"]
+        if self.path.exists():  # not so in another folder: there the best is of what comes
+            self.best = state["best"]

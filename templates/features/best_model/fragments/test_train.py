@@ -41,3 +41,10 @@ def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(train.BestModel, "improved", lambda *_: False)
     run(tmp_path)
     assert (tmp_path / "model.safetensors").exists(), "the weights were not saved"
+
+
+def test_a_run_that_goes_on_elsewhere_has_a_best_of_its_own(tmp_path, monkeypatch):
+    first, improved = run(tmp_path / "one", epochs=1), train.BestModel.improved
+    monkeypatch.setattr(train.BestModel, "improved", lambda best, _: improved(best, -1e9))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    assert (tmp_path / "two" / "best.safetensors").exists()

@@ -13,7 +13,8 @@ def clip_adaptively(parameters: Iterable[nn.Parameter], factor: float) -> None:
     """
     for parameter in parameters:
         if parameter.grad is not None:
-            unit = tuple(range(1, parameter.ndim)) or None
-            size = torch.linalg.vector_norm(parameter, dim=unit, keepdim=True).clamp(min=1e-3)
-            norm = torch.linalg.vector_norm(parameter.grad, dim=unit, keepdim=True)
+            unit = tuple(range(1, parameter.ndim))  # of a vector: nothing, its norm is a number
+            shape = {"dim": unit or None, "keepdim": bool(unit)}
+            size = torch.linalg.vector_norm(parameter, **shape).clamp(min=1e-3)
+            norm = torch.linalg.vector_norm(parameter.grad, **shape)
             parameter.grad.mul_((factor * size / norm.clamp(min=1e-6)).clamp(max=1.0))
