@@ -114,17 +114,35 @@ def tests_of(files: Mapping[str, str]) -> set[str]:
     return set(re.findall(r"^def (test_\w+)", files["test_train.py"], re.MULTILINE))
 
 
-def all_ways(task: str) -> Iterator[list[Way]]:
-    """Sets of features, so that each way of each feature that goes with a task is in one."""
+def all_ways(task: str, first: Sequence[Way] = ()) -> Iterator[list[Way]]:
+    """Sets of features, so that each way of each feature that goes with a task is in one.
+
+    Each set begins with the `first` ways, and has those only that go with them.
+    """
     every = [way for feature in fitting(CATALOG, task) for way in ways(CATALOG, feature)]
-    missing = [way for way in every if not str(way).endswith(UNTRAINED)]
+    trained = [way for way in every if not str(way).endswith(UNTRAINED)]
+    missing = [way for way in trained if not conflict(CATALOG, [*first, way], task)]
     while missing:
-        on: list[Way] = []
+        on = list(first)
         for way in missing:
             if way.feature not in {other.feature for other in on}:
                 on += [] if conflict(CATALOG, [*on, way], task) else [way]
         yield on
         missing = [way for way in missing if way not in on]
+
+
+SPLIT = Way("fsdp", (("hardware.sharding", "fsdp"),))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", [task for task in CATALOG.tasks if suits(CATALOG, "fsdp", task)])
+def test_a_split_model_goes_with_all_features(task: str, tmp_path: Path, proven: Proven) -> None:
+    for number, on in enumerate(all_ways(task, [SPLIT])):
+        files = render(given_for(CATALOG, on, project__task=task))
+        others = [name for name in tests_of(files) if "split_model" not in name]
+        passed = prove(write_files(tmp_path / str(number), files), others)
+        assert passed >= 1
+        proven("tests inside generated projects", passed)
 
 
 @pytest.mark.sweep
