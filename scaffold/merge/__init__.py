@@ -7,7 +7,7 @@ now. `merge_files` puts them together; `weave.py` says how one file is merged.
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scaffold.changes import Conflict
 from scaffold.merge import dialect
@@ -140,6 +140,11 @@ def _weave_all(merged: Merged, files: Sequence[_File], moved: Mapping[str, str])
                 f"{file.path} can't be read at line {line}: it was merged by lines."
             )
             file.kind = TEXT
+        if file.kind == PYTHON:
+            before, now = (split(text, PYTHON) for text in file.texts[:2])
+            file.layout = dialect.find_layout(before, now, file.texts[1])
+    _agree_on_width(files)
+    for file in files:
         _put_into_dialect(file, moved)
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
     if any(found.everywhere for found in renames.values()):
@@ -195,16 +200,30 @@ def _broken_line(text: str) -> int | None:
     return None
 
 
+def _agree_on_width(files: Sequence[_File]) -> None:
+    """A file may fit several widths, or not show which: it takes the one that fits most files."""
+    layouts = [(file, file.layout) for file in files if file.layout]
+    if len({layout.width for _, layout in layouts}) < 2:
+        return
+    fits: dict[int, list[tuple[_File, dialect.Layout]]] = {}
+    for width in {layout.width for _, layout in layouts if layout.width is not None}:
+        for file, layout in layouts:
+            layout = replace(layout, width=width)
+            if layout.fits(file.texts[1]):
+                fits.setdefault(width, []).append((file, layout))
+    for width in sorted(fits, key=lambda width: (len(fits[width]), -width)):
+        for file, layout in fits[width]:
+            file.layout = layout
+
+
 def _put_into_dialect(file: _File, moved: Mapping[str, str]) -> None:
     base, own, new = file.texts
     if file.kind == PYTHON:
-        units = split(base, PYTHON), split(own, PYTHON)
-        file.layout = dialect.find_layout(*units, own)
         if file.layout:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
         base = _follow_moves(base, moved)  # what is generated now has followed them already
         file.texts = base, own, new
-        file.renames = dialect.find_renames(split(base, PYTHON), units[1])
+        file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
     file.units = base_units, own_units, new_units
 

@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from scaffold.merge.units import Unit, key_of
 
-_WIDTHS = (72, 79, 80, 88, 90, 96, 99, 100, 110, 119, 120, 127, 140)
+# of lines, the usual ones first: to try all of them would take seconds
+_WIDTHS = (88, 79, 120, 100, 80, 99, 119, 90, 110, 96, 72, 127, 140)
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
@@ -72,6 +73,13 @@ class Layout:
         mode = black.Mode(line_length=self.width, string_normalization=not self.single)
         return black.format_str(text, mode=mode)
 
+    def fits(self, text: str) -> bool:
+        """Whether it would change nothing."""
+        try:
+            return self.put_on(text) == text
+        except ValueError:  # InvalidInput: black can't read it
+            return False
+
 
 def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout | None:
     """The layout of a file whose owner laid it out anew as a whole, else None."""
@@ -100,9 +108,7 @@ def _find_width(changed: Sequence[tuple[Unit, Unit]], text: str, single: bool) -
     split = [len(old.lines[0]) for old, new in changed if len(old.lines) == 1 < len(new.lines)]
     joined = [len(new.lines[0]) for old, new in changed if len(new.lines) == 1 < len(old.lines)]
     low, high = max(joined, default=0), min(split, default=1000)
-    widths = [width for width in _WIDTHS if low <= width < high]
-    likely = sorted(widths, reverse=bool(split))[:4]
-    for width in likely:
+    for width in [width for width in _WIDTHS if low <= width < high][:4]:
         mode = black.Mode(line_length=width, string_normalization=not single)
         try:
             if black.format_str(text, mode=mode) == text:
