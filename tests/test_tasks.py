@@ -101,16 +101,16 @@ def test_the_proof_holds_with_all_features(task: str, tmp_path: Path, proven: Pr
 
     Of those, only the tests are run that came with a feature: bundles have them beside others.
     """
-    common = tests_of(render(given_for(CATALOG, [], project__task=task)))
+    common = proof_of(render(given_for(CATALOG, [], project__task=task)))
     for number, on in enumerate(all_ways(task)):
         files = render(given_for(CATALOG, on, project__task=task))
-        leave_out = sorted(common & tests_of(files)) if number else []
-        if len(leave_out) < len(tests_of(files)):
+        leave_out = sorted(common & proof_of(files)) if number else []
+        if len(leave_out) < len(proof_of(files)):
             project = write_files(tmp_path / str(number), files)
             proven("tests inside generated projects", prove(project, leave_out))
 
 
-def tests_of(files: Mapping[str, str]) -> set[str]:
+def proof_of(files: Mapping[str, str]) -> set[str]:
     return set(re.findall(r"^def (test_\w+)", files["test_train.py"], re.MULTILINE))
 
 
@@ -139,7 +139,7 @@ SPLIT = Way("fsdp", (("hardware.sharding", "fsdp"),))
 def test_a_split_model_goes_with_all_features(task: str, tmp_path: Path, proven: Proven) -> None:
     for number, on in enumerate(all_ways(task, [SPLIT])):
         files = render(given_for(CATALOG, on, project__task=task))
-        others = [name for name in tests_of(files) if "split_model" not in name]
+        others = [name for name in proof_of(files) if "split_model" not in name]
         passed = prove(write_files(tmp_path / str(number), files), others)
         assert passed >= 1
         proven("tests inside generated projects", passed)

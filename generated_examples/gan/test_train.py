@@ -369,6 +369,15 @@ def test_metrics_of_a_run_that_goes_on_elsewhere(tmp_path):
     assert updates and min(updates) > 6, "the file has what came after the checkpoint"
 
 
+def test_metrics_are_written_anew_after_an_earlier_checkpoint(tmp_path):
+    first = run(tmp_path, epochs=1)
+    once = run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    again = run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+    assert_same_files(once, again, ["states.pt"])
+
+
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     """A panel for each unit, in it a curve for each set, through all of its points."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
