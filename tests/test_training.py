@@ -260,6 +260,27 @@ def test_a_skipped_update_does_not_count(tmp_path: Path) -> None:
     assert "1 passed" in result.stdout, result.stdout
 
 
+FAILS = """
+import train
+
+def fail(checkpoints):
+    raise ValueError("a fault in the second update") if checkpoints.progress.update == 2 else None
+
+train.Checkpoints.after_update = fail
+train.main(train.Config(num_workers=2))
+"""
+
+
+def test_a_run_that_fails_ends_its_data_workers(tmp_path: Path) -> None:
+    """They take no signal but the training's own, which Python sends them when it ends."""
+    feature = "features.data_loading"
+    given = {f"{feature}.enabled": True, f"{feature}.persistent_workers": True}
+    project = write_files(tmp_path / "project", render(given))
+    (project / "fails.py").write_text(FAILS)
+    result = start(project, ["fails.py"], 1, timeout=60)
+    assert result.returncode == 1 and "a fault in the second update" in result.stderr
+
+
 SEARCHES = """
 import json, runpy, sys
 from importlib.machinery import PathFinder

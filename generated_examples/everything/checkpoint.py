@@ -17,6 +17,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from pickle import PickleError
+from threading import Thread
 from types import TracebackType
 
 import numpy as np
@@ -284,6 +285,22 @@ def note_signal(signals: list[int], number: int, frame) -> None:
     signals.append(number)
     if number == signal.SIGINT:
         signal.signal(number, signal.default_int_handler)
+
+
+def leave_signals_to_training(worker: int) -> None:
+    """Keep a data worker at work when all processes are told to stop: the training ends it."""
+
+    def end_when_training_says() -> None:
+        while signal.sigwaitinfo([signal.SIGTERM]).si_pid != os.getppid():
+            pass
+        os._exit(0)
+
+    for name in SIGNALS:
+        if name != "SIGTERM" and hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    if hasattr(signal, "sigwaitinfo"):  # macOS and Windows do not say who sent a signal
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        Thread(target=end_when_training_says, daemon=True).start()
 
 
 def duplicate(value):

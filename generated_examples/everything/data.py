@@ -16,6 +16,8 @@ from torch.utils.data import (
     random_split,
 )
 
+from checkpoint import leave_signals_to_training
+
 
 def build_datasets(config) -> list[Dataset]:
     """1797 handwritten digits, split into training, validation and test data."""
@@ -125,7 +127,11 @@ def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
     """
     train_set = build_datasets(config)[0]
     size = min(len(train_set), len(val_loader.dataset))
-    settings = {"collate_fn": val_loader.collate_fn, "num_workers": config.num_workers}
+    settings = {
+        "collate_fn": val_loader.collate_fn,
+        "num_workers": val_loader.num_workers,
+        "worker_init_fn": val_loader.worker_init_fn,
+    }
     sets = {"fit": Subset(train_set, range(size))}
     return {
         name: DataLoader(part, val_loader.batch_size, **settings) for name, part in sets.items()
@@ -144,11 +150,13 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         **loading_settings(train_set, config),
+        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
     # their own generator, or a start of workers would move the dropout's, and workers that stay not
     settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
+    settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

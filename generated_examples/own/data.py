@@ -13,6 +13,8 @@ dropped: each sample counts once, on any number of processes.
 import torch
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 
+from checkpoint import leave_signals_to_training
+
 
 def build_datasets(config) -> list[Dataset]:
     """Datasets for training, validation and test: here points, and a function of each point.
@@ -36,9 +38,11 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
+        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

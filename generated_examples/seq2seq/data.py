@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset, random_split
 
+from checkpoint import leave_signals_to_training
 from metrics import IGNORED
 from model import END, PADDING, START
 
@@ -83,10 +84,12 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
+        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    settings["worker_init_fn"] = leave_signals_to_training
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)
     return train_loader, val_loader, test_loader

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from multiprocessing import active_children
 from pathlib import Path
 from unittest import mock
 
@@ -441,8 +442,17 @@ def test_signal_to_one_process_stops_all(tmp_path):
     assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
 
 
-def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1) -> None:
-    """Train, and tell the last process to stop in its third update."""
+@pytest.mark.skipif(not hasattr(signal, "sigwaitinfo"), reason="here SIGTERM ends data workers")
+def test_a_signal_to_data_workers_too_saves(tmp_path):
+    """A scheduler may send it to all processes of a job."""
+    with pytest.raises(SystemExit) as stop:
+        signalled_run(tmp_path, num_workers=1)
+    assert stop.value.code == 75
+    assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
+
+
+def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
+    """Train, and tell the last process and its data workers to stop in its third update."""
     after_update = train.Checkpoints.after_update
 
     def tell(checkpoints) -> None:
@@ -450,10 +460,12 @@ def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1) ->
         if checkpoints.progress.update == 3 and checkpoints.accelerator.process_index == last:
             for _ in range(times):
                 os.kill(os.getpid(), number)
+            for worker in active_children():  # not by the process that they belong to
+                subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
         after_update(checkpoints)
 
     with mock.patch.object(train.Checkpoints, "after_update", tell):
-        run(folder, checkpoint_unit="epochs", checkpoint_every=9)
+        run(folder, checkpoint_unit="epochs", checkpoint_every=9, **changes)
 
 
 def scheduled_rates(updates: int, **changes) -> list[float]:

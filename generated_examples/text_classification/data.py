@@ -12,6 +12,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, random_split
 from transformers import PreTrainedTokenizerBase, RobertaTokenizer
 
+from checkpoint import leave_signals_to_training
+
 Row = tuple[tuple[str, ...], str]  # a text or a pair of them, and the name of its class
 
 
@@ -97,10 +99,12 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate_fn,
+        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    settings["worker_init_fn"] = leave_signals_to_training
     val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
     return train_loader, val_loader, test_loader

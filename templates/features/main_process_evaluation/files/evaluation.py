@@ -39,6 +39,7 @@ class Whole:
             loader.batch_sampler.batch_size,
             collate_fn=loader.collate_fn,
             num_workers=loader.num_workers,
+            worker_init_fn=loader.worker_init_fn,
         )
 
     def __len__(self) -> int:

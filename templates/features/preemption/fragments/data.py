@@ -1,0 +1,7 @@
+from checkpoint import leave_signals_to_training
+
+#: slot train_batches
+worker_init_fn=leave_signals_to_training,
+
+#: slot eval_settings
+settings["worker_init_fn"] = leave_signals_to_training
