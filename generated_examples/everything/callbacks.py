@@ -127,12 +127,12 @@ class MetricsFile:
         self.path, self.size = path, 0
 
     def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
-        line = json.dumps({"update": progress.update, **metrics}).encode() + b"\n"
+        line = json.dumps({"update": progress.update, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
             kept = min(self.size, file.tell())
             file.truncate(kept)
-            file.write(line)
-        self.size = kept + len(line)
+            file.write(line.encode())
+        self.size = kept + len(line)  # all of it is ASCII
 
     def state_dict(self) -> dict:
         return {"size": self.size}
@@ -261,14 +261,6 @@ class StopOnSpike:
 
     def load_state_dict(self, state: dict) -> None:
         self.average, self.reads = state["average"], state["reads"]
-
-
-def synchronize_batch_norm(model: nn.Module, device: torch.device) -> nn.Module:
-    """The model with a SyncBatchNorm for each BatchNorm. On the CPU, which has none, as it was.
-
-    Call it before prepare(): DistributedDataParallel would not see the new layers.
-    """
-    return model if device.type == "cpu" else nn.SyncBatchNorm.convert_sync_batchnorm(model)
 
 
 class Throughput:

@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader, Dataset, Subset
 import checkpoint
 import cross_validate
 import train
-from callbacks import Ema, LearningCurves, StopOnSpike, Throughput, synchronize_batch_norm
+from callbacks import Ema, LearningCurves, StopOnSpike, Throughput
 from checkpoint import Progress, find_checkpoints, remaining_batches
 from data import (
     Augmented,
@@ -670,6 +670,8 @@ def small_run(folder: Path, memory: int = 4) -> None:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
 
         model = build_exact_model(config)
+        # such as BatchNorm has: processes may wait for those of others before they compute
+        model.register_buffer("seen", torch.zeros(()), persistent=False)
         model.register_forward_pre_hook(run_out, with_kwargs=True)
         return model
 
@@ -1167,24 +1169,6 @@ def test_a_resumed_run_remembers_the_average(tmp_path, monkeypatch):
     monkeypatch.setattr(train.RunningLoss, "read", lambda train_loss: 100 * read(train_loss))
     with pytest.raises(SystemExit, match="at update 6"):
         run(tmp_path, resume="newest", stop_on_spike_factor=3.0)
-
-
-def test_batch_norm_is_synchronized_on_gpus():
-    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2))
-    assert synchronize_batch_norm(model, torch.device("cpu")) is model
-    assert isinstance(synchronize_batch_norm(model, torch.device("cuda"))[1], nn.SyncBatchNorm)
-
-
-def test_batch_norm_is_synchronized_before_the_model_is_prepared(tmp_path, monkeypatch):
-    seen = []
-
-    def look(model, device):
-        seen.append(hasattr(model, "_is_accelerate_prepared"))
-        return model
-
-    monkeypatch.setattr(train, "synchronize_batch_norm", look)
-    run(tmp_path, epochs=1, max_steps=1)
-    assert seen == [False]
 
 
 def test_tf32_is_allowed(tmp_path):

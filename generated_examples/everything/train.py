@@ -32,7 +32,6 @@ from callbacks import (
     StopOnSpike,
     Throughput,
     stop_on_nan,
-    synchronize_batch_norm,
 )
 from checkpoint import Checkpoints, Progress, load_weights, remaining_batches, save_weights
 from data import build_loaders, build_more_loaders
@@ -173,7 +172,6 @@ def main(config: Config) -> None:
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     model = model.to(memory_format=torch.channels_last)  # the images follow the filters
-    model = synchronize_batch_norm(model, accelerator.device)
     optimizer = build_optimizer(model, config)
     more_loaders = build_more_loaders(config, val_loader)
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(

@@ -70,12 +70,12 @@ class MetricsFile:
         self.path, self.size = path, 0
 
     def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
-        line = json.dumps({"update": progress.update, **metrics}).encode() + b"\n"
+        line = json.dumps({"update": progress.update, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
             kept = min(self.size, file.tell())
             file.truncate(kept)
-            file.write(line)
-        self.size = kept + len(line)
+            file.write(line.encode())
+        self.size = kept + len(line)  # all of it is ASCII
 
     def state_dict(self) -> dict:
         return {"size": self.size}

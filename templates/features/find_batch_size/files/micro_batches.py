@@ -9,6 +9,7 @@ from accelerate import Accelerator
 from accelerate.utils import find_batch_size, slice_tensors
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 from environment import write_line
 from metrics import RunningLoss
@@ -29,6 +30,9 @@ class MicroBatches:
         while self.untried:
             counted = self.train_loss.unread.clone(), self.train_loss.unread_samples
             self.failed = False
+            if isinstance(self.model, DistributedDataParallel):
+                # one that ran out does not send its buffers, such as the means of BatchNorm
+                self.model.require_forward_param_sync = False
             yield self.split(batch)
             if not self.any_failed():
                 self.untried -= 1

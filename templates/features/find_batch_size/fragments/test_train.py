@@ -49,6 +49,8 @@ def small_run(folder: Path, memory: int = 4) -> None:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
 
         model = build_exact_model(config)
+        # such as BatchNorm has: processes may wait for those of others before they compute
+        model.register_buffer("seen", torch.zeros(()), persistent=False)
         model.register_forward_pre_hook(run_out, with_kwargs=True)
         return model
 
