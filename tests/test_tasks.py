@@ -37,10 +37,12 @@ DRIVERS = Path(__file__).parent / "drivers"
 BUNDLES = {
     f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
 }
-# of the loop that all tasks share: each launches processes, which takes long
+# of the loop that all tasks share: each launches processes, or trains several times
 SAME_FOR_ALL = [
     "test_kill_loses_nothing",
+    "test_metrics_are_written_anew_after_an_earlier_checkpoint",
     "test_nan_stops_all_processes",
+    "test_signal_saves_and_stops",
     "test_signal_to_one_process_stops_all",
 ]
 Proven = Callable[[str, int], None]

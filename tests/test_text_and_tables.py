@@ -86,7 +86,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.sweep), 2])
 def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None:
     write_texts(tmp_path / "texts.csv", 800)
     folder = project(tmp_path, **TEXTS)
