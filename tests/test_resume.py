@@ -47,8 +47,6 @@ def resume_everywhere(label: str, processes: int, folder: Path) -> int:
     shutil.copy(DRIVERS / "resume_everywhere.py", project)
     settings: dict[str, Value] = {"epochs": 3, "limit_batches": 6, "batch_size": 16, "log_every": 2}
     settings |= {"checkpoint_unit": "updates", "checkpoint_every": 1, "keep_checkpoints": 99}
-    if given.get("hardware.mixed_precision", "no") != "no":
-        settings["mixed_precision"] = given["hardware.mixed_precision"]
     result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
     assert result.returncode == 0, result.stderr
     facts = json.loads(result.stdout.splitlines()[-1])

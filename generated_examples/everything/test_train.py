@@ -666,7 +666,7 @@ def small_run(folder: Path, memory: int = 4) -> None:
     def build_limited(config) -> nn.Module:
         def run_out(module, args, kwargs) -> None:
             last = int(os.environ.get("RANK", "0")) == int(os.environ.get("WORLD_SIZE", "1")) - 1
-            if last and module.training and find_batch_size((args, kwargs)) > memory:
+            if last and module.training and find_batch_size([*args, *kwargs.values()]) > memory:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
 
         model = build_exact_model(config)

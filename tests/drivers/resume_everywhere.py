@@ -19,7 +19,8 @@ def run(folder, **changes):
     return find_checkpoints(folder)[-1]
 
 
-state = Accelerator(mixed_precision=settings.get("mixed_precision"))
+precision = getattr(train.Config(**settings), "mixed_precision", "no")
+state = Accelerator(mixed_precision=precision)
 whole = run(Path("whole"))
 results = ["best.safetensors", "model.safetensors", "metrics.jsonl"]
 points, different = 0, []
