@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import resource
 import shutil
 import subprocess
@@ -49,7 +50,7 @@ def resume_everywhere(label: str, processes: int, folder: Path) -> int:
     settings |= {"checkpoint_unit": "updates", "checkpoint_every": 1, "keep_checkpoints": 99}
     result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
     assert result.returncode == 0, result.stderr
-    facts = json.loads(result.stdout.splitlines()[-1])
+    facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
     assert facts["processes"] == processes
     assert facts["different"] == []
     return int(facts["points"])

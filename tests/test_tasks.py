@@ -183,8 +183,8 @@ def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> 
 def test_resumes_with_some_features(label: str, tmp_path: Path, proven: Proven) -> None:
     task, on = BUNDLES[label]
     files = render(given_for(CATALOG, on, project__task=task))
-    points = resume_everywhere(files, 2, tmp_path, every=3)
-    assert points >= 3
+    points = resume_everywhere(files, 2, tmp_path, every=1)
+    assert points >= 2  # as few as that where gradients are accumulated
     proven("resume points, bit for bit", points)
 
 
@@ -196,7 +196,7 @@ def resume_everywhere(files: dict[str, str], processes: int, folder: Path, every
     settings |= {"checkpoint_unit": "updates", "checkpoint_every": every, "keep_checkpoints": 99}
     result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
     assert result.returncode == 0, result.stderr
-    facts = json.loads(result.stdout.splitlines()[-1])
+    facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
     assert facts["processes"] == processes
     assert facts["different"] == []
     return int(facts["points"])
