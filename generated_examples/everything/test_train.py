@@ -511,6 +511,14 @@ def test_memory_is_page_locked_for_a_device():
             assert settings["pin_memory"] == device
 
 
+def test_nothing_waits_for_copies(tmp_path):
+    with mock.patch.object(train, "Checkpoints", side_effect=InterruptedError) as checkpoints:
+        with pytest.raises(InterruptedError):
+            run(tmp_path)
+    accelerator = checkpoints.call_args.args[0]
+    assert accelerator.dataloader_config.non_blocking
+
+
 def test_a_resumed_run_with_workers_that_stay_is_exact(tmp_path, monkeypatch, capsys):
     config = train.Config(num_workers=0)
     stay = not hasattr(build_loaders(config)[0].dataset, "set_epoch")

@@ -156,7 +156,9 @@ def main(config: Config) -> None:
             ),
         ],
         # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
-        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+        dataloader_config=DataLoaderConfiguration(
+            use_seedable_sampler=True, data_seed=config.seed, non_blocking=True
+        ),
     )
     check_environment(accelerator)
     # measures each shape of a convolution when it first comes

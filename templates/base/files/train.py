@@ -55,7 +55,10 @@ def main(config: Config) -> None:
         ],
         #: end handlers
         # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
-        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+        dataloader_config=DataLoaderConfiguration(
+            use_seedable_sampler=True, data_seed=config.seed
+            #: slot loader_settings
+        ),
     )
     check_environment(accelerator)
     #: slot after_environment

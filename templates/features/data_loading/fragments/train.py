@@ -1,0 +1,2 @@
+#: slot loader_settings
+, non_blocking=True
