@@ -25,9 +25,9 @@ def test_memory_is_page_locked_for_a_device():
 
 
 def test_nothing_waits_for_copies(tmp_path):
-    with mock.patch.object(train, "Checkpoints", side_effect=InterruptedError) as checkpoints:
-        with pytest.raises(InterruptedError):
-            run(tmp_path)
+    built = mock.patch.object(train, "Checkpoints", side_effect=InterruptedError)
+    with built as checkpoints, pytest.raises(InterruptedError):
+        run(tmp_path)
     accelerator = checkpoints.call_args.args[0]
     assert accelerator.dataloader_config.non_blocking
 
