@@ -41,13 +41,13 @@ QUICK = [("all", 1), ("default", 2)]
 ALL = [(label, processes) for label in PROJECTS for processes in (1, 2)]
 
 
-def resume_everywhere(label: str, processes: int, folder: Path) -> int:
+def resume_everywhere(
+    files: Mapping[str, str], processes: int, folder: Path, **settings: Value
+) -> int:
     """How many checkpoints a run was resumed from, each with the same end to the last bit."""
-    given = PROJECTS[label]
-    project = write_files(folder / "project", render(given))
+    project = write_files(folder / "project", files)
     shutil.copy(DRIVERS / "resume_everywhere.py", project)
-    settings: dict[str, Value] = {"epochs": 3, "limit_batches": 6, "batch_size": 16, "log_every": 2}
-    settings |= {"checkpoint_unit": "updates", "checkpoint_every": 1, "keep_checkpoints": 99}
+    settings |= {"checkpoint_unit": "updates", "keep_checkpoints": 99, "log_every": 2}
     result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
     assert result.returncode == 0, result.stderr
     facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
@@ -56,11 +56,16 @@ def resume_everywhere(label: str, processes: int, folder: Path) -> int:
     return int(facts["points"])
 
 
+def resume_from_any_update(label: str, processes: int, folder: Path) -> int:
+    settings = {"epochs": 3, "limit_batches": 6, "batch_size": 16, "checkpoint_every": 1}
+    return resume_everywhere(render(PROJECTS[label]), processes, folder, **settings)
+
+
 @pytest.mark.parametrize(("label", "processes"), QUICK)
 def test_resumes_from_any_update(
     label: str, processes: int, tmp_path: Path, proven: Proven
 ) -> None:
-    points = resume_everywhere(label, processes, tmp_path)
+    points = resume_from_any_update(label, processes, tmp_path)
     assert points >= 6
     proven("resume points, bit for bit", points)
 
@@ -70,7 +75,7 @@ def test_resumes_from_any_update(
 def test_resumes_from_any_update_in_any_project(
     label: str, processes: int, tmp_path: Path, proven: Proven
 ) -> None:
-    points = resume_everywhere(label, processes, tmp_path)
+    points = resume_from_any_update(label, processes, tmp_path)
     assert points >= 6
     proven("resume points, bit for bit", points)
 

@@ -3,7 +3,6 @@
 import json
 import re
 import resource
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from conftest import (
     ways,
     write_files,
 )
+from test_resume import resume_everywhere
 from test_training import clean_environment, count_processes, start
 
 from scaffold.answers import resolve, task_values
@@ -33,7 +33,6 @@ from scaffold.catalog import load_catalog
 pytestmark = pytest.mark.train
 
 CATALOG = load_catalog()
-DRIVERS = Path(__file__).parent / "drivers"
 BUNDLES = {
     f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
 }
@@ -45,6 +44,7 @@ SAME_FOR_ALL = [
     "test_signal_saves_and_stops",
     "test_signal_to_one_process_stops_all",
 ]
+BRIEF = {"epochs": 2, "limit_batches": 4, "batch_size": 8}  # settings of a run
 Proven = Callable[[str, int], None]
 
 
@@ -173,7 +173,9 @@ def prove(project: Path, leave_out: Sequence[str] = ()) -> int:
 
 @pytest.mark.parametrize("task", CATALOG.tasks)
 def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> None:
-    points = resume_everywhere(render({"project.task": task}), 2, tmp_path, every=3)
+    points = resume_everywhere(
+        render({"project.task": task}), 2, tmp_path, **BRIEF, checkpoint_every=3
+    )
     assert points == 3
     proven("resume points, bit for bit", points)
 
@@ -183,23 +185,9 @@ def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> 
 def test_resumes_with_some_features(label: str, tmp_path: Path, proven: Proven) -> None:
     task, on = BUNDLES[label]
     files = render(given_for(CATALOG, on, project__task=task))
-    points = resume_everywhere(files, 2, tmp_path, every=1)
+    points = resume_everywhere(files, 2, tmp_path, **BRIEF, checkpoint_every=1)
     assert points >= 2  # as few as that where gradients are accumulated
     proven("resume points, bit for bit", points)
-
-
-def resume_everywhere(files: dict[str, str], processes: int, folder: Path, every: int) -> int:
-    """How many checkpoints a run was resumed from, each with the same end to the last bit."""
-    project = write_files(folder / "project", files)
-    shutil.copy(DRIVERS / "resume_everywhere.py", project)
-    settings = {"epochs": 2, "limit_batches": 4, "batch_size": 8, "log_every": 2}
-    settings |= {"checkpoint_unit": "updates", "checkpoint_every": every, "keep_checkpoints": 99}
-    result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
-    assert result.returncode == 0, result.stderr
-    facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
-    assert facts["processes"] == processes
-    assert facts["different"] == []
-    return int(facts["points"])
 
 
 @pytest.mark.parametrize("label", BUNDLES)

@@ -211,6 +211,7 @@ def _agree_on_width(files: Sequence[_File]) -> None:
             layout = replace(layout, width=width)
             if layout.fits(file.texts[1]):
                 fits.setdefault(width, []).append((file, layout))
+    # the width of most files comes last, and stays
     for width in sorted(fits, key=lambda width: (len(fits[width]), -width)):
         for file, layout in fits[width]:
             file.layout = layout
