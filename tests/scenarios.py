@@ -564,11 +564,11 @@ def _rows(text: str) -> Counter[str]:
 
 LOG_UPDATE = 'log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")'
 LOG_EPOCH = 'log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")'
-LOSSES = 'losses = F.cross_entropy(model(images), labels, reduction="none")'
+LOSS = "loss = F.cross_entropy(model(images), labels)"
 VALIDATE = 'metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)'
 TEST = 'metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)'
-ZERO_GRAD = "model.zero_grad()"
-CLIPPING = "accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)"
+ZERO_GRAD = "parameter.grad = None"
+CLIPPING = "accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)"
 LOOP = "for epoch in range(progress.epoch, config.epochs):"
 LOOP_END = "checkpoints.after_training()"
 MIN_DELTA = "early_stopping_min_delta: float = 0.0  # a smaller change is no improvement"
@@ -603,13 +603,13 @@ scenario(
     ],
 )
 scenario(
-    "neighbours: keyword in the line above an inserted one",
-    change(TRAIN, ZERO_GRAD, "model.zero_grad(set_to_none=False)"),
+    "neighbours: call in the line above an inserted one",
+    change(TRAIN, ZERO_GRAD, "parameter.grad.zero_()"),
     EMA,
 )
 scenario(
     "neighbours: trailing comment above an inserted line",
-    change(TRAIN, ZERO_GRAD, "model.zero_grad()  # to None, which saves memory"),
+    change(TRAIN, ZERO_GRAD, "parameter.grad = None  # which saves memory"),
     EMA,
 )
 scenario(
@@ -673,10 +673,10 @@ scenario(
     "indentation: keyword in the loss, in a window",
     change(
         TRAIN,
-        LOSSES,
+        LOSS,
         """
-        losses = F.cross_entropy(
-            model(images), labels, reduction="none", label_smoothing=0.1
+        loss = F.cross_entropy(
+            model(images), labels, label_smoothing=0.1
         )
     """,
     ),
@@ -686,7 +686,7 @@ FOCAL = '''
     def focal_loss(logits, labels, gamma: float = 2.0):
         """Cross entropy that counts what is already right for less."""
         losses = F.cross_entropy(logits, labels, reduction="none")
-        return (1 - torch.exp(-losses)) ** gamma * losses
+        return ((1 - torch.exp(-losses)) ** gamma * losses).mean()
 '''
 
 
@@ -697,7 +697,7 @@ def define(path: str, text: str, anchor: str) -> Edit:
 
 OWN_LOSS = both(
     define(TRAIN, FOCAL, "@torch.no_grad()"),
-    change(TRAIN, LOSSES, "losses = focal_loss(model(images), labels)"),
+    change(TRAIN, LOSS, "loss = focal_loss(model(images), labels)"),
 )
 scenario("indentation: own loss, in a window", OWN_LOSS, WINDOW)
 scenario("indentation: own loss, out of a window", OWN_LOSS, NO_WINDOW, before=WINDOW)
@@ -717,7 +717,7 @@ scenario(
 )
 scenario(
     "indentation: trailing comment, in a window",
-    change(TRAIN, LOSSES, f"{LOSSES}  # one for each"),
+    change(TRAIN, LOSS, f"{LOSS}  # one for each"),
     WINDOW,
 )
 OWN_METRIC = after(TRAIN, VALIDATE, 'metrics["val_error"] = 1 - metrics["val_accuracy"]')
@@ -765,16 +765,16 @@ scenario("indentation: loop in try and finally, and a tracker", FINALLY, TENSORB
 scenario("indentation: loop in try and finally, and a window", FINALLY, WINDOW)
 scenario(
     "indentation: forward pass in a block of its own, in a window",
-    indent(TRAIN, "images, labels = batch", LOSSES, "with accelerator.autocast():"),
+    indent(TRAIN, "images, labels = batch", LOSS, "with accelerator.autocast():"),
     WINDOW,
 )
 STEP = '''
     def forward(model, batch, train_loss):
-        """The losses of a batch, counted."""
+        """The loss of a batch, counted."""
         images, labels = batch
-        losses = F.cross_entropy(model(images), labels, reduction="none")
-        train_loss.add(losses)
-        return losses
+        loss = F.cross_entropy(model(images), labels)
+        train_loss.add(loss, len(labels))
+        return loss
 '''
 scenario(
     "indentation: forward pass as a function, in a window",
@@ -782,8 +782,8 @@ scenario(
         cut(
             TRAIN,
             "images, labels = batch",
-            "train_loss.add(losses)",
-            "losses = forward(model, batch, train_loss)",
+            "train_loss.add(loss, len(labels))",
+            "loss = forward(model, batch, train_loss)",
         ),
         define(TRAIN, STEP, "@torch.no_grad()"),
     ),
@@ -1270,9 +1270,7 @@ scenario("names: config -> cfg, and the average", CONFIG, EMA)
 scenario("names: config -> cfg, but not the keyword of a call that comes", CONFIG, TENSORBOARD)
 scenario("names: config -> cfg, and another schedule", CONFIG, LINEAR)
 scenario("names: accelerator -> acc, and a tracker", rename("accelerator", "acc", TRAIN), WANDB)
-scenario(
-    "names: losses -> sample_losses, in a window", rename("losses", "sample_losses", TRAIN), WINDOW
-)
+scenario("names: loss -> mean_loss, in a window", rename("loss", "mean_loss", TRAIN), WINDOW)
 scenario(
     "names: log -> say, and early stopping comes", rename("log", "say", TRAIN), STOP, before=NO_STOP
 )
@@ -1538,7 +1536,7 @@ scenario(
     "by hand: the same call at another place",
     after(
         TRAIN,
-        "accelerator.backward(losses.mean())",
+        "accelerator.backward(loss)",
         "accelerator.clip_grad_norm_(model.parameters(), 0.5)",
     ),
     CLIP,

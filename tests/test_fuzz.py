@@ -964,8 +964,9 @@ def _trains(project: Path) -> bool:
 
 # -- the judge is judged --------------------------------------------------------------------------
 
-MINE = '            losses = F.cross_entropy(model(images), labels, reduction="none")\n'
+MINE = "            loss = F.cross_entropy(model(images), labels)\n"
 OWN = '            print("edit_12345")\n'
+CLEAR = "            for parameter in parameters:\n                parameter.grad = None\n"
 
 
 def _owned() -> tuple[dict[str, str], dict[str, str], dict[str, str], dict[str, str | None]]:
@@ -994,8 +995,8 @@ def test_judge_accepts_what_is_right() -> None:
         (MINE + OWN, OWN + MINE, "order"),
         (MINE + OWN, MINE + "            if ema:\n    " + OWN, "words"),
         (
-            "            model.zero_grad()\n            ema.update()\n",
-            "            ema.update()\n            model.zero_grad()\n",
+            "            optimizer.step()\n" + CLEAR + "            ema.update()\n",
+            "            ema.update()\n            optimizer.step()\n" + CLEAR,
             "order",
         ),
         ("            metrics_file(progress, metrics)\n        prog", "        prog", "syntax"),

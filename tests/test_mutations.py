@@ -82,42 +82,42 @@ MUTATIONS = [
     Mutation(
         "clipping before backward",
         "train.py",
-        "            accelerator.backward(losses.mean())\n            progress.batch += 1\n"
+        "            accelerator.backward(loss)\n            progress.batch += 1\n"
         "            # update\n"
-        "            accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)\n",
-        "            accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)\n"
-        "            accelerator.backward(losses.mean())\n            progress.batch += 1\n",
+        "            accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)\n",
+        "            accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)\n"
+        "            accelerator.backward(loss)\n            progress.batch += 1\n",
         "clip once, after the last backward",
     ),
     Mutation(
         "clipping forgotten",
         "train.py",
-        "accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)",
+        "accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)",
         "pass",
         "clip once, after the last backward",
     ),
     Mutation(
         "each batch of a window clipped",
         "train.py",
-        "losses.sum() / window_size)",
-        "losses.sum() / window_size)\n                    accelerator.clip_grad_norm_("
-        "model.parameters(), config.clipping_max_norm)",
+        "loss * (find_batch_size(batch) / window_size))",
+        "loss * (find_batch_size(batch) / window_size))\n"
+        "                    accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)",
         "clip once, after the last backward",
         ACCUMULATION,
     ),
     Mutation(
         "loss not divided",
         "train.py",
-        "losses.sum() / window_size",
-        "losses.mean()",
+        "loss * (find_batch_size(batch) / window_size)",
+        "loss",
         "divide by the samples that are in the window",
         ACCUMULATION,
     ),
     Mutation(
         "divided by the full window at the end of an epoch",
         "train.py",
-        "losses.sum() / window_size",
-        "losses.mean() / config.gradient_accumulation_steps",
+        "loss * (find_batch_size(batch) / window_size)",
+        "loss / config.gradient_accumulation_steps",
         "divide by the samples that are in the window",
         ACCUMULATION,
     ),
@@ -139,7 +139,7 @@ MUTATIONS = [
     Mutation(
         "gradients not cleared",
         "train.py",
-        "model.zero_grad()",
+        "parameter.grad = None",
         "pass",
         "an update leaves its gradients to the next",
     ),

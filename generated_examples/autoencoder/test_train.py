@@ -503,9 +503,9 @@ def nan_run(folder: Path) -> None:
     add = train.RunningLoss.add
     batches = iter([1.0, 1.0, float("nan")])
 
-    def add_nan(train_loss, losses) -> None:
+    def add_nan(train_loss, loss, counted) -> None:
         factor = next(batches, 1.0) if train_loss.accelerator.process_index == 1 else 1.0
-        add(train_loss, losses * factor)
+        add(train_loss, loss * factor, counted)
 
     with mock.patch.object(train.RunningLoss, "add", add_nan):
         run(folder, epochs=1, checkpoint_unit="updates", checkpoint_every=3)
@@ -513,9 +513,11 @@ def nan_run(folder: Path) -> None:
 
 def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
     add = train.RunningLoss.add
-    monkeypatch.setattr(
-        train.RunningLoss, "add", lambda loss, losses: add(loss, losses * float("nan"))
-    )
+
+    def add_nan(train_loss, loss, counted) -> None:
+        add(train_loss, loss * float("nan"), counted)
+
+    monkeypatch.setattr(train.RunningLoss, "add", add_nan)
     with pytest.raises(SystemExit, match="nan at update 1: this is not saved"):
         run(tmp_path, log_every=99, checkpoint_unit="updates", checkpoint_every=1)
     assert not find_checkpoints(tmp_path)

@@ -18,10 +18,10 @@ class RunningLoss:
         self.unread, self.unread_samples = torch.zeros((), device=accelerator.device), 0
         self.epoch, self.epoch_samples = 0.0, 0.0  # what was read since the epoch began
 
-    def add(self, losses: torch.Tensor) -> None:
-        """Count the losses of a batch, one for each sample."""
-        self.unread += losses.detach().sum()
-        self.unread_samples += len(losses)
+    def add(self, loss: torch.Tensor, samples: int) -> None:
+        """Count the mean loss of so many samples."""
+        self.unread.add_(loss.detach(), alpha=samples)
+        self.unread_samples += samples
 
     def read(self) -> float:
         """The mean since the last time. All processes call it together."""
@@ -55,10 +55,10 @@ class RunningLoss:
         self.unread = torch.tensor(unread, device=self.accelerator.device)
 
 
-class HardSamples:
-    """The share of training samples whose loss is above a limit: a pattern for your own metrics.
+class HardBatches:
+    """The share of training batches whose loss is above a limit: a pattern for your own metrics.
 
-    Each process counts its own samples, on the device: the hard ones, and all of them. Processes
+    Each process counts its own batches, on the device: the hard ones, and all of them. Processes
     are added up only when a value is asked for.
     """
 
@@ -67,16 +67,16 @@ class HardSamples:
         self.step = torch.zeros(2, dtype=torch.long, device=accelerator.device)
         self.epoch = torch.zeros_like(self.step)
 
-    def add(self, losses: torch.Tensor) -> None:
-        """Count the losses of a batch, one for each sample. Nothing waits for the device."""
-        hard = losses.detach() > self.limit
-        self.step = torch.stack([hard.sum(), torch.ones_like(hard).sum()])
+    def add(self, loss: torch.Tensor) -> None:
+        """Count a batch by its mean loss. Nothing waits for the device."""
+        hard = loss.detach() > self.limit
+        self.step = torch.stack([hard, torch.ones_like(hard)]).long()
         self.epoch += self.step
 
     def share(self, counts: torch.Tensor) -> float:
         """The share over all processes, which call it together."""
-        hard, samples = self.accelerator.reduce(counts, "sum").tolist()
-        return hard / max(samples, 1)
+        hard, batches = self.accelerator.reduce(counts, "sum").tolist()
+        return hard / max(batches, 1)
 
     def read_step(self) -> float:
         """The share in the last batch of each process. All of them call it together."""

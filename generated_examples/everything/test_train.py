@@ -39,7 +39,7 @@ from data import (
     loading_settings,
 )
 from hooks import HOOKS
-from metrics import ClassMetrics, HardSamples, RunningLoss, count_errors
+from metrics import ClassMetrics, HardBatches, RunningLoss, count_errors
 from mixing import mix
 from model import build_model
 
@@ -472,25 +472,25 @@ def test_cudnn_measures_its_algorithms(tmp_path, monkeypatch):
     assert torch.backends.cudnn.benchmark
 
 
-def test_hard_samples_are_counted_over_all_processes(tmp_path):
-    count_hard_samples(tmp_path)
-    launch(count_hard_samples, tmp_path)
+def test_hard_batches_are_counted_over_all_processes(tmp_path):
+    count_hard_batches(tmp_path)
+    launch(count_hard_batches, tmp_path)
     one, two = ((tmp_path / f"{processes}").read_text() for processes in "12")
-    # batches of 1 and 3 samples, of which 1 and 0 are hard: add up before the division
-    assert json.loads(one) == {"step": 0, "epoch": 1 / 4, "next": 1.0}
-    # the second process has 2 more hard ones in its second batch
-    assert json.loads(two) == {"step": 2 / 8, "epoch": 4 / 10, "next": 1.0}
+    assert json.loads(one) == {"step": 0, "epoch": 1 / 2, "next": 1.0}
+    # the second process has 2 hard ones more: add up before the division
+    assert json.loads(two) == {"step": 1 / 2, "epoch": 4 / 6, "next": 1.0}
 
 
-def count_hard_samples(folder: Path) -> None:
+def count_hard_batches(folder: Path) -> None:
     accelerator = Accelerator()
-    hard_samples = HardSamples(accelerator, limit=1.0)
-    hard_samples.add(torch.tensor([2.0]))
-    resumed = HardSamples(accelerator, limit=1.0)
-    resumed.load_state_dict(hard_samples.state_dict())
-    resumed.add(torch.tensor([0.5, 1.0, 0.1] + 2 * accelerator.process_index * [3.0]))
+    hard_batches = HardBatches(accelerator, limit=1.0)
+    hard_batches.add(torch.tensor(2.0))
+    resumed = HardBatches(accelerator, limit=1.0)
+    resumed.load_state_dict(hard_batches.state_dict())
+    for loss in [1.0] + 2 * accelerator.process_index * [3.0]:
+        resumed.add(torch.tensor(loss))
     facts = {"step": resumed.read_step(), "epoch": resumed.end_epoch()}
-    resumed.add(torch.tensor([2.0]))
+    resumed.add(torch.tensor(2.0))
     facts["next"] = resumed.end_epoch()
     if accelerator.is_main_process:
         (folder / f"{accelerator.num_processes}").write_text(json.dumps(facts))
@@ -1122,9 +1122,9 @@ def nan_run(folder: Path) -> None:
     add = train.RunningLoss.add
     batches = iter([1.0, 1.0, float("nan")])
 
-    def add_nan(train_loss, losses) -> None:
+    def add_nan(train_loss, loss, counted) -> None:
         factor = next(batches, 1.0) if train_loss.accelerator.process_index == 1 else 1.0
-        add(train_loss, losses * factor)
+        add(train_loss, loss * factor, counted)
 
     with mock.patch.object(train.RunningLoss, "add", add_nan):
         run(folder, epochs=1, checkpoint_unit="updates", checkpoint_every=3)
@@ -1132,9 +1132,11 @@ def nan_run(folder: Path) -> None:
 
 def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
     add = train.RunningLoss.add
-    monkeypatch.setattr(
-        train.RunningLoss, "add", lambda loss, losses: add(loss, losses * float("nan"))
-    )
+
+    def add_nan(train_loss, loss, counted) -> None:
+        add(train_loss, loss * float("nan"), counted)
+
+    monkeypatch.setattr(train.RunningLoss, "add", add_nan)
     with pytest.raises(SystemExit, match="nan at update 1: this is not saved"):
         run(tmp_path, log_every=99, checkpoint_unit="updates", checkpoint_every=1)
     assert not find_checkpoints(tmp_path)
@@ -1163,9 +1165,9 @@ def spike_run(folder: Path) -> None:
     """Train until the losses of the last process are 100 times as high, in the second epoch."""
     add = train.RunningLoss.add
 
-    def add_spike(train_loss, losses, *more) -> None:
+    def add_spike(train_loss, loss, counted) -> None:
         spike = train_loss.accelerator.process_index == 1 and find_checkpoints(folder)
-        add(train_loss, 100 * losses if spike else losses, *more)
+        add(train_loss, 100 * loss if spike else loss, counted)
 
     with mock.patch.object(train.RunningLoss, "add", add_spike):
         run(folder, checkpoint_unit="epochs", checkpoint_every=1, stop_on_spike_factor=3.0)
@@ -1193,7 +1195,7 @@ def test_speed_and_time_left():
         clock.monotonic.side_effect = [0, 8, 12]
         throughput = Throughput(accelerator, train_loss, progress, total_updates=10)
         throughput.start_epoch()
-        train_loss.add(torch.ones(64))
+        train_loss.add(torch.tensor(1.0), 64)
         train_loss.read()
         progress.update = 7
         line = throughput.read()

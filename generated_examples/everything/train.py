@@ -41,7 +41,7 @@ from hooks import Hooks, Run
 from metrics import (
     ClassMetrics,
     EpochOutputs,
-    HardSamples,
+    HardBatches,
     RunningLoss,
     count_errors,
     format_metrics,
@@ -69,7 +69,7 @@ class Config:
     cross_validation_folds: int = 5  # parts of the data, each held out once
     cross_validation_fold: int = 0  # the part that is held out, counted from 0
     augmentation_pixels: int = 1  # that images are moved by at most, in each direction
-    custom_metric_limit: float = 1.0  # a sample with a higher loss is hard
+    custom_metric_limit: float = 1.0  # a batch with a higher loss is hard
     data_loading_pin_memory: bool = True  # a GPU copies faster from page-locked memory
     data_loading_prefetch_factor: int = 2  # batches that each data worker reads ahead
     data_loading_persistent_workers: bool = False  # data workers stay from one epoch to the next
@@ -179,6 +179,7 @@ def main(config: Config) -> None:
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
+    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
 
     # prepare() divides the batches among the processes: count updates after it
@@ -190,8 +191,8 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
     best_model = BestModel(config.output_dir / "best.safetensors")
     checkpoints.states["best_model"] = best_model
-    hard_samples = HardSamples(accelerator, config.custom_metric_limit)
-    checkpoints.states["hard_samples"] = hard_samples
+    hard_batches = HardBatches(accelerator, config.custom_metric_limit)
+    checkpoints.states["hard_batches"] = hard_batches
     early_stopping = EarlyStopping(config.early_stopping_patience, config.early_stopping_min_delta)
     checkpoints.states["early_stopping"] = early_stopping
     ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
@@ -236,7 +237,7 @@ def main(config: Config) -> None:
         for whole in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
             batch_size = find_batch_size(whole)
             for parts in micro_batches.attempts(whole):
-                losses = None  # lets go of what an attempt that failed has computed
+                loss = None  # lets go of what an attempt that failed has computed
                 with micro_batches.computing():
                     for batch in parts:
                         with micro_batches.exchange(last=batch is parts[-1]):
@@ -247,25 +248,23 @@ def main(config: Config) -> None:
                             )
                             logits = model(images)
                             targets = blend(labels, others, share, classes=logits.shape[-1])
-                            losses = F.cross_entropy(
-                                logits,
-                                targets,
-                                reduction="none",
-                                label_smoothing=config.label_smoothing,
+                            loss = F.cross_entropy(
+                                logits, targets, label_smoothing=config.label_smoothing
                             )
-                            train_loss.add(losses)
-                            hard_samples.add(losses)
+                            train_loss.add(loss, len(labels))
+                            hard_batches.add(loss)
                             # backward: every sample counts the same, in parts of any size
-                            accelerator.backward(losses.sum() / batch_size)
+                            accelerator.backward(loss * (find_batch_size(batch) / batch_size))
             progress.batch += 1
             # update
-            accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)
+            accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             checkpoints.begin_update()
             hooks.call("step_start")
             optimizer.step()
-            model.zero_grad()
+            for parameter in parameters:
+                parameter.grad = None
             ema.update()
             # in fp16, an update whose gradients overflow is skipped, and must not move the schedule
             progress.update += not accelerator.optimizer_step_was_skipped
@@ -274,7 +273,7 @@ def main(config: Config) -> None:
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
                 log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
-                log(f"hard samples in this step {hard_samples.read_step():.4f}")
+                log(f"hard batches in this step {hard_batches.read_step():.4f}")
                 if hooks.agree():
                     break
                 stop_on_nan(loss, progress)
@@ -309,7 +308,7 @@ def main(config: Config) -> None:
         loss = train_loss.end_epoch()
         stop_on_nan(loss, progress)
         metrics = {"train_loss": loss}
-        metrics["train_hard_samples"] = hard_samples.end_epoch()
+        metrics["train_hard_batches"] = hard_batches.end_epoch()
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         accelerator.log(metrics, step=progress.update)
         if accelerator.is_main_process:

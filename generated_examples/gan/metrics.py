@@ -15,10 +15,10 @@ class RunningLoss:
         self.unread, self.unread_samples = torch.zeros((), device=accelerator.device), 0
         self.epoch, self.epoch_samples = 0.0, 0.0  # what was read since the epoch began
 
-    def add(self, losses: torch.Tensor) -> None:
-        """Count the losses of a batch, one for each sample."""
-        self.unread += losses.detach().sum()
-        self.unread_samples += len(losses)
+    def add(self, loss: torch.Tensor, samples: int) -> None:
+        """Count the mean loss of so many samples."""
+        self.unread.add_(loss.detach(), alpha=samples)
+        self.unread_samples += samples
 
     def read(self) -> float:
         """The mean since the last time. All processes call it together."""

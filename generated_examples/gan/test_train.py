@@ -29,7 +29,7 @@ from callbacks import LearningCurves
 from checkpoint import Progress, find_checkpoints, remaining_batches
 from data import build_loaders
 from distance import Moments, frechet_distance
-from losses import losses_of_discriminator, losses_of_generator
+from losses import loss_of_discriminator, loss_of_generator
 from model import Generator, build_discriminator, build_model
 
 os.environ["ACCELERATE_USE_CPU"] = "true"
@@ -298,8 +298,8 @@ def test_each_model_learns_from_its_own_loss(tmp_path):
     images, _ = next(iter(remaining_batches(accelerator, loader, Progress(), 1)))
 
     fakes = generator(torch.zeros(len(images), generator.latent))
-    step(discriminator, losses_of_discriminator(discriminator, images, fakes.detach()), rate)
-    step(generator, losses_of_generator(discriminator, fakes), rate)
+    step(discriminator, loss_of_discriminator(discriminator, images, fakes.detach()), rate)
+    step(generator, loss_of_generator(discriminator, fakes), rate)
     for name, model in (("model", generator), ("model_1", discriminator)):
         for key, expected in load_file(end / f"{name}.safetensors").items():
             message = f"{name}, {key}: each model learns from its own loss alone"
@@ -308,10 +308,10 @@ def test_each_model_learns_from_its_own_loss(tmp_path):
             )
 
 
-def step(model: nn.Module, losses: torch.Tensor, rate: float) -> None:
+def step(model: nn.Module, loss: torch.Tensor, rate: float) -> None:
     """A step down the gradient of one model."""
     weights = list(model.parameters())
-    gradients = torch.autograd.grad(losses.mean(), weights, retain_graph=True)
+    gradients = torch.autograd.grad(loss, weights, retain_graph=True)
     with torch.no_grad():
         torch._foreach_sub_(weights, torch._foreach_mul(gradients, rate))
 
@@ -509,9 +509,9 @@ def nan_run(folder: Path) -> None:
     add = train.RunningLoss.add
     batches = iter([1.0, 1.0, float("nan")])
 
-    def add_nan(train_loss, losses) -> None:
+    def add_nan(train_loss, loss, counted) -> None:
         factor = next(batches, 1.0) if train_loss.accelerator.process_index == 1 else 1.0
-        add(train_loss, losses * factor)
+        add(train_loss, loss * factor, counted)
 
     with mock.patch.object(train.RunningLoss, "add", add_nan):
         run(folder, epochs=1, checkpoint_unit="updates", checkpoint_every=3)
@@ -519,9 +519,11 @@ def nan_run(folder: Path) -> None:
 
 def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
     add = train.RunningLoss.add
-    monkeypatch.setattr(
-        train.RunningLoss, "add", lambda loss, losses: add(loss, losses * float("nan"))
-    )
+
+    def add_nan(train_loss, loss, counted) -> None:
+        add(train_loss, loss * float("nan"), counted)
+
+    monkeypatch.setattr(train.RunningLoss, "add", add_nan)
     with pytest.raises(SystemExit, match="nan at update 1: this is not saved"):
         run(tmp_path, log_every=99, checkpoint_unit="updates", checkpoint_every=1)
     assert not find_checkpoints(tmp_path)

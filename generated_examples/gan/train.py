@@ -26,7 +26,7 @@ from data import build_loaders
 from distance import Moments, frechet_distance
 from environment import check_environment, count_updates, describe, write_line
 from flags import parse_flags
-from losses import losses_of_discriminator, losses_of_generator
+from losses import loss_of_discriminator, loss_of_generator
 from metrics import RunningLoss, format_metrics
 from model import build_discriminator, build_model, fixed_noise
 from pictures import draw_samples
@@ -110,6 +110,7 @@ def main(config: Config) -> None:
     discriminator, discriminator_optimizer = accelerator.prepare(
         discriminator, discriminator_optimizer
     )
+    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
 
     # prepare() divides the batches among the processes: count updates after it
@@ -138,25 +139,26 @@ def main(config: Config) -> None:
             fakes = model(torch.randn(len(images), config.latent, device=images.device))
             # the discriminator's update, to which the generated images are constants
             discriminator.requires_grad_(True)
-            discriminator_losses = losses_of_discriminator(discriminator, images, fakes.detach())
-            accelerator.backward(discriminator_losses.mean())
+            loss = loss_of_discriminator(discriminator, images, fakes.detach())
+            discriminator_loss.add(loss, len(images))
+            accelerator.backward(loss)
             for group in discriminator_optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             discriminator_optimizer.step()
             discriminator.zero_grad()
             # the generator's, to which the weights of the discriminator are constants
             discriminator.requires_grad_(False)
-            losses = losses_of_generator(discriminator, fakes)
-            train_loss.add(losses)
-            discriminator_loss.add(discriminator_losses)
+            loss = loss_of_generator(discriminator, fakes)
+            train_loss.add(loss, len(images))
             # backward
-            accelerator.backward(losses.mean())
+            accelerator.backward(loss)
             progress.batch += 1
             # update
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             optimizer.step()
-            model.zero_grad()
+            for parameter in parameters:
+                parameter.grad = None
             progress.update += 1
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]

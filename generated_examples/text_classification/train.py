@@ -108,6 +108,7 @@ def main(config: Config) -> None:
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
+    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
 
     # prepare() divides the batches among the processes: count updates after it
@@ -136,17 +137,18 @@ def main(config: Config) -> None:
         for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
             # forward
             logits, labels = model(**batch).logits, batch["labels"]
-            losses = F.cross_entropy(logits, labels, reduction="none")
-            train_loss.add(losses)
+            loss = F.cross_entropy(logits, labels)
+            train_loss.add(loss, len(labels))
             # backward
-            accelerator.backward(losses.mean())
+            accelerator.backward(loss)
             progress.batch += 1
             # update
-            accelerator.clip_grad_norm_(model.parameters(), config.clipping_max_norm)
+            accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, total_updates, config)
             optimizer.step()
-            model.zero_grad()
+            for parameter in parameters:
+                parameter.grad = None
             progress.update += 1
             if progress.update % config.log_every == 0:
                 loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]

@@ -77,6 +77,7 @@ def main(config: Config) -> None:
     )
     #: slot after_prepare
     #: end build
+    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
 
     # prepare() divides the batches among the processes: count updates after it
@@ -105,7 +106,7 @@ def main(config: Config) -> None:
             #: end forward
             #: region backward
             # backward
-            accelerator.backward(losses.mean())
+            accelerator.backward(loss)
             #: end backward
             #: end passes
             progress.batch += 1
@@ -120,7 +121,8 @@ def main(config: Config) -> None:
             #: slot before_step
             #: region step
             optimizer.step()
-            model.zero_grad()
+            for parameter in parameters:
+                parameter.grad = None
             #: end step
             #: slot after_update
             #: region count

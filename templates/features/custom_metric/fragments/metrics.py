@@ -1,8 +1,8 @@
 #: slot classes
-class HardSamples:
-    """The share of training samples whose loss is above a limit: a pattern for your own metrics.
+class HardBatches:
+    """The share of training batches whose loss is above a limit: a pattern for your own metrics.
 
-    Each process counts its own samples, on the device: the hard ones, and all of them. Processes
+    Each process counts its own batches, on the device: the hard ones, and all of them. Processes
     are added up only when a value is asked for.
     """
 
@@ -11,16 +11,16 @@ class HardSamples:
         self.step = torch.zeros(2, dtype=torch.long, device=accelerator.device)
         self.epoch = torch.zeros_like(self.step)
 
-    def add(self, losses: torch.Tensor) -> None:
-        """Count the losses of a batch, one for each sample. Nothing waits for the device."""
-        hard = losses.detach() > self.limit
-        self.step = torch.stack([hard.sum(), torch.ones_like(hard).sum()])
+    def add(self, loss: torch.Tensor) -> None:
+        """Count a batch by its mean loss. Nothing waits for the device."""
+        hard = loss.detach() > self.limit
+        self.step = torch.stack([hard, torch.ones_like(hard)]).long()
         self.epoch += self.step
 
     def share(self, counts: torch.Tensor) -> float:
         """The share over all processes, which call it together."""
-        hard, samples = self.accelerator.reduce(counts, "sum").tolist()
-        return hard / max(samples, 1)
+        hard, batches = self.accelerator.reduce(counts, "sum").tolist()
+        return hard / max(batches, 1)
 
     def read_step(self) -> float:
         """The share in the last batch of each process. All of them call it together."""

@@ -1,14 +1,14 @@
-from metrics import HardSamples
+from metrics import HardBatches
 
 #: slot setup
-hard_samples = HardSamples(accelerator, config.custom_metric_limit)
-checkpoints.states["hard_samples"] = hard_samples
+hard_batches = HardBatches(accelerator, config.custom_metric_limit)
+checkpoints.states["hard_batches"] = hard_batches
 
 #: slot after_forward
-hard_samples.add(losses)
+hard_batches.add(loss)
 
 #: slot after_log
-log(f"hard samples in this step {hard_samples.read_step():.4f}")
+log(f"hard batches in this step {hard_batches.read_step():.4f}")
 
 #: slot epoch_metrics
-metrics["train_hard_samples"] = hard_samples.end_epoch()
+metrics["train_hard_batches"] = hard_batches.end_epoch()

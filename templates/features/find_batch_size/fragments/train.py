@@ -9,12 +9,12 @@ checkpoints.states["micro_batches"] = micro_batches
 for whole in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
     batch_size = find_batch_size(whole)
     for parts in micro_batches.attempts(whole):
-        losses = None  # lets go of what an attempt that failed has computed
+        loss = None  # lets go of what an attempt that failed has computed
         with micro_batches.computing():
             for batch in parts:
                 with micro_batches.exchange(last=batch is parts[-1]):
                     ...  #: keep forward
                     # backward: every sample counts the same, in parts of any size
-                    accelerator.backward(losses.sum() / batch_size)
+                    accelerator.backward(loss * (find_batch_size(batch) / batch_size))
     progress.batch += 1
     ...  #: keep update

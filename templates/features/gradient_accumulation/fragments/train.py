@@ -12,6 +12,6 @@ while window := list(islice(batches, config.gradient_accumulation_steps)):
         with nullcontext() if batch is window[-1] else accelerator.no_sync(model):
             ...  #: keep forward
             # backward: every sample counts the same, also where the last window is shorter
-            accelerator.backward(losses.sum() / window_size)
+            accelerator.backward(loss * (find_batch_size(batch) / window_size))
     progress.batch += len(window)
     ...  #: keep update

@@ -4,7 +4,7 @@ from mixing import blend, mix
 images, others, share = mix(images, labels, config.mixing_alpha, config.mixing_probability)
 logits = model(images)
 targets = blend(labels, others, share, classes=logits.shape[-1])
-losses = F.cross_entropy(
-    logits, targets, reduction="none"
+loss = F.cross_entropy(
+    logits, targets
     #: slot loss_arguments
 )

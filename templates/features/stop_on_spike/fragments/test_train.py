@@ -33,9 +33,9 @@ def spike_run(folder: Path) -> None:
     """Train until the losses of the last process are 100 times as high, in the second epoch."""
     add = train.RunningLoss.add
 
-    def add_spike(train_loss, losses, *more) -> None:
+    def add_spike(train_loss, loss, counted) -> None:
         spike = train_loss.accelerator.process_index == 1 and find_checkpoints(folder)
-        add(train_loss, 100 * losses if spike else losses, *more)
+        add(train_loss, 100 * loss if spike else loss, counted)
 
     with mock.patch.object(train.RunningLoss, "add", add_spike):
         run(folder, checkpoint_unit="epochs", checkpoint_every=1, stop_on_spike_factor=3.0)

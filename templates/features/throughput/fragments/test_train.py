@@ -21,7 +21,7 @@ def test_speed_and_time_left():
         clock.monotonic.side_effect = [0, 8, 12]
         throughput = Throughput(accelerator, train_loss, progress, total_updates=10)
         throughput.start_epoch()
-        train_loss.add(torch.ones(64))
+        train_loss.add(torch.tensor(1.0), 64)
         train_loss.read()
         progress.update = 7
         line = throughput.read()

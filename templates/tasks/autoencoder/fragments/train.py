@@ -32,9 +32,9 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 #: slot forward
 images, _ = batch
 #: region loss
-losses = F.mse_loss(model(images), images, reduction="none").mean(dim=(1, 2, 3))
+loss = F.mse_loss(model(images), images)
 #: end loss
-train_loss.add(losses)
+train_loss.add(loss, len(images))
 
 #: slot setup
 shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])

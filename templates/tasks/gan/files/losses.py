@@ -9,10 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
-def losses_of_discriminator(
+def loss_of_discriminator(
     discriminator: nn.Module, images: Tensor, fakes: Tensor, penalty: float = 4.0
 ) -> Tensor:
-    """How badly real images are told from generated ones: a loss for each pair, shape (batch,).
+    """How badly real images are told from generated ones, averaged over the pairs of both.
 
     The penalty on the slope at real images keeps the discriminator from winning once and for all:
     R1 of Mescheder et al. 2018, https://arxiv.org/abs/1801.04406. Both kinds pass together, because
@@ -22,9 +22,9 @@ def losses_of_discriminator(
     real, fake = discriminator(torch.cat([images, fakes])).chunk(2)
     (slopes,) = torch.autograd.grad(real.sum(), images, create_graph=True)
     slope = slopes.square().sum(dim=(1, 2, 3))
-    return F.softplus(-real) + F.softplus(fake) + 0.5 * penalty * slope
+    return (F.softplus(-real) + F.softplus(fake) + 0.5 * penalty * slope).mean()
 
 
-def losses_of_generator(discriminator: nn.Module, fakes: Tensor) -> Tensor:
-    """How little generated images are taken for real ones: a loss for each, shape (batch,)."""
-    return F.softplus(-discriminator(fakes))
+def loss_of_generator(discriminator: nn.Module, fakes: Tensor) -> Tensor:
+    """How little generated images are taken for real ones, averaged over them."""
+    return F.softplus(-discriminator(fakes)).mean()

@@ -6,7 +6,7 @@ from accelerate.utils import set_seed
 from checkpoint import Progress, find_checkpoints, remaining_batches
 from data import build_loaders
 from distance import Moments, frechet_distance
-from losses import losses_of_discriminator, losses_of_generator
+from losses import loss_of_discriminator, loss_of_generator
 from model import Generator, build_discriminator
 from safetensors.torch import load_file
 from torch import nn
@@ -67,8 +67,8 @@ def test_each_model_learns_from_its_own_loss(tmp_path):
     images, _ = next(iter(remaining_batches(accelerator, loader, Progress(), 1)))
 
     fakes = generator(torch.zeros(len(images), generator.latent))
-    step(discriminator, losses_of_discriminator(discriminator, images, fakes.detach()), rate)
-    step(generator, losses_of_generator(discriminator, fakes), rate)
+    step(discriminator, loss_of_discriminator(discriminator, images, fakes.detach()), rate)
+    step(generator, loss_of_generator(discriminator, fakes), rate)
     for name, model in (("model", generator), ("model_1", discriminator)):
         for key, expected in load_file(end / f"{name}.safetensors").items():
             message = f"{name}, {key}: each model learns from its own loss alone"
@@ -77,9 +77,9 @@ def test_each_model_learns_from_its_own_loss(tmp_path):
             )
 
 
-def step(model: nn.Module, losses: torch.Tensor, rate: float) -> None:
+def step(model: nn.Module, loss: torch.Tensor, rate: float) -> None:
     """A step down the gradient of one model."""
     weights = list(model.parameters())
-    gradients = torch.autograd.grad(losses.mean(), weights, retain_graph=True)
+    gradients = torch.autograd.grad(loss, weights, retain_graph=True)
     with torch.no_grad():
         torch._foreach_sub_(weights, torch._foreach_mul(gradients, rate))

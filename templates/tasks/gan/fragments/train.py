@@ -2,7 +2,7 @@ from itertools import islice
 
 import torch
 from distance import Moments, frechet_distance
-from losses import losses_of_discriminator, losses_of_generator
+from losses import loss_of_discriminator, loss_of_generator
 from model import build_discriminator, fixed_noise
 from pictures import draw_samples
 
@@ -26,10 +26,7 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
         generated.add(fakes)
         #: slot evaluated_batch
     model.train()
-    return {
-        f"{name}_distance": frechet_distance(real, generated),
-        #: slot evaluated
-    }
+    return {f"{name}_distance": frechet_distance(real, generated)}
 
 #: slot after_model
 discriminator = build_discriminator(config)
@@ -49,8 +46,9 @@ images, _ = batch
 fakes = model(torch.randn(len(images), config.latent, device=images.device))
 # the discriminator's update, to which the generated images are constants
 discriminator.requires_grad_(True)
-discriminator_losses = losses_of_discriminator(discriminator, images, fakes.detach())
-accelerator.backward(discriminator_losses.mean())
+loss = loss_of_discriminator(discriminator, images, fakes.detach())
+discriminator_loss.add(loss, len(images))
+accelerator.backward(loss)
 #: region discriminator_rates when rates
 for group in discriminator_optimizer.param_groups:
     ...  #: slot rates
@@ -62,9 +60,8 @@ discriminator.zero_grad()
 #: end discriminator_step
 # the generator's, to which the weights of the discriminator are constants
 discriminator.requires_grad_(False)
-losses = losses_of_generator(discriminator, fakes)
-train_loss.add(losses)
-discriminator_loss.add(discriminator_losses)
+loss = loss_of_generator(discriminator, fakes)
+train_loss.add(loss, len(images))
 
 #: slot epoch_metrics
 metrics["train_discriminator_loss"] = discriminator_loss.end_epoch()

@@ -44,6 +44,6 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 #: slot forward
 inputs, targets = batch
 #: region loss
-losses = compute_losses(model(inputs), targets)
+loss = compute_losses(model(inputs), targets).mean()
 #: end loss
-train_loss.add(losses)
+train_loss.add(loss, len(targets))

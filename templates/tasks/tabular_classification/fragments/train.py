@@ -33,9 +33,9 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 #: slot forward
 rows, labels = batch
 #: region loss
-losses = F.cross_entropy(
-    model(rows), labels, reduction="none"
+loss = F.cross_entropy(
+    model(rows), labels
     #: slot loss_arguments
 )
 #: end loss
-train_loss.add(losses)
+train_loss.add(loss, len(labels))

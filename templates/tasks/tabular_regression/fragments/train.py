@@ -40,6 +40,6 @@ scale = accelerator.unwrap_model(model).scale  # of the targets, as in the train
 rows, targets = batch
 #: region loss
 # in units of the standard deviation: the rate fits any unit
-losses = F.mse_loss(scale(model(rows)), scale(targets), reduction="none")
+loss = F.mse_loss(scale(model(rows)), scale(targets))
 #: end loss
-train_loss.add(losses)
+train_loss.add(loss, len(targets))

@@ -35,12 +35,12 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 #: slot forward
 logits, labels = model(**batch).logits, batch["labels"]
 #: region loss
-losses = F.cross_entropy(
-    logits, labels, reduction="none"
+loss = F.cross_entropy(
+    logits, labels
     #: slot loss_arguments
 )
 #: end loss
-train_loss.add(losses)
+train_loss.add(loss, len(labels))
 
 #: slot end_of_run
 if accelerator.is_main_process:  # beside the weights: from_pretrained loads the folder

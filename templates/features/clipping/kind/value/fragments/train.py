@@ -1,2 +1,2 @@
 #: slot before_update
-accelerator.clip_grad_value_(model.parameters(), config.clipping_max_value)
+accelerator.clip_grad_value_(parameters, config.clipping_max_value)

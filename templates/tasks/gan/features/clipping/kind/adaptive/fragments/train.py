@@ -8,4 +8,4 @@ discriminator.zero_grad()
 
 #: slot before_update
 accelerator.unscale_gradients()  # without fp16 they have no scale
-clip_adaptively(model.parameters(), config.clipping_factor)
+clip_adaptively(parameters, config.clipping_factor)

@@ -4,4 +4,4 @@ discriminator_optimizer.step()
 discriminator.zero_grad()
 
 #: slot before_update
-accelerator.clip_grad_value_(model.parameters(), config.clipping_max_value)
+accelerator.clip_grad_value_(parameters, config.clipping_max_value)
