@@ -84,9 +84,7 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
         real.add(images)
         generated.add(fakes)
     model.train()
-    return {
-        f"{name}_distance": frechet_distance(real, generated),
-    }
+    return {f"{name}_distance": frechet_distance(real, generated)}
 
 
 def main(config: Config) -> None:

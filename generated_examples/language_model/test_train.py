@@ -596,13 +596,14 @@ def test_nan_stops_all_processes(tmp_path):
 
 
 def nan_run(folder: Path) -> None:
-    """Train until the last process meets a NaN in its third batch."""
+    """Train until the last process meets a NaN, from its third loss on."""
     add = train.RunningLoss.add
-    batches = iter([1.0, 1.0, float("nan")])
+    factors = iter([1.0, 1.0])
 
     def add_nan(train_loss, loss, counted) -> None:
-        factor = next(batches, 1.0) if train_loss.accelerator.process_index == 1 else 1.0
-        add(train_loss, loss * factor, counted)
+        if train_loss.accelerator.process_index == 1:
+            loss = loss * next(factors, float("nan"))
+        add(train_loss, loss, counted)
 
     with mock.patch.object(train.RunningLoss, "add", add_nan):
         run(folder, epochs=1, checkpoint_unit="updates", checkpoint_every=3)

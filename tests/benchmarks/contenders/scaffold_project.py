@@ -27,7 +27,7 @@ OPTIONS = {
     "clipping": {"features.clipping.enabled": True, "features.clipping.max_norm": MAX_NORM},
     "bf16": {"hardware.mixed_precision": "bf16"},
     "EMA": {"features.ema.enabled": True, "features.ema.decay": EMA_DECAY},
-    "logging": {"training.log_every": LOG_EVERY},
+    "logging": {},
 }
 MODEL = """
 current = {}  # what the benchmark gives: the model, the data, and how it makes loaders of it
@@ -119,6 +119,7 @@ def train_project(project: Project, case: Case, model: nn.Module, dataset: Datas
             batch_size=case.model.batch_size,
             learning_rate=LEARNING_RATE,
             weight_decay=WEIGHT_DECAY,
+            log_every=LOG_EVERY if case.logs else case.updates + 1,  # as the others
             output_dir=Path(folder),
         )
         project.train.main(config)
