@@ -828,7 +828,7 @@ def rate(found: Sequence[Case]) -> float:
 
 
 def test_random_edits(proven: Proven) -> None:
-    found = [*cases(0, 80, 1, QUICK), *cases(1000, 20, 1, QUICK), *cases(10_000, 25, 3, QUICK)]
+    found = [*cases(0, 50, 1, QUICK), *cases(1000, 15, 1, QUICK), *cases(10_000, 15, 3, QUICK)]
     assert not [case for case in found if case.faults], report(found)
     proven("random edits merged", len(found))
 

@@ -409,7 +409,9 @@ def test_accelerate_launch_on_two_machines(two_processes: Path, tmp_path: Path) 
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("launcher", ["trainjob", "pytorchjob"])
+@pytest.mark.parametrize(
+    "launcher", ["trainjob", pytest.param("pytorchjob", marks=pytest.mark.sweep)]
+)
 def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path) -> None:
     """The command in the file, in the environment that the operator gives a pod."""
     job = documents(launcher, TWO_MACHINES)[-1]["spec"]

@@ -223,7 +223,9 @@ def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
     )
 
 
-@pytest.mark.parametrize(("file", "processes"), [("csv", 1), ("parquet", 2)])
+@pytest.mark.parametrize(
+    ("file", "processes"), [("csv", 1), pytest.param("parquet", 2, marks=pytest.mark.sweep)]
+)
 def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) -> None:
     table = make_table()
     for kind, target, other in (

@@ -155,7 +155,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
-    # their own generator, or a start of workers would move the dropout's, and workers that stay not
+    # their own generator: an evaluation draws from it as it starts, and must not move the dropout's
     settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
     settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

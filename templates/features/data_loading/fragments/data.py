@@ -19,5 +19,5 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
 **loading_settings(train_set, config),
 
 #: slot eval_settings
-# their own generator, or a start of workers would move the dropout's, and workers that stay not
+# their own generator: an evaluation draws from it as it starts, and must not move the dropout's
 settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
