@@ -81,7 +81,6 @@ class Option:
     accelerate: str = ""  # its path in accelerate.yaml, such as fsdp_config.fsdp_version
     task: str = ""  # the task that it belongs to, if any
     feature: str = ""  # the feature that it belongs to, if any
-    line: int = 1  # of its manifest
 
     @property
     def name(self) -> str:
@@ -224,7 +223,7 @@ def load_catalog(root: Path | None = None) -> Catalog:
     for component in (*tasks.values(), *features.values()):
         for name in (*component.has, *component.needs):
             if name not in traits:
-                line = _line(component.manifest, f'"{name}"')
+                line = line_of(component.manifest, f'"{name}"')
                 raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
     return Catalog(
         base=read("base", tasks.values())["base"],
@@ -240,7 +239,7 @@ def _order(features: Mapping[str, Component]) -> list[str]:
     for feature in features.values():
         for name in (*feature.after, *feature.requires, *feature.conflicts):
             if name not in features:
-                line = _line(feature.manifest, f'"{name}"')
+                line = line_of(feature.manifest, f'"{name}"')
                 raise TemplateError(feature.manifest, line, f"there is no feature {name!r}")
     sorter = TopologicalSorter({name: feature.after for name, feature in features.items()})
     try:
@@ -249,7 +248,7 @@ def _order(features: Mapping[str, Component]) -> list[str]:
         cycle = error.args[1]
         manifest = features[cycle[0]].manifest
         message = f"'after' goes round in a circle: {' -> '.join(reversed(cycle))}"
-        raise TemplateError(manifest, _line(manifest, "after"), message) from None
+        raise TemplateError(manifest, line_of(manifest, "after"), message) from None
     order: list[str] = []
     ready: set[str] = set()
     while sorter.is_active():
@@ -261,8 +260,8 @@ def _order(features: Mapping[str, Component]) -> list[str]:
     return order
 
 
-def _line(manifest: Path, text: str) -> int:
-    """The number of the first line of a manifest that begins with or contains `text`, else 1."""
+def line_of(manifest: Path, text: str) -> int:
+    """The number of the first line of a manifest that contains `text`, else 1."""
     for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
         if text in line:
             return number
@@ -312,7 +311,7 @@ def _read(
     manifest: Path, data: dict[str, Any], kind: Kind, tasks: Iterable[Component] = ()
 ) -> Component:
     for name in data.keys() - _FIELDS[kind]:
-        raise TemplateError(manifest, _line(manifest, name), f"unknown field {name!r}")
+        raise TemplateError(manifest, line_of(manifest, name), f"unknown field {name!r}")
     needed = ["title", "help"]
     needed += ["subject", "metric", "higher_is_better", "target", "goal"] if kind == "task" else []
     needed += ["default"] if kind == "feature" and "switch" not in data else []
@@ -320,7 +319,7 @@ def _read(
         if name not in data:
             raise TemplateError(manifest, 1, f"the field {name!r} is missing")
     if (choice := data.get("choice")) and choice not in data.get("options", {}):
-        line = _line(manifest, "choice")
+        line = line_of(manifest, "choice")
         raise TemplateError(manifest, line, f"'choice' names no option: {choice}")
     name = manifest.parent.name
     table = {"feature": f"features.{name}", "task": name}.get(kind, "")
@@ -380,16 +379,19 @@ def _option(
     row: dict[str, Any],
     tasks: Iterable[Component],
 ) -> Option:
-    line = _line(manifest, f"[options.{name}]")
+    def fault(message: str) -> TemplateError:
+        line = line_of(manifest, f"[options.{name}]")
+        return TemplateError(manifest, line, f"option {name!r}: {message}")
+
     for unknown in row.keys() - _OPTION_FIELDS:
-        raise TemplateError(manifest, line, f"option {name!r}: unknown field {unknown!r}")
+        raise fault(f"unknown field {unknown!r}")
     if "table" not in row and not table:
-        raise TemplateError(manifest, line, f"option {name!r}: the field 'table' is missing")
+        raise fault("the field 'table' is missing")
     if "default_from" in row:
         row.setdefault("default", "")
     for needed in ("type", "default", "comment"):
         if needed not in row:
-            raise TemplateError(manifest, line, f"option {name!r}: the field {needed!r} is missing")
+            raise fault(f"the field {needed!r} is missing")
     choices = tuple(
         Choice(
             value=choice.pop("value"),
@@ -405,7 +407,7 @@ def _option(
     if name == "task" and tasks:
         choices = tuple(Choice(task.name, task.help) for task in tasks)
     if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
-        raise TemplateError(manifest, line, f"option {name!r}: the default is not a choice")
+        raise fault("the default is not a choice")
     table = row.pop("table", table)
     return Option(
         key=f"{table}.{name}",
@@ -413,6 +415,5 @@ def _option(
         when=dict(_condition(table, *pair) for pair in row.pop("when", {}).items()),
         task=manifest.parent.name if kind == "task" else "",
         feature=manifest.parent.name if kind == "feature" else "",
-        line=line,
         **row,
     )

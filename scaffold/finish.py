@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import version
 
 from scaffold import __version__
 from scaffold.cache import remember
@@ -27,8 +26,14 @@ def finish(name: str, text: str, origins: Sequence[Line], unformatted: bool) -> 
 
 @cache
 def black_version() -> str:
-    """Read from its metadata: black itself takes long to import."""
-    return version("black")
+    """Of the black that is installed. To import it, or to read its metadata, takes long."""
+    try:
+        from _black_version import version  # type: ignore[import-untyped]
+    except ImportError:  # a black that keeps it elsewhere
+        from importlib import metadata
+
+        return metadata.version("black")
+    return str(version)
 
 
 def _format(text: str) -> str:

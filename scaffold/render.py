@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scaffold.answers import active_features, applies, chosen, monitored, task_values
-from scaffold.catalog import Catalog, Component, Option, Value
+from scaffold.catalog import Catalog, Component, Option, Value, line_of
 from scaffold.errors import TemplateError
 from scaffold.finish import finish
 from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
@@ -281,7 +281,8 @@ def _config_field(component: Component, option: Option, value: Value) -> list[Li
         rows = [f"{field}  {comment}"]
     else:
         rows = [comment, field]
-    return [Line(row, component.manifest, option.line) for row in rows]
+    number = line_of(component.manifest, f"[options.{option.name}]")
+    return [Line(row, component.manifest, number) for row in rows]
 
 
 def _compose(base: list[Line], fragments: list[Fragment], modules: set[str]) -> list[Line]:
