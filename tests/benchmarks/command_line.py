@@ -22,7 +22,7 @@ def measure_command_line(folder: Path, rounds: int) -> dict[str, dict]:
     Copier, cookiecutter and cruft have finished renders as their templates, and nothing to fill
     in; `scaffold` renders and formats its own. An update moves an unedited project to two processes
     and bf16, in git where the tool asks for it. `scaffold` keeps what it has formatted;
-    "scaffold, first time" has nothing of the kind.
+    "scaffold, first time" has nothing of the kind. "Typer alone" is a command that does nothing.
     """
     bin_folder = Path(sys.executable).parent
     tools = {
@@ -38,6 +38,8 @@ def measure_command_line(folder: Path, rounds: int) -> dict[str, dict]:
     helps = {name: plain(path, "--help") for name, path in tools.items()}
     helps["trainite"] = plain(tools["trainite"], "init", "--help")  # the other one ends with 1
     helps["accelerate"] = plain(tools["accelerate"], "config", "--help")
+    smallest = Path(__file__).with_name("smallest_command.py")
+    typer_alone = plain(sys.executable, str(smallest), "folder", "--yes")
     helps["import typer"] = plain(sys.executable, "-c", "import typer")
     rivals = {name: Rival(name, folder / name) for name in TOOLS}
     templates = {name: rival.prepare(renders) for name, rival in rivals.items()}
@@ -65,6 +67,7 @@ def measure_command_line(folder: Path, rounds: int) -> dict[str, dict]:
         "cookiecutter": new(*cookie, source["cruft"], "--output-dir"),
         "cruft": new(*cruft, source["cruft"], "--output-dir"),
         "trainite": new(tools["trainite"], "init"),
+        "Typer alone": typer_alone,
     }
 
     def copied(project: Path, *command: str) -> Callable[[], Command]:
@@ -94,6 +97,7 @@ def measure_command_line(folder: Path, rounds: int) -> dict[str, dict]:
         subprocess.run(command, cwd=project, check=True, capture_output=True)
         if "bf16" not in (project / "accelerate.yaml").read_text():
             raise ValueError(f"{name} updated nothing")
+    updates["Typer alone"] = typer_alone
     return {
         "help": time_in_turns(helps, "scaffold", rounds),
         "new": time_in_turns(news, "scaffold", rounds),

@@ -115,7 +115,7 @@ def draw_steps(results: Results) -> None:
         panel.axhline(1, color="black", linewidth=0.8)
         panel.set_ylabel(f"{model}\ntimes the bare loop")
         panel.set_xticks(range(len(rows)), [row["option"] for row in rows])
-        panel.set_ylim(bottom=0.9)
+        panel.set_ylim(bottom=0.8)
     panels[0].legend(ncols=4, fontsize="small", frameon=False)
     figure.tight_layout()
     figure.savefig(PICTURE, dpi=110, metadata={"Software": None})
