@@ -13,7 +13,6 @@ from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.launch import launch
 from scaffold.project import build_project
-from scaffold.recipes import recipe_answers
 from scaffold.write import check_target, write_new
 
 
@@ -37,7 +36,11 @@ def new_project(
     """
     catalog = load_catalog()
     folder = absolute(folder)
-    under = recipe_answers(catalog, recipe) if recipe else {}
+    under: Answers = {}
+    if recipe:
+        from scaffold.recipes import recipe_answers
+
+        under = recipe_answers(catalog, recipe)
     under |= read_answers(catalog, answers_file) if answers_file else {}
     over = typed_answers(catalog, settings, typed)
     imported = hardware_answers(catalog, accelerate_config, under, over)

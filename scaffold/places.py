@@ -242,7 +242,7 @@ def _check_all_met(target: _Target) -> None:
 
 
 def _directive(line: Line) -> Directive | None:
-    match = _DIRECTIVE.fullmatch(line.text)
+    match = _DIRECTIVE.fullmatch(line.text) if "#: " in line.text else None
     if not match:
         return None
     words = match["words"].split()

@@ -361,9 +361,13 @@ def _check_together(
     uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
     mine = {path: text for path, text in mine.items() if path in names or uses.search(text)}
     others = {path: text for path, text in mine.items() if path not in merged.files}
-    now = find_project_faults({**others, **result})
+    together = {**others, **result}
+    rendered = {pristine.place(name): text for name, text in theirs.items()}
+    if _code_in(together) == _code_in(rendered):
+        return  # nothing in them is the owner's
+    now = find_project_faults(together)
     own = find_project_faults(mine)
-    new = find_project_faults({pristine.place(name): text for name, text in theirs.items()})
+    new = find_project_faults(rendered)
     open_files = {file.path: file for file in files}
     for path, faults in now.items():
         for fault in faults:
@@ -377,6 +381,10 @@ def _check_together(
                 files.append(open_files[at])
             if at in open_files:
                 _doubt(open_files[at], fault)
+
+
+def _code_in(files: Mapping[str, str]) -> dict[str, str]:
+    return {path: text for path, text in files.items() if path.endswith(".py")}
 
 
 def _reopen(
