@@ -717,7 +717,7 @@ scenario(
 )
 scenario(
     "indentation: trailing comment, in a window",
-    change(TRAIN, LOSS, f"{LOSS}  # one for each"),
+    change(TRAIN, LOSS, f"{LOSS}  # of the batch"),
     WINDOW,
 )
 OWN_METRIC = after(TRAIN, VALIDATE, 'metrics["val_error"] = 1 - metrics["val_accuracy"]')

@@ -105,7 +105,7 @@ def test_counts_updates_and_clears_gradients(tmp_path, monkeypatch, capsys):
     def look(checkpoints) -> None:
         models = nn.ModuleList(checkpoints.accelerator._models)
         cleared = [weight.grad is None or not weight.grad.any() for weight in models.parameters()]
-        assert all(cleared), "an update leaves its gradients to the next: model.zero_grad()"
+        assert all(cleared), "an update leaves its gradients to the next: parameter.grad = None"
 
     monkeypatch.setattr(train.Checkpoints, "after_update", look)
     last = run(tmp_path, max_steps=7)
