@@ -1,5 +1,6 @@
 """The model: tokens in, one logit for each token that can come next out."""
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -21,7 +22,7 @@ class Block(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
-        self.heads = heads
+        self.head_width = width // heads
         self.attention_norm, self.mlp_norm = nn.LayerNorm(width), nn.LayerNorm(width)
         self.query_key_value = nn.Linear(width, 3 * width, bias=False)
         self.projection = nn.Linear(width, width, bias=False)
@@ -37,9 +38,10 @@ class Block(nn.Module):
         return x + self.dropout(self.mlp(self.mlp_norm(x)))
 
     def attend(self, x: Tensor) -> Tensor:
-        # (batch, length, 3 * width) to three of (batch, heads, length, width / heads)
-        parts = self.query_key_value(x).chunk(3, dim=-1)
-        query, key, value = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts)
+        # (batch, length, 3 * width) to three of (batch, heads, length, width / heads); what belongs
+        # to a head stands together, so that the layer can be cut between heads
+        parts = self.query_key_value(x).unflatten(-1, (-1, 3, self.head_width)).transpose(1, 2)
+        query, key, value = parts.unbind(dim=3)
         mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         return self.projection(mixed.transpose(1, 2).flatten(2))
 
@@ -65,7 +67,8 @@ class GPT(nn.Module):
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.dropout(self.embedding(tokens) + self.positions.weight[: tokens.shape[1]])
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.dropout(self.embedding(tokens) + self.positions(positions))
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), self.embedding.weight)

@@ -1,5 +1,3 @@
-import torch
-
 #: replace embed
 def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
     if positions is None:  # whole texts
