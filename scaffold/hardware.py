@@ -208,20 +208,14 @@ def _normalisation_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]
 
 
 def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
-    if int(answers["parallelism.tp_size"]) > 1:
-        yield (
-            "parallelism.tp_size",
-            "Accelerate 1.15 prepares a model whose layers are cut with a part of transformers "
-            "that 5.23 no longer has, and can save none without FSDP: it takes 1.",
-        )
-    sharing = int(answers["parallelism.cp_size"])
-    if sharing > 1 and answers[KIND] != "MULTI_GPU":
+    copies, shards, layers, texts = (int(answers[f"parallelism.{name}"]) for name in SIZES)
+    if texts > 1 and answers[KIND] != "MULTI_GPU":
         yield (
             "parallelism.cp_size",
             "PyTorch's attention over several devices knows the kernels of NVIDIA and AMD alone: "
             f"it takes 1 with {KIND}={answers[KIND]}.",
         )
-    sizes = [int(answers[f"parallelism.{name}"]) for name in SIZES]
+    sizes = copies, shards, layers, texts
     if prod(sizes) != answers[PROCESSES]:
         product = " x ".join(f"{name} {size}" for name, size in zip(SIZES, sizes, strict=True))
         yield (
@@ -229,9 +223,15 @@ def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
             f"{product} is {prod(sizes)}, but {PROCESSES} is {answers[PROCESSES]}: "
             "the product must be the number of processes.",
         )
-    elif int(answers[SHARDS]) == 1 and sharing == 1:
+    elif shards == texts == 1 < layers:
+        yield (
+            SHARDS,
+            "beside shared layers, Accelerate has FSDP split the model, too: take 2 or more, "
+            f"and {PROCESSES}={2 * prod(sizes)}.",
+        )
+    elif shards == texts == 1:
         yield SHARDS, "copies that are not split need no FSDP: take hardware.sharding=none."
-    elif int(answers[SHARDS]) == 1 and int(answers["parallelism.dp_replicate_size"]) > 1:
+    elif shards == 1 and copies > 1:
         yield (
             SHARDS,
             "Accelerate makes no copies of a model whose only parts are those of its texts: it "

@@ -109,8 +109,9 @@ def source_folders(
 ) -> list[Folder]:
     """All folders that a project comes from: each component's own, and that of each choice.
 
-    Inside any of these, `with/NAME/` is for when that feature is on, too. A task or a trait can
-    have a version of its own of what a feature has, in `features/NAME/`.
+    Inside any of these, `with/NAME/` is for when that feature is on, too, and `without/NAME/` for
+    when it is off. A task or a trait can have a version of its own of what a feature has, in
+    `features/NAME/`.
     """
     components = list(components)
     special = [part.folder for part in components if part.kind in ("task", "trait")]
@@ -123,8 +124,9 @@ def source_folders(
             if option.type in ("choice", "bool", "str") and applies(catalog, option, answers)
         ]
         parts = [Path(), *choices]
-        for folder in [component.folder / part / "with" for part in parts]:
-            beside = (path for path in sorted(folder.glob("*")) if path.name in active)
+        for folder in [component.folder / part for part in parts]:
+            beside = [path for path in sorted(folder.glob("with/*")) if path.name in active]
+            beside += [path for path in sorted(folder.glob("without/*")) if path.name not in active]
             parts += [path.relative_to(component.folder) for path in beside]
         for part in parts:
             own = component.folder / part

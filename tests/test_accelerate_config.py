@@ -331,6 +331,25 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
             "FSDP shard size": "2",
         },
     ),
+    "shared layers": (
+        {
+            **FSDP,
+            **tables(
+                project__task="language_model",
+                fsdp__transformer_layer_cls_to_wrap="Block",
+                parallelism__enabled=True,
+                parallelism__dp_shard_size=2,
+                parallelism__tp_size=2,
+            ),
+        },
+        {
+            **SHARDED,
+            LAYERS: "Block",
+            "parallelism config": "yes",
+            "FSDP shard size": "2",
+            "tensor parallelism size": "2",
+        },
+    ),
     **{
         f"shared texts, {strategy}": (
             {

@@ -75,6 +75,7 @@ def train(project: Path, run: str, script: str, processes: int, *more: str) -> s
     result = start(project, arguments, processes)
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
+    (project / f"{run}.log").write_text(result.stdout)
     split = script == DRIVER.name
     says = ("model split", "DeepSpeed on") if split else ("model whole", "DeepSpeed off")
     assert any(f"| {words} |" in result.stdout for words in says)
@@ -168,6 +169,7 @@ def test_copies_of_a_split_model(tmp_path: Path) -> None:
     assert_split_is_whole(tmp_path, given, processes=4)
 
 
+@pytest.mark.sweep
 @pytest.mark.train
 def test_two_processes_share_each_text(tmp_path: Path) -> None:
     """Each has a part of every text: together they are one process with whole texts."""
@@ -186,6 +188,96 @@ def test_every_way_of_sharing_texts(way: str, tmp_path: Path) -> None:
     assert_split_is_whole(tmp_path, {**SHARED, **more}, processes, copies, *WHOLE_SETS, *flags)
 
 
+CUT: dict[str, Value] = {
+    **{key: value for key, value in SHARED.items() if key != "parallelism.cp_size"},
+    "hardware.num_processes": 4,
+    "parallelism.dp_shard_size": 2,
+    "parallelism.tp_size": 2,
+}
+# as in SHARING
+CUTTING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
+    "alone": ({}, 4, 2, ()),
+    "accumulation": ({"training.gradient_accumulation_steps": 2}, 4, 2, ()),
+    "clipping": ({"features.clipping.enabled": True, "features.clipping.max_norm": 0.1}, 4, 2, ()),
+    "one file": ({"fsdp.state_dict_type": "FULL_STATE_DICT"}, 4, 2, ()),
+    "three parts": (
+        {"hardware.num_processes": 6, "parallelism.tp_size": 3},
+        *(6, 2, ("--heads", "3", "--width", "48")),
+    ),
+    "copies": (
+        {"hardware.num_processes": 8, "parallelism.dp_replicate_size": 2},
+        *(8, 4, ()),
+    ),
+    "activation checkpointing": ({"fsdp.activation_checkpointing": True}, 4, 2, ()),
+    "other features": (
+        {
+            "features.clipping.enabled": True,
+            "features.clipping.kind": "adaptive",
+            "features.custom_metric.enabled": True,
+            "features.hooks.enabled": True,
+            "features.no_decay.enabled": True,
+            "features.own_sampler.enabled": True,
+        },
+        *(4, 2, ()),
+    ),
+    "shared texts": (
+        {"hardware.num_processes": 8, "parallelism.cp_size": 2},
+        *(8, 2, ("--context", "31")),
+    ),
+    "shared texts and accumulation": (
+        {
+            "parallelism.dp_shard_size": 1,
+            "parallelism.cp_size": 2,
+            "training.gradient_accumulation_steps": 2,
+        },
+        *(4, 1, ()),
+    ),
+}
+
+
+def assert_layers_are_cut(project: Path, processes: int) -> None:
+    """Each process has a part of a part of the weights, and a part of those that are not cut."""
+    log = (project / "split.log").read_text()
+    name = r"blocks\.0\.(?:_checkpoint_wrapped_module\.)?"
+    for weight, shape in {
+        "query_key_value": "48, 64",  # of (192, 64), cut by 2 and by 2
+        "projection": "32, 32",  # of (64, 64)
+        "mlp.0": "64, 64",
+        "mlp.2": "32, 128",
+        "mlp_norm": "32",  # by FSDP alone
+    }.items():
+        found = re.findall(rf"\('{name}{re.escape(weight)}\.weight', (.*?),?\)", log)
+        assert found == [shape] * processes, log
+
+
+@pytest.mark.train
+def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
+    """Each has half of every text, and of every layer: together they are one with all of both."""
+    given = {**CUT, "parallelism.dp_shard_size": 1, "parallelism.cp_size": 2}
+    project = assert_split_is_whole(tmp_path, given, 4, 1, *WHOLE_SETS)
+    assert_layers_are_cut(project, 4)
+    script = "import train, tensor_parallel; config = train.Config(heads=1);"
+    script += "tensor_parallel.check_cuts(train.build_model(config), 2)"
+    uneven = start(project, ["-c", script], processes=1)
+    assert uneven.returncode
+    assert "1 heads of attention can't be shared equally by 2 processes" in uneven.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("way", CUTTING)
+def test_every_way_of_sharing_layers(way: str, tmp_path: Path) -> None:
+    more, processes, copies, flags = CUTTING[way]
+    given = {**CUT, **more}
+    project = assert_split_is_whole(tmp_path, given, processes, copies, *WHOLE_SETS, *flags)
+    if processes == 4 and copies == 2:
+        assert_layers_are_cut(project, processes)
+    if way == "alone":
+        apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes)
+        assert apart.returncode
+        assert "was saved with processes_per_layer 2, but this run has 1" in apart.stderr
+
+
 MAKE_PRETRAINED = """
 from pathlib import Path
 from transformers import AutoConfig, AutoModelForCausalLM, RobertaTokenizer
@@ -198,6 +290,10 @@ for name, more in {
     "gpt2": {"attn_pdrop": 0.1, "embd_pdrop": 0, "resid_pdrop": 0},
     "llama": {"num_key_value_heads": 2, "intermediate_size": 64},
     "mistral": {"num_key_value_heads": 2, "intermediate_size": 64, "sliding_window": 8},
+    "qwen3": {"num_key_value_heads": 2, "intermediate_size": 64, "tie_word_embeddings": True},
+    "gpt_neox": {"intermediate_size": 64},
+    "phi3": {"num_key_value_heads": 2, "intermediate_size": 64, "pad_token_id": 0},
+    "mixtral": {"num_key_value_heads": 2, "intermediate_size": 64, "num_local_experts": 2},
 }.items():
     config = AutoConfig.for_model(name, **small, **more)
     AutoModelForCausalLM.from_config(config).save_pretrained(name)
@@ -221,6 +317,27 @@ def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None
         refused = start(project, [script, "--model-name", "mistral"], processes)
         assert refused.returncode
         assert "has layers of sliding_attention" in refused.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+def test_processes_share_the_layers_of_a_pretrained_model(tmp_path: Path) -> None:
+    """Norms of heads, layers and embeddings whose outputs are put together, weights used twice."""
+    given = {**CUT, "language_model.model": "pretrained", "language_model.context": 49}
+    given |= {"language_model.model_name": "llama", "features.clipping.enabled": True}
+    project = project_of(tmp_path, given)
+    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
+    assert made.returncode == 0, made.stderr
+    for name in ("llama", "qwen3", "gpt_neox", "phi3"):
+        assert_split_is_whole(tmp_path, given, 4, 2, *WHOLE_SETS, "--model-name", name)
+        shutil.rmtree(project / "runs")
+    for name, reason in {
+        "gpt2": "are cut in no way that it names",
+        "mixtral": "are cut in moe_tp_experts",
+    }.items():
+        refused = start(project, [DRIVER.name, "--model-name", name], processes=4)
+        assert refused.returncode
+        assert reason in refused.stderr
 
 
 @pytest.mark.sweep
@@ -304,9 +421,25 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
         "take norm",
     ),
     "average": ({"features.ema.enabled": True}, "can't be combined with the feature ema"),
-    "tensor parallel": (
-        {"parallelism.enabled": True, "parallelism.tp_size": 2},
-        "that 5.23 no longer has",
+    "shared layers alone": (
+        {**CUT, "hardware.num_processes": 2, "parallelism.dp_shard_size": 1},
+        "take 2 or more, and hardware.num_processes=4",
+    ),
+    "shared layers and copies": (
+        {**CUT, "parallelism.dp_replicate_size": 2, "parallelism.dp_shard_size": 1},
+        "take 2 or more, and hardware.num_processes=8",
+    ),
+    "shared layers of images": (
+        {**CUT, "project.task": "image_classification"},
+        "needs a model of texts whose tokens look back and never ahead, which image_classification",
+    ),
+    "shared layers, compiled": (
+        {**CUT, "hardware.dynamo_backend": "inductor"},
+        "can't be combined with the feature compile",
+    ),
+    "shared layers and another number": (
+        {**CUT, "hardware.num_processes": 8},
+        "tp_size 2 x cp_size 1 is 4, but hardware.num_processes is 8",
     ),
     "shared texts": (
         {"parallelism.enabled": True, "parallelism.cp_size": 2},

@@ -1,7 +1,7 @@
 """Runs train.py so that Accelerate splits the model among processes on the CPU.
 
 It does so only among devices, and is silent about a plugin that has no effect: here it takes the
-processes for such devices.
+processes for such devices. Each says which parts of the weights it has.
 """
 
 import os
@@ -9,11 +9,28 @@ import runpy
 import sys
 
 import ring_on_cpu  # noqa: F401
-from accelerate import PartialState
+from accelerate import Accelerator, PartialState
 from accelerate.utils import DistributedType
+from torch.distributed.tensor import DTensor
 
 os.environ |= {"ACCELERATE_USE_CPU": "false", "ACCELERATE_TORCH_DEVICE": "cpu"}
 os.environ["DS_ACCELERATOR"] = "cpu"  # of DeepSpeed
 PartialState._prepare_backend = lambda *_: ("gloo", DistributedType.MULTI_GPU)
+prepare = Accelerator.prepare
+
+
+def prepare_and_say(self, *given):
+    prepared = prepare(self, *given)
+    parts = [(name, *weight.shape) for name, weight in local_weights(prepared[0])]
+    print("".join(f"{part}\n" for part in parts), end="", flush=True)
+    return prepared
+
+
+def local_weights(model):
+    for name, weight in model.named_parameters():
+        yield name, weight.to_local() if isinstance(weight, DTensor) else weight
+
+
+Accelerator.prepare = prepare_and_say
 sys.argv[0] = "train.py"
 runpy.run_path("train.py", run_name="__main__")

@@ -78,7 +78,9 @@ def main(config: Config) -> None:
     #: slot after_prepare
     #: end build
     parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
+    #: region own_dropout
     set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
+    #: end own_dropout
 
     # prepare() divides the batches among the processes: count updates after it
     batches_per_epoch, total_updates = count_updates(train_loader, config)

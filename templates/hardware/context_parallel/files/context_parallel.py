@@ -55,8 +55,10 @@ def gather_texts(accelerator: Accelerator, *sums: Tensor) -> list[Tensor]:
     All processes call it together, each with the sums of its parts.
     """
     sharing = processes_per_text(accelerator)
+    #: region gathered
     # those that share texts stand next to each other
     gathered = [accelerator.gather(parts).view(-1, sharing, len(parts)) for parts in sums]
+    #: end gathered
     texts = [parts.sum(dim=1).flatten() for parts in gathered]
     state = accelerator.gradient_state
     if state.end_of_dataloader and state.remainder > 0:

@@ -19,7 +19,9 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     for inputs, targets in islice(loader, limit or None):
         #: region sums
         losses = token_losses(model(inputs), targets).sum(dim=1)
+        #: region gathered
         losses, tokens = accelerator.gather_for_metrics((losses, count_tokens(targets)))
+        #: end gathered
         #: end sums
         loss_sum += losses.sum()
         seen += tokens.sum()

@@ -38,6 +38,7 @@ class RunningLoss:
     def read(self) -> float:
         """The mean since the last time. All processes call it together."""
         total, tokens = self.accelerator.reduce(self.unread, "sum").tolist()
+        #: slot reduced
         self.unread.zero_()
         self.epoch += total
         self.epoch_tokens += tokens

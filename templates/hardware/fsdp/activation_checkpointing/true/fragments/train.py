@@ -5,6 +5,6 @@ from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
 #: slot fsdp_settings
 activation_checkpointing=False,  # done below: Accelerate's forgets what dropout dropped
 
-#: slot after_model
+#: slot before_prepare
 layers = {{ fsdp.transformer_layer_cls_to_wrap.split(",") | python if fsdp.transformer_layer_cls_to_wrap else "model._no_split_modules" }}
 apply_activation_checkpointing(model, check_fn=lambda layer: type(layer).__name__ in layers)

@@ -35,6 +35,7 @@ class Pretrained(nn.Module):
         self.train()
         #: slot attention
         #: slot layer_classes
+        #: slot cuts
 
     #: region forward
     def forward(self, tokens: Tensor) -> Tensor:

@@ -1,0 +1,5 @@
+from tensor_parallel import processes_per_layer
+
+#: slot reduced
+sharing = processes_per_layer(self.accelerator)  # they have the same texts: count them once
+total, tokens = total / sharing, tokens / sharing

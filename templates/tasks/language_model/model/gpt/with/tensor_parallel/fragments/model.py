@@ -1,0 +1,13 @@
+from tensor_parallel import as_whole
+
+#: slot cuts
+self.heads = heads
+self.cuts = {  # of each pair of layers the first by its outputs, the second by its inputs
+    "blocks.*.query_key_value": "colwise",
+    "blocks.*.projection": "rowwise",
+    "blocks.*.mlp.0": "colwise",
+    "blocks.*.mlp.2": "rowwise",
+}
+
+#: replace logits
+return F.linear(self.norm(x), as_whole(self.embedding.weight))
