@@ -132,6 +132,18 @@ def _fsdp_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
             "SIZE_BASED_WRAP cuts a model at its lists of layers, too, which version 2 can't do: "
             f"take TRANSFORMER_BASED_WRAP, and name classes in {LAYERS}.",
         )
+    if answers["fsdp.version"] == 1 and not answers["fsdp.use_orig_params"]:
+        yield (
+            "fsdp.use_orig_params",
+            "with false the weights of a prepared model are others than those that the optimizer "
+            "got, which would train nothing: it takes true.",
+        )
+    if policy == "SIZE_BASED_WRAP" and answers["project.task"] == "language_model":
+        yield (
+            "fsdp.auto_wrap_policy",
+            "SIZE_BASED_WRAP gives the embedding a unit of its own, but its weights are used again "
+            "for the logits: take TRANSFORMER_BASED_WRAP.",
+        )
     named = classes or answers["project.task"] in KNOWN_LAYERS
     if answers["fsdp.activation_checkpointing"] and policy != "TRANSFORMER_BASED_WRAP":
         yield (

@@ -121,7 +121,7 @@ def source_folders(
         choices = [
             Path(option.name, _folder_name(option, answers[option.key]))
             for option in component.options
-            if option.type in ("choice", "bool", "str") and applies(catalog, option, answers)
+            if option.type != "float" and applies(catalog, option, answers)
         ]
         parts = [Path(), *choices]
         for folder in [component.folder / part for part in parts]:
@@ -139,8 +139,8 @@ def source_folders(
 
 
 def _folder_name(option: Option, value: Value) -> str:
-    """The folder of a choice is its value, of yes or no `true` or `false`, of a text `given`."""
-    if option.type == "choice":
+    """A choice or number: its value. Yes or no: `true` or `false`. A text: `given` or `empty`."""
+    if option.type in ("choice", "int"):
         return str(value)
     return str(value).lower() if option.type == "bool" else "given" if value else "empty"
 

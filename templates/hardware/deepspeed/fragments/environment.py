@@ -1,10 +1,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from accelerate import DeepSpeedPlugin
 from accelerate.optimizer import AcceleratedOptimizer
 from accelerate.utils import DistributedType
 
 #: slot functions
+def build_deepspeed_plugin(gradient_clipping: float, **settings) -> DeepSpeedPlugin:
+    """The settings of DeepSpeed. It is told the norm also where that is 0: else it clips to 1."""
+    plugin = DeepSpeedPlugin(gradient_clipping=gradient_clipping, **settings)
+    plugin.deepspeed_config.setdefault("gradient_clipping", gradient_clipping)
+    return plugin
+
+
 def leave_steps_to_the_loop(accelerator: Accelerator, optimizer: AcceleratedOptimizer) -> None:
     """Let optimizer.step() make the update, after the loop has set its learning rate.
 

@@ -34,6 +34,7 @@ def split_run(folder: Path) -> None:
     """Train a split model on the CPU. The second time, go on from the first checkpoint."""
     # Accelerate splits no model on the CPU, unless it takes the processes for those of devices
     os.environ |= {"ACCELERATE_USE_CPU": "false", "ACCELERATE_TORCH_DEVICE": "cpu"}
+    #: slot split_run
     devices = mock.Mock(return_value=("gloo", DistributedType.MULTI_GPU))
     no_gpu = mock.patch.object(torch._C, "_get_accelerator", lambda *_: torch.device("cpu"))
     exact = mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd)

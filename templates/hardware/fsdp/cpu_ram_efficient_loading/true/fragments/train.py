@@ -1,2 +1,4 @@
+from environment import has_device
+
 #: slot fsdp_settings
-cpu_ram_efficient_loading=True,
+cpu_ram_efficient_loading=has_device(),

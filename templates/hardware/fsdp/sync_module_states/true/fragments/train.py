@@ -1,2 +1,4 @@
+from environment import has_device
+
 #: slot fsdp_settings
-sync_module_states=True,
+sync_module_states=has_device(),

@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-state_dict_type="FULL_STATE_DICT",
