@@ -28,7 +28,7 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
         answers[KIND] = _kind(answers, given)
     several = answers[KIND] != "NO"
     if PROCESSES not in given and several != (int(answers[PROCESSES]) > 1):
-        usual = 8 if answers[KIND] == "XLA" else max(2, int(answers[MACHINES]))
+        usual = 8 if answers[KIND] == "XLA" else max(2, int(answers[MACHINES]), _grid(answers))
         answers[PROCESSES] = usual if several else 1
     if several and CPU not in given:
         answers[CPU] = answers[KIND] == "MULTI_CPU"
@@ -37,6 +37,16 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
         answers[SHARDS] = max(1, int(answers[PROCESSES]) // others)
     for key, reason in _faults(answers):
         raise AnswerError(key, reason)
+
+
+def _grid(answers: dict[str, Value]) -> int:
+    """The smallest number of processes that has all directions of the answers."""
+    if not answers["parallelism.enabled"]:
+        return 1
+    copies, shards, layers, texts = (int(answers[f"parallelism.{name}"]) for name in SIZES)
+    if shards == texts == 1 and max(copies, layers) > 1:
+        shards = 2  # both need a split model
+    return copies * shards * layers * texts
 
 
 def _kind(answers: dict[str, Value], given: Collection[str]) -> Value:

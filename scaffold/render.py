@@ -124,7 +124,7 @@ def source_folders(
             if option.type != "float" and applies(catalog, option, answers)
         ]
         parts = [Path(), *choices]
-        for folder in [component.folder / part for part in parts]:
+        for folder in [folder for part in parts if (folder := component.folder / part).is_dir()]:
             beside = [path for path in sorted(folder.glob("with/*")) if path.name in active]
             beside += [path for path in sorted(folder.glob("without/*")) if path.name not in active]
             parts += [path.relative_to(component.folder) for path in beside]

@@ -71,7 +71,7 @@ def check_cuts(model: nn.Module, sharing: int) -> None:
     if unknown or not model.cuts:
         ways = ", ".join(sorted(unknown)) or "no way that it names"
         raise SystemExit(
-            f"The layers of this model are cut in {ways}, and tensor_parallel.py does not know how: "
+            f"The layers of this model are cut in {ways}, which tensor_parallel.py does not know: "
             "take another model, or leave tp_size out in train.py."
         )
     if model.heads % sharing:
