@@ -237,6 +237,12 @@ def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
             "PyTorch's attention over several devices knows the kernels of NVIDIA and AMD alone: "
             f"it takes 1 with {KIND}={answers[KIND]}.",
         )
+    if layers > 1 and answers["fsdp.cpu_ram_efficient_loading"]:
+        yield (
+            "fsdp.cpu_ram_efficient_loading",
+            "each group that shares layers gets the weights from its first process, which must "
+            "have loaded them: it takes false.",
+        )
     sizes = copies, shards, layers, texts
     if prod(sizes) != answers[PROCESSES]:
         product = " x ".join(f"{name} {size}" for name, size in zip(SIZES, sizes, strict=True))

@@ -502,6 +502,14 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
         {**CUT, "hardware.dynamo_backend": "inductor"},
         "can't be combined with the feature compile",
     ),
+    "shared layers, loaded once": (
+        {**CUT, "fsdp.cpu_ram_efficient_loading": True},
+        "gets the weights from its first process",
+    ),
+    "shared layers in 8 bits": (
+        {**CUT, "hardware.mixed_precision": "fp8"},
+        "can't be combined with the feature fp8",
+    ),
     "shared layers and another number": (
         {**CUT, "hardware.num_processes": 8},
         "tp_size 2 x cp_size 1 is 4, but hardware.num_processes is 8",
