@@ -27,7 +27,7 @@ prepare = Accelerator.prepare
 
 def prepare_and_say(self, *given):
     prepared = prepare(self, *given)
-    for model in prepared if isinstance(prepared, tuple) else ():
+    for model in prepared if isinstance(prepared, tuple | list) else ():
         if isinstance(model, nn.Module):
             parts = [(name, *local(weight).shape) for name, weight in model.named_parameters()]
             print("".join(f"{part}\n" for part in parts), end="", flush=True)
