@@ -15,11 +15,17 @@ from scaffold.answers import Answers, applies, check, default_answers
 from scaffold.catalog import Catalog, Option, Value
 from scaffold.errors import AnswerError, ScaffoldError
 
-# keys of older versions, and the ones that took their place
+# keys of older versions and of Accelerate's launcher, and those of its questionnaire
 RENAMED = {
     "fsdp_config.fsdp_sharding_strategy": "fsdp_config.fsdp_reshard_after_forward",
+    "fsdp_config.fsdp_backward_prefetch_policy": "fsdp_config.fsdp_backward_prefetch",
     "dynamo_backend": "dynamo_config.dynamo_backend",
+    "fp8_config.amax_compute_algo": "fp8_config.amax_compute_algorithm",
+    "fp8_config.amax_history_len": "fp8_config.amax_history_length",
+    "fp8_config.opt_level": "fp8_config.optimization_level",
 }
+# tables in which Accelerate takes a key with and without these letters
+PREFIXES = {"fsdp_config": "fsdp_", "dynamo_config": "dynamo_"}
 # what the script of a project says in other settings
 ELSEWHERE = {
     "deepspeed_config.gradient_accumulation_steps": "training.gradient_accumulation_steps",
@@ -28,7 +34,19 @@ ELSEWHERE = {
 # what Accelerate fills in by itself, and no answer of ours changes
 FIXED = {*USUAL, "compute_environment", "distributed_type", "base_job_name", "additional_args"} | {
     "pytorch_version", "transformers_version", "py_version", "fp8_config.override_linear_precision",
+    "mpirun_config.mpirun_ccl",
+    *(
+        f"parallelism_config.parallelism_config_sp_{name}"
+        for name in ("backend", "seq_length", "seq_length_is_variable", "attn_implementation")
+    ),
 }  # fmt: skip
+# what neither its questionnaire nor we ask, and the value that changes nothing
+UNASKED = {
+    "fsdp_config.fsdp_activation_checkpointing_offload": False,
+    "parallelism_config.parallelism_config_cp_backend": "torch",
+    "parallelism_config.parallelism_config_sp_size": 1,
+}
+LOCAL, SAGEMAKER = "LOCAL_MACHINE", "AMAZON_SAGEMAKER"
 DEFAULT = "default"  # in place of a path: the file that `accelerate config` writes
 
 
@@ -72,13 +90,16 @@ def _load(path: Path) -> dict[str, Any]:
         reason = str(error).partition("\n")[0]
         kind = "JSON" if path.suffix == ".json" else "YAML"
         raise ScaffoldError(f"{path}: is no {kind}: {reason}.") from None
-    if not isinstance(data, dict) or "distributed_type" not in data:
+    if not isinstance(data, dict) or not isinstance(data.get("distributed_type"), str | bool):
         raise ScaffoldError(f"{path}: is no file of `accelerate config`: no distributed_type.")
     return data
 
 
 def _flatten(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by their path with dots in it, without what is left open."""
+    """Values by their path with dots in it, without what is left open.
+
+    A key has the name that Accelerate's questionnaire gives it today.
+    """
     config = {}
     for key, value in data.items():
         rows = value.items() if isinstance(value, dict) else [(None, value)]
@@ -87,12 +108,24 @@ def _flatten(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
             if isinstance(row, dict):
                 raise ScaffoldError(f"{path}: {place}: a table is not allowed here.")
             if row is not None and row != []:
-                config[RENAMED.get(place, place)] = row
+                config[_current_name(place)] = row
+    if config.pop("fp16", False) is True:  # of Accelerate 0.10
+        config.setdefault("mixed_precision", "fp16")
     return config
 
 
+def _current_name(place: str) -> str:
+    table, _, name = place.partition(".")
+    if table in PREFIXES and name:
+        place = f"{table}.{PREFIXES[table]}{name.removeprefix(PREFIXES[table])}"
+    elif table == "fp8_config" and name != "fp8_format":
+        place = f"{table}.{name.removeprefix('fp8_')}"
+    return RENAMED.get(place, place)
+
+
 def _answers(catalog: Catalog, config: dict[str, Any]) -> Iterator[tuple[str, Value]]:
-    yield from _device_answers(config)
+    for key, answer in _device_answers(catalog, config):
+        yield key, check(catalog.settings[key], answer)
     if any(place.startswith("fsdp_config.") for place in config):
         config.setdefault("fsdp_config.fsdp_version", 1)  # as Accelerate takes it
     if any(place.startswith("parallelism_config.") for place in config):
@@ -106,25 +139,30 @@ def _answers(catalog: Catalog, config: dict[str, Any]) -> Iterator[tuple[str, Va
             if option.key != "hardware.use_cpu":
                 yield option.key, check(option, _read(option, value))
         elif place in ELSEWHERE:
-            yield from _loop_answer(ELSEWHERE[place], value)
+            yield from _loop_answer(catalog.settings[ELSEWHERE[place]], value)
+        elif place in UNASKED:
+            if value != UNASKED[place]:
+                raise AnswerError(
+                    place, f"no answer stands for {value!r}: delete it from the file."
+                )
         elif place not in FIXED:
             near = difflib.get_close_matches(place, [*options, *ELSEWHERE, *FIXED], n=1)
             hint = f": did you mean {near[0]}?" if near else "."
             raise AnswerError(place, f"is no key of Accelerate{hint}")
-    for name, value in zip(
-        ("fprop", "dgrad", "wgrad"),
-        config.get("fp8_config.override_linear_precision", ()),
-        strict=False,
-    ):
-        yield f"fp8.higher_{name}", bool(value)
+    yield from _higher_precision(config)
 
 
-def _device_answers(config: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
-    kind, cpu = config["distributed_type"], config.get("use_cpu", False)
-    if kind is False:
+def _device_answers(catalog: Catalog, config: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    kind, environment = config["distributed_type"], config.get("compute_environment", LOCAL)
+    if isinstance(kind, bool):
         raise AnswerError("distributed_type", "NO without quotes is a boolean: write 'NO'.")
-    kind = str(kind).upper()
-    if config.get("compute_environment") == "AMAZON_SAGEMAKER":
+    if environment not in (LOCAL, SAGEMAKER):
+        allowed = f"it takes {LOCAL}, {SAGEMAKER}."
+        raise AnswerError("compute_environment", f"{environment!r} is not allowed: {allowed}")
+    option = catalog.settings["hardware.use_cpu"]
+    cpu = check(option, _read(option, config.get("use_cpu", False)))
+    kind = kind.upper()
+    if environment == SAGEMAKER:
         yield "hardware.launcher", "sagemaker"
         yield "hardware.distributed_type", "NO"
         yield "sagemaker.distributed_type", kind
@@ -154,31 +192,50 @@ def _choose(options: list[Option], config: Mapping[str, Any]) -> Option:
 
 def _read(option: Option, value: Any) -> Any:
     """A value of the file as the option has it. Accelerate takes some as text or as a number."""
-    if option.key in UPPER:
+    if option.key == "hardware.mixed_precision" and value is False:
+        return "no"
+    if option.key in (*UPPER, "hardware.mixed_precision"):
         return str(value).lower()
     if option.accelerate in LISTS and isinstance(value, list):
         return ",".join(map(str, value))
     if option.type == "bool" and str(value).lower() in ("true", "false"):
         return str(value).lower() == "true"
-    if option.key == "fsdp.sharding_strategy" and str(value).isdigit():
-        return [choice.value for choice in option.choices][int(value) - 1]
-    if option.type == "int" and isinstance(value, str) and value.isdigit():
-        return int(value)
+    if option.key == "fsdp.sharding_strategy":
+        numbers = {str(number): choice.value for number, choice in enumerate(option.choices, 1)}
+        return numbers.get(str(value), value)
+    if option.type in ("int", "float") and isinstance(value, str):
+        return _number(option, value)
     if option.type == "str" and not isinstance(value, bool):
         return str(value)
-    if option.key == "hardware.mixed_precision" and value is False:
-        return "no"
     return value
 
 
-def _loop_answer(key: str, value: Any) -> Iterator[tuple[str, Value]]:
-    if value == "auto":
+def _number(option: Option, value: str) -> int | float | str:
+    try:
+        return int(value) if option.type == "int" else float(value)
+    except ValueError:
+        return value  # which is refused, with what is allowed
+
+
+def _loop_answer(option: Option, value: Any) -> Iterator[tuple[str, Value]]:
+    if value in ("auto", "none"):
         return
-    if key == "training.gradient_accumulation_steps":
-        if int(value) > 1:
-            yield key, int(value)
-    else:
-        yield key, float(value)
+    answer = check(option, _read(option, value))
+    # 1 is what every file of a project says: the loop accumulates, not DeepSpeed
+    if answer != 1 or option.key != "training.gradient_accumulation_steps":
+        yield option.key, answer
+
+
+def _higher_precision(config: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
+    place, names = "fp8_config.override_linear_precision", ("fprop", "dgrad", "wgrad")
+    values = config.get(place, [False] * 3)
+    if not isinstance(values, list) or [type(value) for value in values] != [bool] * 3:
+        allowed = "it takes a list of three, each true or false."
+        raise AnswerError(place, f"{values!r} is not allowed: {allowed}")
+    if place in config:
+        yield from (
+            (f"fp8.higher_{name}", value) for name, value in zip(names, values, strict=True)
+        )
 
 
 def _with_effect(catalog: Catalog, answers: Answers, under: Answers, over: Answers) -> Answers:

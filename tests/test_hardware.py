@@ -1,13 +1,23 @@
 """Hardware answers: what follows from them, what is refused and why, what is imported."""
 
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 import yaml
 from conftest import TEMPLATES, Cli, command_line
 
+from scaffold.accelerate_config import named_options
+from scaffold.accelerate_import import (
+    ELSEWHERE,
+    FIXED,
+    RENAMED,
+    UNASKED,
+    read_accelerate_config,
+)
 from scaffold.answers import resolve
 from scaffold.catalog import Value, load_catalog
+from scaffold.errors import ScaffoldError
 
 GPUS = "hardware.distributed_type=MULTI_GPU"
 FSDP = "hardware.sharding=fsdp"
@@ -208,7 +218,19 @@ def imported(cli: Cli, folder: Path, text: str) -> tuple[int, str]:
         ("bf16", "fp17", ["hardware.mixed_precision", "'fp17' is not allowed"]),
         ("MULTI_GPU", "NO", ["distributed_type", "a boolean", "'NO'"]),
         ("MULTI_GPU", "MEGATRON_LM", ["megatron_lm trains models of its own"]),
+        (
+            "MULTI_GPU",
+            "MEGATRON_LM\nmegatron_lm_config:\n  megatron_lm_tp_degree: 2",
+            ["megatron_lm trains models of its own"],
+        ),
         ("MULTI_GPU", "MULTI_GPV", ["'MULTI_GPV' is not allowed"]),
+        ("LOCAL_MACHINE", "LOCAL", ["compute_environment: 'LOCAL' is not allowed"]),
+        ("bf16", "bf16\nuse_cpu: maybe", ["hardware.use_cpu: 'maybe' is not allowed"]),
+        (
+            "num_processes: 4",
+            "num_processes: 4\nparallelism_config:\n  parallelism_config_sp_size: 2",
+            ["parallelism_config_sp_size: no answer stands for 2"],
+        ),
         ("num_processes: 4", "num_process: 4", ["num_process", "did you mean num_processes"]),
         (
             "num_processes: 4",
@@ -232,6 +254,76 @@ def test_a_faulty_file_is_refused(
     for reason in reasons:
         assert reason in said
     assert not (tmp_path / "project").exists()
+
+
+ODD = ["many", "", 9, 10**30, float("nan"), True, [1, [2]], {"a": 1}, "a\nb"]
+
+
+def test_no_value_of_a_file_is_a_fault_of_ours(tmp_path: Path) -> None:
+    """Each key of Accelerate with values that make no sense: taken, or refused by its name."""
+    catalog, file = load_catalog(), tmp_path / "accelerate.yaml"
+    keys = {option.accelerate for option in named_options(catalog)}
+    keys |= {*RENAMED, *ELSEWHERE, *UNASKED, *FIXED}
+    assert len(keys) > 90
+    kinds = cycle(["MULTI_GPU", "FSDP", "DEEPSPEED", "XLA", "NO"])
+    refused = 0
+    for key in sorted(keys):
+        table, _, name = key.rpartition(".")
+        for value in ODD:
+            config = {"distributed_type": next(kinds), "num_processes": 4}
+            config |= {table: {name: value}} if table else {name: value}
+            file.write_text(yaml.safe_dump(config))
+            try:
+                read_accelerate_config(catalog, str(file), {}, {})
+            except ScaffoldError as error:
+                assert str(error).startswith(f"{file}: ") and str(error).endswith((".", "?"))
+                refused += 1
+    assert len(keys) * 6 < refused < len(keys) * len(ODD)
+
+
+OLDER = """
+compute_environment: LOCAL_MACHINE
+distributed_type: FSDP
+fp16: true
+fsdp_config:
+  sharding_strategy: 2
+  fsdp_backward_prefetch_policy: BACKWARD_POST
+  min_num_params: 1000
+  auto_wrap_policy: SIZE_BASED_WRAP
+num_processes: '2'
+"""
+
+
+def test_names_of_older_versions_are_taken(cli: Cli, tmp_path: Path) -> None:
+    """Those that Accelerate 1.15 itself still takes, or took."""
+    code, settings = imported(cli, tmp_path, OLDER)
+    assert code == 0, settings
+    for line in (
+        'mixed_precision = "fp16"',
+        'sharding_strategy = "SHARD_GRAD_OP"',
+        'backward_prefetch = "BACKWARD_POST"',
+        "min_num_params = 1000",
+        "num_processes = 2",
+    ):
+        assert line in settings
+
+
+def test_the_names_of_the_launcher_for_fp8_are_taken(cli: Cli, tmp_path: Path) -> None:
+    text = FILE.replace("bf16", "FP8") + (
+        "fp8_config:\n  backend: TE\n  fp8_amax_history_len: 16\n  amax_compute_algo: max\n"
+        "  override_linear_precision: [true, false, true]\n"
+    )
+    code, settings = imported(cli, tmp_path, text)
+    assert code == 0, settings
+    for line in (
+        'backend = "te"',
+        "amax_history_length = 16",
+        'amax_compute_algorithm = "max"',
+        "higher_fprop = true",
+        "higher_dgrad = false",
+        "higher_wgrad = true",
+    ):
+        assert line in settings
 
 
 def test_a_file_without_a_version_of_fsdp_means_the_first(cli: Cli, tmp_path: Path) -> None:
