@@ -82,6 +82,15 @@ def _device_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield CPU, f"false contradicts {KIND}=MULTI_CPU."
     if kind not in ("NO", "MULTI_CPU") and cpu:
         yield CPU, f"true contradicts {KIND}={kind}: take MULTI_CPU instead."
+    if kind == "XLA" and answers["tpu.tpu_use_cluster"]:
+        if answers["tpu.tpu_vm"]:
+            yield (
+                "tpu.tpu_vm",
+                "torch_xla 2.9 connects the machines of one TPU alone, and others would each train "
+                "for themselves: name that TPU in tpu.tpu_name, and leave this empty.",
+            )
+        if answers[LAUNCHER] == "notebook":
+            yield LAUNCHER, "a notebook starts the TPU cores of one machine: take accelerate."
     if kind == "XLA" and answers["hardware.dynamo_backend"] != "no":
         yield "hardware.dynamo_backend", "has no effect on TPUs: XLA compiles by itself."
 

@@ -50,8 +50,8 @@ def launch(catalog: Catalog, answers: Mapping[str, Value]) -> Launch:
     several = answers["hardware.distributed_type"] != "NO"
     machines = int(answers["hardware.num_machines"]) if several else 1
     script = "python train.py"
-    if launcher == "torchrun":
-        script = COMMANDS[launcher]
+    if launcher == "torchrun" or (launcher == "accelerate" and _on_tpu_cluster(answers)):
+        script = COMMANDS["torchrun"]
     elif launcher in ("accelerate", "notebook") and (several or _needs_accelerate(answers)):
         script = "accelerate launch --config_file accelerate.yaml train.py"
     return Launch(
@@ -69,6 +69,10 @@ def launch(catalog: Catalog, answers: Mapping[str, Value]) -> Launch:
 def _needs_accelerate(answers: Mapping[str, Value]) -> bool:
     """Whether one device too needs what only `accelerate launch` sets."""
     return answers["hardware.sharding"] == "deepspeed" and not answers["hardware.use_cpu"]
+
+
+def _on_tpu_cluster(answers: Mapping[str, Value]) -> bool:
+    return answers["hardware.distributed_type"] == "XLA" and bool(answers["tpu.tpu_use_cluster"])
 
 
 def _job_name(name: str) -> str:

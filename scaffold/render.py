@@ -1,6 +1,7 @@
 """Renders a project from answers, in memory."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,9 +165,10 @@ def build_context(
         if any(option.name == "monitor" for option in feature.options):
             name, higher = monitored(catalog, feature, answers)
             context["features"][feature.name] |= {"monitor": name, "sign": "" if higher else "-"}
-    context["dependencies"] = sorted(
-        {row for component in components for row in _dependencies(catalog, component, answers)}
-    )
+    rows = (row for component in components for row in _dependencies(catalog, component, answers))
+    # a later component may need another version of a package than the base
+    packages = {re.split("[^A-Za-z0-9_.-]", row)[0]: row for row in rows}
+    context["dependencies"] = sorted(packages.values())
     return context
 
 
@@ -184,6 +186,7 @@ def build_environment() -> "Environment":
     for name, write in (("python", python_literal), ("yaml", yaml_literal), ("toml", toml_literal)):
         environment.filters[name] = _refuse_undefined(write)
     environment.filters["arguments"] = python_arguments
+    environment.filters["shell"] = _refuse_undefined(shell_word)
     return environment
 
 
@@ -200,6 +203,11 @@ def python_literal(value: object) -> str:
     if text.startswith("'") and '"' not in text:
         return f'"{text[1:-1]}"'
     return text
+
+
+def shell_word(value: object) -> str:
+    """The value as one word of a shell's command."""
+    return shlex.quote(str(value))
 
 
 def python_arguments(rows: Iterable[tuple[str, object, object]]) -> str:

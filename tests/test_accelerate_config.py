@@ -91,7 +91,9 @@ def asked(replies: Replies, where: str = "cluster") -> dict[str, Any]:
     with mock.patch.multiple(module, **patches), mock.patch.dict("os.environ"):
         config = getattr(module, f"get_{where}_input")().to_dict()
     assert questionnaire.used == set(replies), "questions that are no longer asked"
-    return dict(yaml.safe_load(yaml.safe_dump(config)))  # where a tuple is a list
+    config = dict(yaml.safe_load(yaml.safe_dump(config)))  # where a tuple is a list
+    # it makes one empty name of an answer left empty
+    return {key: [] if value == [""] else value for key, value in config.items()}
 
 
 def written(given: Answers, folder: Path) -> dict[str, Any]:
@@ -137,7 +139,6 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
             tpu__tpu_name="pod",
             tpu__tpu_zone="zone-a",
             tpu__commands="pip list",
-            tpu__tpu_vm="one,two",
             tpu__tpu_env="A=1,B=2",
         ),
         {
@@ -150,7 +151,6 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
             "code you wish to run": "yes",
             "located in a bash script": "no",
             "a single command": "pip list",
-            "names of the Compute VM": "one,two",
             "environment variables": "A=1,B=2",
         },
     ),
@@ -460,6 +460,24 @@ def test_several_processes_on_the_cpu_are_really_started(tmp_path: Path) -> None
     assert ours.pop("distributed_type") == "MULTI_GPU"
     assert theirs.pop("distributed_type") == "MULTI_CPU"
     assert ours == theirs
+
+
+def test_each_machine_of_a_tpu_cluster_starts_its_own_cores(tmp_path: Path) -> None:
+    """With the flags that train.sh gives it, in spite of tpu_use_cluster in the file."""
+    from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+
+    given, _ = ROWS["a cluster of TPUs"]
+    project = write_files(tmp_path / "project", render(given))
+    script = (project / "train.sh").read_text()
+    command = next(line for line in script.splitlines() if "accelerate launch" in line)
+    flags = command.partition(" --config_file accelerate.yaml ")[2].partition(" train.py")[0]
+    assert flags
+    parser, file = launch_command_parser(), str(project / "accelerate.yaml")
+    for cluster, words in ((True, []), (False, flags.split())):
+        arguments = parser.parse_args(["--config_file", file, *words, "train.py"])
+        read, *_ = _validate_launch_command(arguments)
+        assert read.tpu and bool(read.tpu_use_cluster) == cluster
+        assert read.main_training_function == "start_training"
 
 
 def test_sagemaker_gets_the_same(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """Hardware answers: what follows from them, what is refused and why, what is imported."""
 
+import os
+import shlex
+import subprocess
+import tomllib
 from itertools import cycle
 from pathlib import Path
 
@@ -110,6 +114,14 @@ REFUSED = {
         [GPUS, FSDP, "project.task=gan"],
         ["hardware.sharding", "gan"],
     ),
+    "TPU machines that are no cluster": (
+        ["hardware.distributed_type=XLA", "tpu.tpu_use_cluster=true", "tpu.tpu_vm=one,two"],
+        ["tpu.tpu_vm", "each train for themselves"],
+    ),
+    "a notebook for a TPU cluster": (
+        ["hardware.distributed_type=XLA", "tpu.tpu_use_cluster=true", "hardware.launcher=notebook"],
+        ["a notebook starts the TPU cores of one machine"],
+    ),
     "Megatron-LM": (
         [GPUS, "hardware.sharding=megatron_lm"],
         ["megatron_lm trains models of its own", "none, fsdp, deepspeed"],
@@ -190,6 +202,49 @@ def test_the_table_says_how_far_each_choice_was_run() -> None:
             assert (
                 choice.value == option.default or choice.value.removeprefix("MULTI_") in text
             ), f"{name} {choice.value}"
+
+
+CLUSTER = [
+    "hardware.distributed_type=XLA",
+    "tpu.tpu_use_cluster=true",
+    "tpu.tpu_name=pod",
+    "tpu.tpu_use_sudo=true",
+    'tpu.commands=pip list,echo "it\'s $HOME"',
+    "tpu.tpu_env=A=1,B=two words",
+]
+GCLOUD = """#!/bin/sh
+for word in "$@"; do printf '%s\\n' "$word"; done > said
+"""
+
+
+def test_a_tpu_cluster_is_started_by_one_command(cli: Cli, tmp_path: Path) -> None:
+    """train.sh gives gcloud one command for all machines, in which words stay what they are."""
+    project, tools = tmp_path / "a project", tmp_path / "tools"
+    options = [part for setting in CLUSTER for part in ("--set", setting)]
+    assert cli("new", project, "--yes", "--name", "pod", *options).code == 0
+    tools.mkdir()
+    (tools / "gcloud").write_text(GCLOUD)
+    (tools / "gcloud").chmod(0o755)
+    command = ["bash", str(project / "train.sh"), "--output-dir", "runs/a b"]
+    path = f"{tools}:{os.environ['PATH']}"
+    subprocess.run(command, check=True, cwd=tmp_path, env={"PATH": path})
+    said = (project / "said").read_text().splitlines()
+    assert said[:-1] == ["compute", "tpus", "tpu-vm", "ssh", "pod", "--worker", "all", "--command"]
+    folder, *steps, train = said[-1].split(" && ")
+    assert shlex.split(folder) == ["cd", str(project)]
+    assert steps == ["pip list", 'echo "it\'s $HOME"', "export A=1", "export 'B=two words'"]
+    assert train.startswith('sudo --preserve-env env "PATH=$PATH" accelerate launch ')
+    assert shlex.split(train)[-5:] == [
+        "--tpu", "--no_tpu_cluster", "train.py", "--output-dir", "runs/a b",
+    ]  # fmt: skip
+
+
+def test_a_tpu_takes_the_torch_of_its_package(cli: Cli, tmp_path: Path) -> None:
+    options = ["--distributed-type", "XLA", "--set", "image_classification.dataset=mnist"]
+    assert cli("new", tmp_path / "project", "--yes", *options).code == 0
+    text = (tmp_path / "project/pyproject.toml").read_text()
+    rows = [row for row in tomllib.loads(text)["project"]["dependencies"] if "torch" in row]
+    assert rows == ["torch==2.9.*", "torch_xla==2.9.*", "torchvision>=0.24"]
 
 
 # import

@@ -56,7 +56,7 @@ class Pairs(Dataset):
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources, inputs and targets, each as long as the longest."""
+    """Sources, inputs and targets, each padded to one length."""
     sources, targets = zip(*pairs, strict=True)
     start = torch.tensor([START])
     inputs = [torch.cat([start, target[:-1]]) for target in targets]

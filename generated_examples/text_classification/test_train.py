@@ -274,7 +274,7 @@ def test_scores_are_those_of_the_whole_set():
     assert classification_scores(torch.tensor([[3, 0], [0, 0]]))["matthews"] == 0.0
 
 
-def test_batches_are_padded_to_their_longest_text():
+def test_texts_are_padded():
     """Padding is masked: a text gives the same logits alone and beside a longer one."""
     config = train.Config(**SETTINGS)
     tokenizer, model = build_tokenizer(config), build_model(config).eval()

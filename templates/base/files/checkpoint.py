@@ -91,7 +91,9 @@ class Checkpoints:
                 shutil.rmtree(scratch, ignore_errors=True)
                 scratch.mkdir(parents=True)
             self.accelerator.wait_for_everyone()
+            #: region save_state
             self.accelerator.save_state(scratch)
+            #: end save_state
             self.accelerator.save(states, scratch / "states.pt")
             self.accelerator.wait_for_everyone()
             if self.accelerator.is_main_process:

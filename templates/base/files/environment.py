@@ -21,7 +21,9 @@ if find_spec("lomo_optim") is None:
 
 def check_environment(accelerator: Accelerator) -> None:
     """Stop if the processes do not work together, or a setting of the environment has no effect."""
+    #: region world_size
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    #: end world_size
     if accelerator.num_processes != world_size:
         raise SystemExit(
             f"{world_size} processes were started, but each of them would train alone: "

@@ -12,9 +12,11 @@ SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
 #: slot checkpoints_setup
 # the handler knows the list alone: it outlives the run, and must not keep the model alive
 self.signals: list[int] = []
+#: region listen
 for name in SIGNALS:
     if hasattr(signal, name):
         signal.signal(getattr(signal, name), partial(note_signal, self.signals))
+#: end listen
 
 #: slot checkpoints_after_update
 self.stop_if_told()
@@ -25,6 +27,7 @@ self.stop_if_told()
 #: slot checkpoints_methods
 def stop_if_told(self) -> None:
     """Save and end, with a status that asks for a restart, if any process was told to stop."""
+    #: slot before_told
     told = bool(self.signals)
     if self.accelerator.num_processes > 1:  # all processes end at the same update
         votes = torch.tensor(float(told), device=self.accelerator.device)

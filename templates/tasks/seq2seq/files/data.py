@@ -29,15 +29,17 @@ class Pairs(Dataset):
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources, inputs and targets, each as long as the longest."""
+    """Sources, inputs and targets, each padded to one length."""
     sources, targets = zip(*pairs, strict=True)
     start = torch.tensor([START])
     inputs = [torch.cat([start, target[:-1]]) for target in targets]
+    #: region padding
     return (
         pad_sequence(sources, batch_first=True, padding_value=PADDING),
         pad_sequence(inputs, batch_first=True, padding_value=PADDING),
         pad_sequence(targets, batch_first=True, padding_value=IGNORED),
     )
+    #: end padding
 
 
 def build_datasets(config) -> list[Dataset]:

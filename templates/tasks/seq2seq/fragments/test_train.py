@@ -14,6 +14,7 @@ def test_targets_are_the_inputs_shifted_by_one():
     pairs = [(torch.tensor([1, 2, END]), torch.tensor([3, END]))]
     pairs += [(torch.tensor([4, END]), torch.tensor([5, 6, 7, END]))]
     sources, inputs, targets = collate(pairs)
+    #: slot lengths
     assert sources.tolist() == [[1, 2, END], [4, END, PADDING]]
     assert inputs.tolist() == [[START, 3, PADDING, PADDING], [START, 5, 6, 7]]
     assert targets.tolist() == [[3, END, IGNORED, IGNORED], [5, 6, 7, END]]

@@ -44,10 +44,12 @@ def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
 def collate(
     rows: list[tuple[tuple[str, ...], int]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
-    """A batch, whose texts are padded to the longest of them."""
+    """A batch: texts, padded to one length, and their labels."""
     texts, labels = zip(*rows, strict=True)
     columns = [list(column) for column in zip(*texts, strict=True)]
+    #: region padding
     settings = {"padding": True, "truncation": True, "max_length": max_length}
+    #: end padding
     tokens = tokenizer(*columns, return_tensors="pt", **settings)
     return {**tokens, "labels": torch.tensor(labels)}
 

@@ -28,13 +28,15 @@ def test_scores_are_those_of_the_whole_set():
     assert classification_scores(torch.tensor([[3, 0], [0, 0]]))["matthews"] == 0.0
 
 
-def test_batches_are_padded_to_their_longest_text():
+def test_texts_are_padded():
     """Padding is masked: a text gives the same logits alone and beside a longer one."""
     config = train.Config(**SETTINGS)
     tokenizer, model = build_tokenizer(config), build_model(config).eval()
     rows = sorted(build_datasets(config)[0][:8], key=lambda row: sum(map(len, row[0])))
     small, large = (collate(part, tokenizer, config.max_length) for part in (rows[:1], rows))
+    #: region lengths
     assert small["attention_mask"].all(), "a batch is longer than its longest text"
+    #: end lengths
     assert not large["attention_mask"].all(), "texts of different lengths need padding"
     with torch.no_grad():
         alone, beside = model(**small).logits, model(**large).logits[:1]

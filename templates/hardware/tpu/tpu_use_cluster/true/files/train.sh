@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Starts train.py on all machines of the TPU cluster, from one where gcloud is logged in:
+#
+#     bash train.sh [flags of train.py]
+#
+# Each of them has this folder, at the same place, and what train.py depends on. Accelerate would start
+# them by a module that torch_xla no longer has: here each starts its own TPU cores.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+steps="cd $(printf %q "$PWD")"
+{% if tpu.command_file %}
+steps+=" && bash "{{ tpu.command_file | shell | shell }}
+{% endif %}
+{% for command in launch.config.commands or [] %}
+steps+=" && "{{ command | shell }}
+{% endfor %}
+{% for row in launch.config.tpu_env %}
+steps+=" && export "{{ row | shell | shell }}
+{% endfor %}
+{% if tpu.tpu_use_sudo %}
+steps+=' && sudo --preserve-env env "PATH=$PATH"'
+{% else %}
+steps+=" &&"
+{% endif %}
+steps+=" accelerate launch --config_file accelerate.yaml --tpu --no_tpu_cluster train.py ${*@Q}"
+
+exec gcloud compute tpus tpu-vm ssh {{ tpu.tpu_name or '"${TPU_NAME:?is the name of the cluster}"' }} \
+{% if tpu.tpu_zone %}
+    --zone {{ tpu.tpu_zone }} \
+{% endif %}
+    --worker all --command "$steps"
