@@ -247,6 +247,15 @@ def test_a_tpu_takes_the_torch_of_its_package(cli: Cli, tmp_path: Path) -> None:
     assert rows == ["torch==2.9.*", "torch_xla==2.9.*", "torchvision>=0.24"]
 
 
+@pytest.mark.parametrize("kind", ["HPU", "NPU", "MLU", "SDAA", "MUSA", "NEURON"])
+def test_a_maker_s_own_torch_is_left_in_place(kind: str, cli: Cli, tmp_path: Path) -> None:
+    assert (
+        cli("new", tmp_path / "project", "--yes", "--distributed-type", f"MULTI_{kind}").code == 0
+    )
+    text = (tmp_path / "project/pyproject.toml").read_text()
+    assert '"torch>=2.9"' in text and text.count('"torch') == 1
+
+
 # import
 
 FILE = """
