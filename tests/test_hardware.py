@@ -244,7 +244,7 @@ def test_a_tpu_takes_the_torch_of_its_package(cli: Cli, tmp_path: Path) -> None:
     assert cli("new", tmp_path / "project", "--yes", *options).code == 0
     text = (tmp_path / "project/pyproject.toml").read_text()
     rows = [row for row in tomllib.loads(text)["project"]["dependencies"] if "torch" in row]
-    assert rows == ["torch==2.9.*", "torch_xla==2.9.*", "torchvision>=0.24"]
+    assert rows == ["torch==2.9.*", "torch_xla[tpu]==2.9.*", "torchvision>=0.24"]
 
 
 @pytest.mark.parametrize("kind", ["HPU", "NPU", "MLU", "SDAA", "MUSA", "NEURON"])
