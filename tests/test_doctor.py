@@ -430,6 +430,11 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
             without_devices(commands={"accelerate": ""}),
             "problem launcher: not on the path: mpirun -> install mpirun",
         ),
+        (
+            {**hardware(distributed_type="XLA"), "tpu.tpu_use_cluster": True},
+            without_devices(commands={"accelerate": ""}),
+            "problem launcher: not on the path: gcloud -> install gcloud",
+        ),
         # the environment
         (
             hardware(),

@@ -30,6 +30,7 @@ COMPILERS = ("g++", "clang++")
 COMMANDS = {
     *(name for names in LAUNCHERS.values() for name in names),
     *MULTINODE.values(),
+    "gcloud",
     *COMPILERS,
     "nvcc",
 }
@@ -126,6 +127,8 @@ def _needed_commands(case: Case) -> list[str]:
         needed = []  # it runs already
     if case.kind == "MULTI_CPU" and case.answers["hardware.mpirun_hostfile"]:
         needed.append("mpirun")
+    if case.kind == "XLA" and case.answers["tpu.tpu_use_cluster"]:
+        needed.append("gcloud")  # by which train.sh starts all machines
     if case.machines > 1 and case.sharding == "deepspeed":
         name = MULTINODE.get(str(case.answers["deepspeed.multinode_launcher"]))
         needed += [name] if name else []
