@@ -25,12 +25,12 @@ def write_sample(model: nn.Module, config, path: Path, length: int = 200) -> Non
     """
     tokenizer = build_tokenizer(config)
     device = next(model.parameters()).device
-    generator = torch.Generator(device).manual_seed(0)
-    tokens = torch.tensor([[tokenizer.end]], device=device)
+    generator = torch.Generator().manual_seed(0)
+    tokens = torch.tensor([[tokenizer.end]])
     model.eval()
     for _ in range(length):
-        logits = model(tokens[:, -config.context :])[:, -1]
-        token = torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)
+        logits = model(tokens[:, -config.context :].to(device))[:, -1]
+        token = torch.multinomial(logits.softmax(dim=-1).cpu(), 1, generator=generator)
         tokens = torch.cat([tokens, token], dim=1)
     model.train()
     with writing(path):

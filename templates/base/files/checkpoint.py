@@ -193,6 +193,7 @@ def remaining_batches(accelerator: Accelerator, loader, progress: Progress, tota
     if total < len(loader):
         batches = islice(batches, total - progress.batch)
     #: end limit
+    #: slot counted_batches
     return tqdm(
         batches,
         initial=progress.batch,

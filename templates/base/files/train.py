@@ -100,7 +100,6 @@ def main(config: Config) -> None:
             break
         #: region batches
         for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
-            #: slot start_of_batch
             #: region passes
             #: region forward
             # forward

@@ -1,10 +1,7 @@
-from environment import draw_by_batch, name_datasets
+from environment import name_datasets
 
 #: slot after_prepare
 name_datasets(train_loader, val_loader, test_loader)
-
-#: slot start_of_batch
-draw_by_batch(accelerator, config.seed, progress)
 
 #: slot functions_at_end
 def start_training() -> None:
