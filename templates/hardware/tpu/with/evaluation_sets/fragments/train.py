@@ -1,0 +1,4 @@
+from environment import name_datasets
+
+#: slot setup
+name_datasets(*more_loaders.values())
