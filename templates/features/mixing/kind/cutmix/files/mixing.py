@@ -20,7 +20,9 @@ def mix(
     top, left = max(0, row - box_height // 2), max(0, column - box_width // 2)
     bottom = min(height, row - box_height // 2 + box_height)
     right = min(width, column - box_width // 2 + box_width)
+    #: region order
     order = torch.randperm(len(images), device=images.device)
+    #: end order
     mixed = images.clone()
     mixed[..., top:bottom, left:right] = images[order, :, top:bottom, left:right]
     return mixed, labels[order], 1 - (bottom - top) * (right - left) / (height * width)

@@ -14,7 +14,9 @@ def mix(
     The share is drawn on the CPU: nothing waits for the device.
     """
     share = Beta(alpha, alpha).sample().item() if torch.rand(()) < probability else 1.0
+    #: region order
     order = torch.randperm(len(images), device=images.device)
+    #: end order
     return share * images + (1 - share) * images[order], labels[order], share
 
 

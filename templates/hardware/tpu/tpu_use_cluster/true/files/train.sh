@@ -12,7 +12,7 @@ steps="cd $(printf %q "$PWD")"
 {% if tpu.command_file %}
 steps+=" && bash "{{ tpu.command_file | shell | shell }}
 {% endif %}
-{% for command in launch.config.commands or [] %}
+{% for command in launch.config.get("commands", []) %}
 steps+=" && "{{ command | shell }}
 {% endfor %}
 {% for row in launch.config.tpu_env %}
@@ -25,8 +25,8 @@ steps+=" &&"
 {% endif %}
 steps+=" accelerate launch --config_file accelerate.yaml --tpu --no_tpu_cluster train.py ${*@Q}"
 
-exec gcloud compute tpus tpu-vm ssh {{ tpu.tpu_name or '"${TPU_NAME:?is the name of the cluster}"' }} \
+exec gcloud compute tpus tpu-vm ssh {{ (tpu.tpu_name | shell) if tpu.tpu_name else '"${TPU_NAME:?is the name of the cluster}"' }} \
 {% if tpu.tpu_zone %}
-    --zone {{ tpu.tpu_zone }} \
+    --zone {{ tpu.tpu_zone | shell }} \
 {% endif %}
     --worker all --command "$steps"
