@@ -109,7 +109,7 @@ def _flatten(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
                 raise ScaffoldError(f"{path}: {place}: a table is not allowed here.")
             if row is not None and row != []:
                 config[_current_name(place)] = row
-    if config.pop("fp16", False) is True:  # of Accelerate 0.10
+    if config.pop("fp16", False) is True:  # of older versions
         config.setdefault("mixed_precision", "fp16")
     return config
 
@@ -228,14 +228,14 @@ def _loop_answer(option: Option, value: Any) -> Iterator[tuple[str, Value]]:
 
 def _higher_precision(config: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
     place, names = "fp8_config.override_linear_precision", ("fprop", "dgrad", "wgrad")
-    values = config.get(place, [False] * 3)
+    if place not in config:
+        return
+    values = config[place]
     if not isinstance(values, list) or [type(value) for value in values] != [bool] * 3:
         allowed = "it takes a list of three, each true or false."
         raise AnswerError(place, f"{values!r} is not allowed: {allowed}")
-    if place in config:
-        yield from (
-            (f"fp8.higher_{name}", value) for name, value in zip(names, values, strict=True)
-        )
+    for name, value in zip(names, values, strict=True):
+        yield f"fp8.higher_{name}", value
 
 
 def _with_effect(catalog: Catalog, answers: Answers, under: Answers, over: Answers) -> Answers:

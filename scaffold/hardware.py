@@ -1,6 +1,6 @@
 """What hardware answers mean for each other: what follows from them, and what can't work."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from math import prod
 
 from scaffold.catalog import Value
@@ -37,6 +37,11 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
         answers[SHARDS] = max(1, int(answers[PROCESSES]) // others)
     for key, reason in _faults(answers):
         raise AnswerError(key, reason)
+
+
+def on_tpu_cluster(answers: Mapping[str, Value]) -> bool:
+    """Whether several machines of one TPU train, which train.sh starts."""
+    return answers[KIND] == "XLA" and bool(answers["tpu.tpu_use_cluster"])
 
 
 def _grid(answers: dict[str, Value]) -> int:
@@ -82,7 +87,7 @@ def _device_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield CPU, f"false contradicts {KIND}=MULTI_CPU."
     if kind not in ("NO", "MULTI_CPU") and cpu:
         yield CPU, f"true contradicts {KIND}={kind}: take MULTI_CPU instead."
-    if kind == "XLA" and answers["tpu.tpu_use_cluster"]:
+    if on_tpu_cluster(answers):
         if answers["tpu.tpu_vm"]:
             yield (
                 "tpu.tpu_vm",

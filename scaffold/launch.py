@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from scaffold.accelerate_config import build_config
 from scaffold.answers import applies, schema
 from scaffold.catalog import Catalog, Value
+from scaffold.hardware import on_tpu_cluster
 
 # which devices a process sees. Source: accelerate/utils/launch.py of Accelerate 1.15
 VISIBLE = {
@@ -50,7 +51,7 @@ def launch(catalog: Catalog, answers: Mapping[str, Value]) -> Launch:
     several = answers["hardware.distributed_type"] != "NO"
     machines = int(answers["hardware.num_machines"]) if several else 1
     script = "python train.py"
-    if launcher == "torchrun" or (launcher == "accelerate" and _on_tpu_cluster(answers)):
+    if launcher == "torchrun" or on_tpu_cluster(answers):
         script = COMMANDS["torchrun"]
     elif launcher in ("accelerate", "notebook") and (several or _needs_accelerate(answers)):
         script = "accelerate launch --config_file accelerate.yaml train.py"
@@ -69,10 +70,6 @@ def launch(catalog: Catalog, answers: Mapping[str, Value]) -> Launch:
 def _needs_accelerate(answers: Mapping[str, Value]) -> bool:
     """Whether one device too needs what only `accelerate launch` sets."""
     return answers["hardware.sharding"] == "deepspeed" and not answers["hardware.use_cpu"]
-
-
-def _on_tpu_cluster(answers: Mapping[str, Value]) -> bool:
-    return answers["hardware.distributed_type"] == "XLA" and bool(answers["tpu.tpu_use_cluster"])
 
 
 def _job_name(name: str) -> str:

@@ -214,7 +214,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     For each task: no feature, the default, each feature alone that was not alone before (with
     `whole`: each feature alone), all of them, each of its own choices, and projects in which every
     two features meet that did not meet with a task before. For the first task, each way of a
-    feature alone and among all others.
+    feature alone and among all others: with `whole` all of them, else those that chance left out.
     """
     found: dict[str, Answers] = {}
     met: set[frozenset[str]] = set()
@@ -242,6 +242,15 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
             given = {"project.name": "example", "project.task": task, key: value}
             found[f"{key}={value}"] = given
             found[f"{key}={value}, all"] = found[f"{task}, all"] | given
+    for feature in catalog.features.values():  # what chance has left out
+        task = next(
+            task for task in (FIRST_TASK, *catalog.tasks) if suits(catalog, feature.name, task)
+        )
+        for way in ways(catalog, feature):
+            if sum(dict(way.given).items() <= given.items() for given in found.values()) < 2:
+                found[f"{task}, {way}"] = given_for(catalog, [way], project__task=task)
+                on = as_many_as_possible(catalog, [way], task)
+                found[f"{task}, all with {way}"] = given_for(catalog, on, project__task=task)
     for key, value in own_choices(catalog.base):
         found[f"{key}={value}"] = given_for(catalog, []) | {key: value}
     parts = [feature for feature in catalog.features.values() if "hardware" in feature.folder.parts]

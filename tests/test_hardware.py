@@ -358,35 +358,47 @@ num_processes: '2'
 """
 
 
-def test_names_of_older_versions_are_taken(cli: Cli, tmp_path: Path) -> None:
-    """Those that Accelerate 1.15 itself still takes, or took."""
-    code, settings = imported(cli, tmp_path, OLDER)
-    assert code == 0, settings
-    for line in (
-        'mixed_precision = "fp16"',
-        'sharding_strategy = "SHARD_GRAD_OP"',
-        'backward_prefetch = "BACKWARD_POST"',
-        "min_num_params = 1000",
-        "num_processes = 2",
-    ):
-        assert line in settings
+OF_LAUNCHER = FILE.replace("bf16", "FP8") + """
+fp8_config:
+  backend: TE
+  fp8_amax_history_len: 16
+  amax_compute_algo: max
+  override_linear_precision: [true, false, true]
+"""
 
 
-def test_the_names_of_the_launcher_for_fp8_are_taken(cli: Cli, tmp_path: Path) -> None:
-    text = FILE.replace("bf16", "FP8") + (
-        "fp8_config:\n  backend: TE\n  fp8_amax_history_len: 16\n  amax_compute_algo: max\n"
-        "  override_linear_precision: [true, false, true]\n"
-    )
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            OLDER,
+            [
+                'mixed_precision = "fp16"',
+                'sharding_strategy = "SHARD_GRAD_OP"',
+                'backward_prefetch = "BACKWARD_POST"',
+                "min_num_params = 1000",
+                "num_processes = 2",
+            ],
+        ),
+        (
+            OF_LAUNCHER,
+            [
+                'backend = "te"',
+                "amax_history_length = 16",
+                'amax_compute_algorithm = "max"',
+                "higher_fprop = true",
+                "higher_dgrad = false",
+                "higher_wgrad = true",
+            ],
+        ),
+    ],
+    ids=["older versions", "the launcher"],
+)
+def test_other_names_are_taken(text: str, lines: list[str], cli: Cli, tmp_path: Path) -> None:
+    """Those that Accelerate 1.15 itself takes, or took once."""
     code, settings = imported(cli, tmp_path, text)
     assert code == 0, settings
-    for line in (
-        'backend = "te"',
-        "amax_history_length = 16",
-        'amax_compute_algorithm = "max"',
-        "higher_fprop = true",
-        "higher_dgrad = false",
-        "higher_wgrad = true",
-    ):
+    for line in lines:
         assert line in settings
 
 

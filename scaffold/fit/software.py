@@ -8,7 +8,7 @@ from packaging.specifiers import SpecifierSet
 
 from scaffold.fit.case import DEVICES, OK, PROBLEM, WARNING, Case, Finding
 from scaffold.fit.change import INSTALL, update
-from scaffold.hardware import LAUNCHER
+from scaffold.hardware import LAUNCHER, on_tpu_cluster
 
 LAUNCHERS = {  # the commands that they need
     "accelerate": ("accelerate",),
@@ -127,7 +127,7 @@ def _needed_commands(case: Case) -> list[str]:
         needed = []  # it runs already
     if case.kind == "MULTI_CPU" and case.answers["hardware.mpirun_hostfile"]:
         needed.append("mpirun")
-    if case.kind == "XLA" and case.answers["tpu.tpu_use_cluster"]:
+    if on_tpu_cluster(case.answers):
         needed.append("gcloud")  # by which train.sh starts all machines
     if case.machines > 1 and case.sharding == "deepspeed":
         name = MULTINODE.get(str(case.answers["deepspeed.multinode_launcher"]))
