@@ -6,9 +6,9 @@ from scaffold.answers import Answers, find_feature, fits, is_on, resolve, schema
 from scaffold.catalog import Catalog, Component, load_catalog, template_root
 from scaffold.changes import Change
 from scaffold.diff import show_changes
-from scaffold.pages import write_page
 from scaffold.recipes import load_recipes
-from scaffold.render import render_project
+from scaffold.render.pages import write_page
+from scaffold.render.render import render_project
 from scaffold.settings import describe, toml_literal
 
 

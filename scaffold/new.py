@@ -11,8 +11,8 @@ import typer
 from scaffold.answers import Answers, check, find_option, parse_setting, read_answers, resolve
 from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.launch import launch
-from scaffold.project import build_project
+from scaffold.render.launch import launch
+from scaffold.render.project import build_project
 from scaffold.write import check_target, write_new
 
 

@@ -24,7 +24,7 @@ from scaffold.moves import follow_moves
 from scaffold.new import hardware_answers, typed_answers
 from scaffold.pristine import PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.reanswer import SETTINGS, complete, next_answers
-from scaffold.render import render_project
+from scaffold.render.render import render_project
 from scaffold.settings import rewrite_settings, toml_literal
 from scaffold.status import open_conflicts
 from scaffold.texts import read_text, read_texts

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from scaffold import finish
 from scaffold.answers import Answers, resolve, schema, switch_key
 from scaffold.catalog import Catalog, Component, Value, load_catalog
 from scaffold.cli import main
 from scaffold.errors import AnswerError
-from scaffold.render import render_project
+from scaffold.render import format as finish
+from scaffold.render.render import render_project
 
 REPOSITORY = Path(__file__).parent.parent
 TEMPLATES = REPOSITORY / "templates"

@@ -17,7 +17,7 @@ from pathlib import Path
 from scaffold.answers import parse_setting, resolve
 from scaffold.catalog import Catalog, load_catalog
 from scaffold.errors import AnswerError
-from scaffold.project import build_project
+from scaffold.render.project import build_project
 
 FOLDER = Path(__file__).parent.parent / "generated_examples"
 COMMAND = "python tests/examples.py"

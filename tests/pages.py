@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scaffold.catalog import load_catalog
-from scaffold.pages import page_path, write_index, write_page
+from scaffold.render.pages import page_path, write_index, write_page
 
 FOLDER = Path(__file__).parent.parent / "templates"
 COMMAND = "python tests/pages.py"

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scaffold import cache, finish
+from scaffold import cache
 from scaffold.cache import remember
 from scaffold.errors import TemplateError
-from scaffold.places import Line
+from scaffold.render import format as finish
+from scaffold.render.places import Line
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from scaffold.answers import Answers, applies, default_answers, is_on, resolve, 
 from scaffold.ask import Dialogue, Reply, make_question
 from scaffold.catalog import Catalog, Value, load_catalog
 from scaffold.errors import AnswerError, TemplateError
-from scaffold.render import render_project
+from scaffold.render.render import render_project
 
 TASK = """
 title = "Other"

@@ -34,10 +34,10 @@ from scaffold.answers import applies, is_on, parse_text, resolve, schema
 from scaffold.catalog import Catalog, Option, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.explain import without_and_with
-from scaffold.launch import launch
-from scaffold.pages import write_page
 from scaffold.recipes import load_recipes
-from scaffold.render import render_project
+from scaffold.render.launch import launch
+from scaffold.render.pages import write_page
+from scaffold.render.render import render_project
 from scaffold.write import write_new
 
 FEATURES = list(load_catalog().features)

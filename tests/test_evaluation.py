@@ -11,7 +11,7 @@ from test_training import start
 from scaffold.answers import monitored, resolve
 from scaffold.catalog import Catalog, Value
 from scaffold.errors import AnswerError, TemplateError
-from scaffold.places import Line, compose, read_fragment
+from scaffold.render.places import Line, compose, read_fragment
 
 MONITORS = {"best_model": "improved", "early_stopping": "step"}
 BY_UPDATES = {"features.evaluation_by_updates.enabled": True}

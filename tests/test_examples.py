@@ -23,7 +23,7 @@ from examples import (
 from scaffold.answers import is_on, read_answers, resolve, switch_key
 from scaffold.catalog import Catalog, load_catalog
 from scaffold.errors import AnswerError
-from scaffold.project import build_project
+from scaffold.render.project import build_project
 
 # what tools and runs leave there, and the kept results of a run
 OTHERS = ("__pycache__", ".pytest_cache", ".ruff_cache", "runs", RESULT)

@@ -44,7 +44,7 @@ from scaffold.answers import (
 )
 from scaffold.catalog import Catalog, Component, load_catalog
 from scaffold.errors import AnswerError
-from scaffold.render import active_components, render_project, source_folders
+from scaffold.render.render import active_components, render_project, source_folders
 
 LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings
@@ -608,7 +608,7 @@ def test_rendering_is_deterministic(catalog: Catalog, projects: dict[str, Projec
     code = (
         "import sys, json, hashlib\n"
         "from scaffold.catalog import load_catalog\n"
-        "from scaffold.project import build_project\n"
+        "from scaffold.render.project import build_project\n"
         "files = build_project(load_catalog(), json.loads(sys.argv[1]))\n"
         "print(hashlib.sha256(json.dumps(files).encode()).hexdigest())"
     )

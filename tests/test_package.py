@@ -14,7 +14,7 @@ from conftest import REPOSITORY, TEMPLATES, read_files
 from scaffold import __version__
 from scaffold.answers import resolve
 from scaffold.catalog import load_catalog
-from scaffold.project import build_project
+from scaffold.render.project import build_project
 
 
 def template_files() -> list[str]:

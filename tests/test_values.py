@@ -21,8 +21,8 @@ from scaffold.answers import Answers, check, find_option, parse_setting, resolve
 from scaffold.catalog import Catalog, load_catalog
 from scaffold.errors import AnswerError
 from scaffold.new import next_steps
-from scaffold.project import build_project
-from scaffold.render import build_environment
+from scaffold.render.project import build_project
+from scaffold.render.render import build_environment
 from scaffold.write import write_new
 
 HARMLESS = "harmless-7f3a"  # in no template
@@ -186,7 +186,7 @@ def test_the_pristine_copy_holds_the_text(catalog: Catalog, value: str) -> None:
     answers["features.tracker.project"] = value
     # the copy alone, without rendering: what is in it must be what was given
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scaffold.project.render_project", lambda *_: {"a.txt": value})
+        patch.setattr("scaffold.render.project.render_project", lambda *_: {"a.txt": value})
         copy = json.loads(build_project(catalog, answers)[".scaffold/pristine.json"])
     assert copy["answers"] == answers
     assert copy["files"] == {"a.txt": value}

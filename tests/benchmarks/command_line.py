@@ -10,7 +10,7 @@ from timing import Command, time_in_turns
 
 from scaffold.answers import resolve
 from scaffold.catalog import load_catalog
-from scaffold.project import build_project
+from scaffold.render.project import build_project
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from rivals import TOOLS, Rival

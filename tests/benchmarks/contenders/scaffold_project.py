@@ -19,7 +19,7 @@ from torch.utils.data import Dataset
 
 from scaffold.answers import resolve
 from scaffold.catalog import load_catalog
-from scaffold.project import build_project
+from scaffold.render.project import build_project
 
 OPTIONS = {
     "plain": {},

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from scaffold import __version__
 from scaffold.catalog import Catalog, Value
 from scaffold.pristine import PRISTINE, Pristine, write_pristine
-from scaffold.render import render_project
+from scaffold.render.render import render_project
 
 
 def build_project(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:

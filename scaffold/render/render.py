@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from scaffold.answers import active_features, applies, chosen, monitored, task_values
 from scaffold.catalog import Catalog, Component, Option, Value, line_of
 from scaffold.errors import TemplateError
-from scaffold.finish import finish
-from scaffold.imports import LINE_LENGTH, merge_imports, split_imports
-from scaffold.launch import launch
-from scaffold.places import (
+from scaffold.render.format import finish
+from scaffold.render.imports import LINE_LENGTH, merge_imports, split_imports
+from scaffold.render.launch import launch
+from scaffold.render.places import (
     Directive,
     Fragment,
     Line,
@@ -24,8 +24,8 @@ from scaffold.places import (
     read_fragment,
     read_lines,
 )
+from scaffold.render.validate import check_config
 from scaffold.settings import toml_literal, write_settings
-from scaffold.validate import check_config
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from scaffold.errors import TemplateError
-from scaffold.places import Line
+from scaffold.render.places import Line
 
 
 def check_names(name: str, text: str, origins: Sequence[Line]) -> None:

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
 
-from scaffold.places import Line, parse
+from scaffold.render.places import Line, parse
 
 LINE_LENGTH = 100  # of generated Python
 

@@ -5,9 +5,9 @@ from functools import cache
 
 from scaffold import __version__
 from scaffold.cache import remember
-from scaffold.imports import LINE_LENGTH
-from scaffold.places import Line
-from scaffold.validate import check_names
+from scaffold.render.imports import LINE_LENGTH
+from scaffold.render.places import Line
+from scaffold.render.validate import check_names
 
 
 def finish(name: str, text: str, origins: Sequence[Line], unformatted: bool) -> str:
