@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 
 
 @dataclass(frozen=True)

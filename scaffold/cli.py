@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from scaffold.catalog import Value
+    from scaffold.answers.catalog import Value
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import typer
 
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.fit import examine
 from scaffold.fit.case import OK, PROBLEM, WARNING, Case, Finding, Needs

@@ -2,14 +2,14 @@
 
 import typer
 
-from scaffold.answers import Answers, find_feature, fits, is_on, resolve, schema, switch_key
-from scaffold.catalog import Catalog, Component, load_catalog, template_root
+from scaffold.answers.catalog import Catalog, Component, load_catalog, template_root
+from scaffold.answers.recipes import load_recipes
+from scaffold.answers.schema import Answers, find_feature, fits, is_on, resolve, schema, switch_key
+from scaffold.answers.settings import describe, toml_literal
 from scaffold.changes import Change
 from scaffold.diff import show_changes
-from scaffold.recipes import load_recipes
 from scaffold.render.pages import write_page
 from scaffold.render.render import render_project
-from scaffold.settings import describe, toml_literal
 
 
 def list_features() -> None:

@@ -8,8 +8,15 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers import Answers, check, find_option, parse_setting, read_answers, resolve
-from scaffold.catalog import Catalog, Value, load_catalog
+from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.schema import (
+    Answers,
+    check,
+    find_option,
+    parse_setting,
+    read_answers,
+    resolve,
+)
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.render.launch import launch
 from scaffold.render.project import build_project
@@ -38,7 +45,7 @@ def new_project(
     folder = absolute(folder)
     under: Answers = {}
     if recipe:
-        from scaffold.recipes import recipe_answers
+        from scaffold.answers.recipes import recipe_answers
 
         under = recipe_answers(catalog, recipe)
     under |= read_answers(catalog, answers_file) if answers_file else {}
@@ -47,7 +54,7 @@ def new_project(
     given = under | imported | over
     show = dry_run or print_file is not None
     if ask and not recipe and not show and is_terminal():
-        from scaffold.ask import ask_answers
+        from scaffold.answers.dialogue import ask_answers
 
         check_target(folder, {})
         answers = ask_answers(catalog, given, folder, imported=imported.keys() - over.keys())
@@ -95,7 +102,7 @@ def hardware_answers(
     """Those in a file of Accelerate, if one is named. Raises ScaffoldError."""
     if accelerate_config is None:
         return {}
-    from scaffold.accelerate_import import read_accelerate_config
+    from scaffold.answers.accelerate_import import read_accelerate_config
 
     return read_accelerate_config(catalog, accelerate_config, under, over)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 from scaffold.errors import ScaffoldError
 
 FOLDER = ".scaffold"

@@ -4,9 +4,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from scaffold import hardware
-from scaffold.answers import Answers, applies, check, default_answers, read_answers, resolve, schema
-from scaffold.catalog import Catalog, Value
+from scaffold.answers import hardware
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.schema import (
+    Answers,
+    applies,
+    check,
+    default_answers,
+    read_answers,
+    resolve,
+    schema,
+)
 from scaffold.errors import AnswerError
 from scaffold.pristine import Pristine
 from scaffold.texts import read_text

@@ -7,7 +7,8 @@ from pathlib import Path
 import typer
 
 from scaffold import __version__
-from scaffold.answers import (
+from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.schema import (
     Answers,
     find_feature,
     parse_setting,
@@ -15,7 +16,7 @@ from scaffold.answers import (
     schema,
     switch_key,
 )
-from scaffold.catalog import Catalog, Value, load_catalog
+from scaffold.answers.settings import rewrite_settings, toml_literal
 from scaffold.changes import Change, Conflict, Plan
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.journal import apply_changes, locked
@@ -25,7 +26,6 @@ from scaffold.new import hardware_answers, typed_answers
 from scaffold.pristine import PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.reanswer import SETTINGS, complete, next_answers
 from scaffold.render.render import render_project
-from scaffold.settings import rewrite_settings, toml_literal
 from scaffold.status import open_conflicts
 from scaffold.texts import read_text, read_texts
 
@@ -86,7 +86,7 @@ def _run(
         given = fresh(pristine.answers)
         answers = next_answers(catalog, folder, pristine, given)
         if ask:
-            from scaffold.ask import ask_answers
+            from scaffold.answers.dialogue import ask_answers
 
             imported = given.keys() - typed.keys()
             chosen = ask_answers(catalog, given, folder, previous=answers, imported=imported)

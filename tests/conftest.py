@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from scaffold.answers import Answers, resolve, schema, switch_key
-from scaffold.catalog import Catalog, Component, Value, load_catalog
+from scaffold.answers.catalog import Catalog, Component, Value, load_catalog
+from scaffold.answers.schema import Answers, resolve, schema, switch_key
 from scaffold.cli import main
 from scaffold.errors import AnswerError
 from scaffold.render import format as finish

@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from scaffold.answers import parse_setting, resolve
-from scaffold.catalog import Catalog, load_catalog
+from scaffold.answers.catalog import Catalog, load_catalog
+from scaffold.answers.schema import parse_setting, resolve
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
 

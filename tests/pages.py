@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
 from scaffold.render.pages import page_path, write_index, write_page
 
 FOLDER = Path(__file__).parent.parent / "templates"

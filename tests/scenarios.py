@@ -20,7 +20,7 @@ from functools import cache
 
 import black
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 
 Files = dict[str, str]
 Edit = Callable[[Files], None]

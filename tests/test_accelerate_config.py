@@ -10,8 +10,8 @@ import pytest
 import yaml
 from conftest import Cli, command_line, render, write_files
 
-from scaffold.answers import applies, resolve
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.schema import applies, resolve
 
 pytestmark = pytest.mark.train  # it imports accelerate
 

@@ -16,8 +16,8 @@ import pytest
 import tomlkit
 from conftest import listing, read_files, run_cli
 
-from scaffold.answers import Answers, resolve
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import Answers, resolve
 
 UP, DOWN, ENTER, ESCAPE, CTRL_C, CTRL_U = "\x1b[A", "\x1b[B", "\r", "\x1b", "\x03", "\x15"
 SECONDS = 30
@@ -505,9 +505,9 @@ def test_nothing_is_asked_without_a_terminal(tmp_path: Path, stdin: str) -> None
 ASK = """
 import json, sys
 from pathlib import Path
-from scaffold.answers import resolve
-from scaffold.ask import ask_answers
-from scaffold.catalog import load_catalog
+from scaffold.answers.schema import resolve
+from scaffold.answers.dialogue import ask_answers
+from scaffold.answers.catalog import load_catalog
 
 catalog = load_catalog()
 given, previous = json.loads(sys.argv[1]), resolve(catalog, json.loads(sys.argv[2]))

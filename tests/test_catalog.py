@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
 
-from scaffold.answers import Answers, applies, default_answers, is_on, resolve, schema
-from scaffold.ask import Dialogue, Reply, make_question
-from scaffold.catalog import Catalog, Value, load_catalog
+from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.dialogue import Dialogue, Reply, make_question
+from scaffold.answers.schema import Answers, applies, default_answers, is_on, resolve, schema
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.render import render_project
 

@@ -30,11 +30,11 @@ from conftest import (
 )
 
 from scaffold import __version__
-from scaffold.answers import applies, is_on, parse_text, resolve, schema
-from scaffold.catalog import Catalog, Option, load_catalog
+from scaffold.answers.catalog import Catalog, Option, load_catalog
+from scaffold.answers.recipes import load_recipes
+from scaffold.answers.schema import applies, is_on, parse_text, resolve, schema
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.explain import without_and_with
-from scaffold.recipes import load_recipes
 from scaffold.render.launch import launch
 from scaffold.render.pages import write_page
 from scaffold.render.render import render_project

@@ -9,7 +9,7 @@ import pytest
 from conftest import render, write_files
 from test_training import count_processes, start
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 
 DRIVER = Path(__file__).parent / "drivers" / "compiled.py"
 SHORT = ["--epochs", "1", "--limit-batches", "8", "--log-every", "1"]

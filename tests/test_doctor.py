@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Cli, command_line, replace_in, run_cli
 
-from scaffold.answers import Answers, parse_setting, resolve
-from scaffold.catalog import Catalog, Value, load_catalog
+from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.schema import Answers, parse_setting, resolve
 from scaffold.fit import examine
 from scaffold.fit.case import OK, PROBLEM, WARNING, Finding, Needs
 from scaffold.fit.software import COMMANDS

@@ -8,8 +8,8 @@ import pytest
 from conftest import render, write_files
 from test_training import start
 
-from scaffold.answers import monitored, resolve
-from scaffold.catalog import Catalog, Value
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.schema import monitored, resolve
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.places import Line, compose, read_fragment
 

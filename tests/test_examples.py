@@ -20,8 +20,8 @@ from examples import (
     show_result,
 )
 
-from scaffold.answers import is_on, read_answers, resolve, switch_key
-from scaffold.catalog import Catalog, load_catalog
+from scaffold.answers.catalog import Catalog, load_catalog
+from scaffold.answers.schema import is_on, read_answers, resolve, switch_key
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
 

@@ -35,8 +35,8 @@ from edits import EDITS, edit, edit_randomly, first_line, is_docstring, lint, st
 from test_training import start
 
 from scaffold import __version__
-from scaffold.answers import resolve
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.schema import resolve
 from scaffold.merge import merge_files
 from scaffold.pristine import Pristine
 

@@ -11,16 +11,16 @@ import pytest
 import yaml
 from conftest import TEMPLATES, Cli, command_line
 
-from scaffold.accelerate_config import named_options
-from scaffold.accelerate_import import (
+from scaffold.answers.accelerate_config import named_options
+from scaffold.answers.accelerate_import import (
     ELSEWHERE,
     FIXED,
     RENAMED,
     UNASKED,
     read_accelerate_config,
 )
-from scaffold.answers import resolve
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.schema import resolve
 from scaffold.errors import ScaffoldError
 
 GPUS = "hardware.distributed_type=MULTI_GPU"

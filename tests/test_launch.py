@@ -18,7 +18,7 @@ import yaml
 from conftest import REPOSITORY, TEMPLATES, Cli, command_line, render, write_files
 from test_training import clean_environment, count_processes
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 
 Answers = dict[str, Value]
 

@@ -34,7 +34,8 @@ from conftest import (
     write_files,
 )
 
-from scaffold.answers import (
+from scaffold.answers.catalog import Catalog, Component, load_catalog
+from scaffold.answers.schema import (
     Answers,
     active_features,
     applies,
@@ -42,7 +43,6 @@ from scaffold.answers import (
     resolve,
     task_values,
 )
-from scaffold.catalog import Catalog, Component, load_catalog
 from scaffold.errors import AnswerError
 from scaffold.render.render import active_components, render_project, source_folders
 
@@ -232,7 +232,7 @@ def test_every_file_can_be_read(projects: dict[str, Project]) -> None:
 
 def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Project]) -> None:
     """scaffold.toml holds the answer to each setting that has an effect, and nothing else."""
-    from scaffold.answers import schema
+    from scaffold.answers.schema import schema
 
     for label, project in projects.items():
         written = flatten(tomllib.loads(project.files["scaffold.toml"]))
@@ -607,7 +607,7 @@ def test_rendering_is_deterministic(catalog: Catalog, projects: dict[str, Projec
     project = projects[next(label for label in projects if label.startswith("all with"))]
     code = (
         "import sys, json, hashlib\n"
-        "from scaffold.catalog import load_catalog\n"
+        "from scaffold.answers.catalog import load_catalog\n"
         "from scaffold.render.project import build_project\n"
         "files = build_project(load_catalog(), json.loads(sys.argv[1]))\n"
         "print(hashlib.sha256(json.dumps(files).encode()).hexdigest())"

@@ -11,7 +11,7 @@ import pytest
 from conftest import render, write_files
 from test_training import clean_environment
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 
 Proven = Callable[[str, int], None]
 ACCUMULATION = {"training.gradient_accumulation_steps": 4}

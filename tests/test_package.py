@@ -12,8 +12,8 @@ import pytest
 from conftest import REPOSITORY, TEMPLATES, read_files
 
 from scaffold import __version__
-from scaffold.answers import resolve
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import resolve
 from scaffold.render.project import build_project
 
 

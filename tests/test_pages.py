@@ -3,7 +3,7 @@
 import pytest
 from pages import COMMAND, FOLDER, pages
 
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
 
 PAGES = pages()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conftest import REPOSITORY, render, run_cli
 
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import as_many_as_possible, given_for, render, write_files
 from test_training import CATALOG, clean_environment, start
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 
 pytestmark = pytest.mark.train
 Proven = Callable[[str, int], None]

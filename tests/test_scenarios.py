@@ -31,8 +31,8 @@ from scenarios import (
 )
 
 from scaffold import __version__
-from scaffold.answers import resolve
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.schema import resolve
 from scaffold.cli import main
 from scaffold.pristine import PRISTINE, Pristine, write_pristine
 

@@ -10,10 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from scaffold.answers import Answers, applies, is_on, read_answers, resolve, schema, switch_key
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.schema import (
+    Answers,
+    applies,
+    is_on,
+    read_answers,
+    resolve,
+    schema,
+    switch_key,
+)
+from scaffold.answers.settings import rewrite_settings, toml_literal, write_settings
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.settings import rewrite_settings, toml_literal, write_settings
 
 CATALOG = load_catalog()
 OPTIONS = schema(CATALOG)

@@ -9,8 +9,8 @@ import pytest
 from conftest import given_for, render, write_files
 from test_training import CATALOG, count_processes, start
 
-from scaffold.answers import resolve
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
+from scaffold.answers.schema import resolve
 from scaffold.errors import AnswerError
 
 DRIVER = Path(__file__).parent / "drivers" / "split_on_cpu.py"

@@ -9,8 +9,8 @@ import pytest
 from conftest import render, write_files
 
 from scaffold import __version__
-from scaffold.answers import Answers, resolve
-from scaffold.catalog import Catalog
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.schema import Answers, resolve
 from scaffold.changes import Conflict
 from scaffold.errors import ScaffoldError
 from scaffold.moves import find_moved, follow_moves

@@ -27,8 +27,8 @@ from conftest import (
 from test_resume import resume_everywhere
 from test_training import clean_environment, count_processes, start
 
-from scaffold.answers import resolve, task_values
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import resolve, task_values
 
 pytestmark = pytest.mark.train
 

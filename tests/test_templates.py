@@ -14,9 +14,9 @@ from conftest import replace_in as edit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import scaffold.catalog
-from scaffold.answers import resolve
-from scaffold.catalog import load_catalog
+import scaffold.answers.catalog
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import resolve
 from scaffold.cli import main
 from scaffold.errors import ScaffoldError, TemplateError
 from scaffold.render.imports import merge_imports
@@ -308,7 +308,7 @@ def test_the_command_line_shows_a_fault(
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr(scaffold.catalog, "template_root", lambda: templates)
+    monkeypatch.setattr(scaffold.answers.catalog, "template_root", lambda: templates)
     monkeypatch.setattr(sys, "argv", ["scaffold", "new", "demo", "--yes"])
     load_catalog.cache_clear()
     try:

@@ -17,7 +17,7 @@ import pytest
 from conftest import render, write_files
 from safetensors.torch import load_file
 
-from scaffold.catalog import load_catalog
+from scaffold.answers.catalog import load_catalog
 
 PYTHON = Path(os.environ.get("XLA_PYTHON", "")).absolute()
 pytestmark = [

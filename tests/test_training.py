@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import as_many_as_possible, given_for, render, write_files
 
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
 
 pytestmark = pytest.mark.train
 

@@ -14,8 +14,8 @@ from conftest import (
     replace_in,
 )
 
-from scaffold.answers import resolve
-from scaffold.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.schema import resolve
 
 CATALOG = load_catalog()
 BUNDLES = {

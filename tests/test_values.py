@@ -17,8 +17,8 @@ from conftest import needed_for, render
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from scaffold.answers import Answers, check, find_option, parse_setting, resolve, schema
-from scaffold.catalog import Catalog, load_catalog
+from scaffold.answers.catalog import Catalog, load_catalog
+from scaffold.answers.schema import Answers, check, find_option, parse_setting, resolve, schema
 from scaffold.errors import AnswerError
 from scaffold.new import next_steps
 from scaffold.render.project import build_project

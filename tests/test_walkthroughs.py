@@ -18,10 +18,10 @@ from test_training import (
     start,
 )
 
-from scaffold.answers import resolve
-from scaffold.catalog import Catalog
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.recipes import load_recipes, recipe_answers
+from scaffold.answers.schema import resolve
 from scaffold.errors import ScaffoldError, TemplateError
-from scaffold.recipes import load_recipes, recipe_answers
 
 SCRIPTS = TEMPLATES / "walkthroughs" / "accelerate"
 ENVIRONMENT = {**clean_environment(), "PYTHONDONTWRITEBYTECODE": "1"}

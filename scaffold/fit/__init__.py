@@ -6,7 +6,7 @@ answers. What to change is a command, or a setting as `scaffold update` takes it
 
 from collections.abc import Callable, Iterator, Mapping
 
-from scaffold.catalog import Value
+from scaffold.answers.catalog import Value
 from scaffold.fit import computer, devices, software
 from scaffold.fit.case import WARNING, Case, Finding, Needs
 from scaffold.machine import Machine

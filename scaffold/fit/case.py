@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from scaffold.catalog import Value
-from scaffold.hardware import CPU, KIND, LAUNCHER, MACHINES, PROCESSES, SHARDING
+from scaffold.answers.catalog import Value
+from scaffold.answers.hardware import CPU, KIND, LAUNCHER, MACHINES, PROCESSES, SHARDING
 from scaffold.machine import Device, Machine
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"

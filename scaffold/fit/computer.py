@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from scaffold.answers.hardware import PRECISION
 from scaffold.fit.case import (
     GIB,
     MIB,
@@ -16,7 +17,6 @@ from scaffold.fit.case import (
     tell_variables,
 )
 from scaffold.fit.change import to_count, update
-from scaffold.hardware import PRECISION
 
 # what a run needs at least, whatever its model and data
 CPU_PROCESS_MEMORY = GIB

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from packaging.version import Version
 
+from scaffold.answers.hardware import KIND, PRECISION
 from scaffold.fit.case import (
     DEVICES,
     KINDS,
@@ -29,7 +30,6 @@ from scaffold.fit.change import (
     to_kind,
     update,
 )
-from scaffold.hardware import KIND, PRECISION
 from scaffold.machine import Device
 
 UNCOUNTED = ("neuron", "xla")  # whoever counts these takes them

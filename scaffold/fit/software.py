@@ -6,9 +6,9 @@ from pathlib import PurePath
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from scaffold.answers.hardware import LAUNCHER, on_tpu_cluster
 from scaffold.fit.case import DEVICES, OK, PROBLEM, WARNING, Case, Finding
 from scaffold.fit.change import INSTALL, update
-from scaffold.hardware import LAUNCHER, on_tpu_cluster
 
 LAUNCHERS = {  # the commands that they need
     "accelerate": ("accelerate",),

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scaffold.accelerate_config import build_config
-from scaffold.answers import applies, schema
-from scaffold.catalog import Catalog, Value
-from scaffold.hardware import on_tpu_cluster
+from scaffold.answers.accelerate_config import build_config
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.hardware import on_tpu_cluster
+from scaffold.answers.schema import applies, schema
 
 # which devices a process sees. Source: accelerate/utils/launch.py of Accelerate 1.15
 VISIBLE = {

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from scaffold.answers import default_answers, fits, schema, switch_key
-from scaffold.catalog import Catalog, Component, Option
-from scaffold.settings import toml_literal
+from scaffold.answers.catalog import Catalog, Component, Option
+from scaffold.answers.schema import default_answers, fits, schema, switch_key
+from scaffold.answers.settings import toml_literal
 
 
 def write_page(catalog: Catalog, component: Component) -> str:

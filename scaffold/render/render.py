@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scaffold.answers import active_features, applies, chosen, monitored, task_values
-from scaffold.catalog import Catalog, Component, Option, Value, line_of
+from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
+from scaffold.answers.schema import active_features, applies, chosen, monitored, task_values
+from scaffold.answers.settings import toml_literal, write_settings
 from scaffold.errors import TemplateError
 from scaffold.render.format import finish
 from scaffold.render.imports import LINE_LENGTH, merge_imports, split_imports
@@ -25,7 +26,6 @@ from scaffold.render.places import (
     read_lines,
 )
 from scaffold.render.validate import check_config
-from scaffold.settings import toml_literal, write_settings
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scaffold.answers import Answers, check, find_option, flatten, switch_key
-from scaffold.catalog import Catalog, template_root
+from scaffold.answers.catalog import Catalog, template_root
+from scaffold.answers.schema import Answers, check, find_option, flatten, switch_key
 from scaffold.errors import AnswerError, ScaffoldError, TemplateError
 
 

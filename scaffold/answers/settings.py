@@ -10,8 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from scaffold.answers import applies, check, default_answers, flatten, is_on, schema, switch_key
-from scaffold.catalog import Catalog, Option, Value
+from scaffold.answers.catalog import Catalog, Option, Value
+from scaffold.answers.schema import (
+    applies,
+    check,
+    default_answers,
+    flatten,
+    is_on,
+    schema,
+    switch_key,
+)
 from scaffold.errors import AnswerError, ScaffoldError
 
 Key = tuple[str, ...]  # of a key or a table: ("training", "epochs")

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scaffold.accelerate_config import LISTS, SHARDED, UPPER, USUAL, named_options
-from scaffold.answers import Answers, applies, check, default_answers
-from scaffold.catalog import Catalog, Option, Value
+from scaffold.answers.accelerate_config import LISTS, SHARDED, UPPER, USUAL, named_options
+from scaffold.answers.catalog import Catalog, Option, Value
+from scaffold.answers.schema import Answers, applies, check, default_answers
 from scaffold.errors import AnswerError, ScaffoldError
 
 # keys of older versions and of Accelerate's launcher, and those of its questionnaire

@@ -9,8 +9,8 @@ Source: accelerate/commands/config/{cluster,sagemaker,config_args}.py of Acceler
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scaffold.answers import applies, schema
-from scaffold.catalog import Catalog, Option, Value
+from scaffold.answers.catalog import Catalog, Option, Value
+from scaffold.answers.schema import applies, schema
 
 # what several devices of one kind become when the model is split among them
 SHARDED = {"fsdp": "FSDP", "deepspeed": "DEEPSPEED"}

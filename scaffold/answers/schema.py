@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from scaffold import hardware
-from scaffold.catalog import Catalog, Choice, Component, Option, Value, as_typed
+from scaffold.answers import hardware
+from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value, as_typed
 from scaffold.errors import AnswerError, ScaffoldError
 
 Answers = dict[str, Value]

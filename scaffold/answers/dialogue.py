@@ -23,8 +23,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scaffold import hardware
-from scaffold.answers import (
+from scaffold.answers import hardware
+from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value
+from scaffold.answers.schema import (
     Answers,
     applies,
     check,
@@ -35,7 +36,6 @@ from scaffold.answers import (
     schema,
     switch_key,
 )
-from scaffold.catalog import Catalog, Choice, Component, Option, Value
 from scaffold.errors import AnswerError
 
 FEATURES, FINER = "features", "finer"  # the keys of the two questions about no single setting
