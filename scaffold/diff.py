@@ -12,10 +12,10 @@ from pathlib import Path
 
 import typer
 
-from scaffold.changes import Change
-from scaffold.moves import follow_moves
-from scaffold.pristine import Pristine, read_pristine
-from scaffold.texts import read_text
+from scaffold.project.changes import Change
+from scaffold.project.moves import follow_moves
+from scaffold.project.pristine import Pristine, read_pristine
+from scaffold.project.read import read_text
 
 NO_NEWLINE = "\\ No newline at end of file"
 _MODE = "100644"

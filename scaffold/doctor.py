@@ -19,9 +19,9 @@ from scaffold.fit import examine
 from scaffold.fit.case import OK, PROBLEM, WARNING, Case, Finding, Needs
 from scaffold.fit.software import COMMANDS, MODULES, PACKAGES
 from scaffold.machine import Machine, Question, look
-from scaffold.reanswer import SETTINGS, next_answers
+from scaffold.project.answers import SETTINGS, next_answers
+from scaffold.project.read import read_text
 from scaffold.status import unapplied_answers
-from scaffold.texts import read_text
 from scaffold.update import find_project, read_project
 
 COLORS = {OK: typer.colors.GREEN, WARNING: typer.colors.YELLOW, PROBLEM: typer.colors.RED}

@@ -18,9 +18,9 @@ from scaffold.answers.schema import (
     resolve,
 )
 from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.project.write import check_target, write_new
 from scaffold.render.launch import launch
 from scaffold.render.project import build_project
-from scaffold.write import check_target, write_new
 
 
 def new_project(

@@ -16,12 +16,12 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.schema import Answers, resolve, schema
 from scaffold.answers.settings import toml_literal
-from scaffold.changes import Conflict
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.moves import follow_moves
-from scaffold.pristine import FOLDER, Pristine, read_pristine
-from scaffold.reanswer import SETTINGS, effective_answers, next_answers
-from scaffold.texts import read_text
+from scaffold.project.answers import SETTINGS, effective_answers, next_answers
+from scaffold.project.changes import Conflict
+from scaffold.project.moves import follow_moves
+from scaffold.project.pristine import FOLDER, Pristine, read_pristine
+from scaffold.project.read import read_text
 
 UNDO = f"{FOLDER}/undo.json"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from scaffold.journal import locked, undo_last
+from scaffold.project.journal import locked, undo_last
 from scaffold.update import find_project
 
 

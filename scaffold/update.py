@@ -17,17 +17,17 @@ from scaffold.answers.schema import (
     switch_key,
 )
 from scaffold.answers.settings import rewrite_settings, toml_literal
-from scaffold.changes import Change, Conflict, Plan
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.journal import apply_changes, locked
 from scaffold.merge import merge_files
-from scaffold.moves import follow_moves
 from scaffold.new import hardware_answers, typed_answers
-from scaffold.pristine import PRISTINE, Pristine, read_pristine, write_pristine
-from scaffold.reanswer import SETTINGS, complete, next_answers
+from scaffold.project.answers import SETTINGS, complete, next_answers
+from scaffold.project.changes import Change, Conflict, Plan
+from scaffold.project.journal import apply_changes, locked
+from scaffold.project.moves import follow_moves
+from scaffold.project.pristine import PRISTINE, Pristine, read_pristine, write_pristine
+from scaffold.project.read import read_text, read_texts
 from scaffold.render.render import render_project
 from scaffold.status import open_conflicts
-from scaffold.texts import read_text, read_texts
 
 
 def update_project(

@@ -35,10 +35,10 @@ from scaffold.answers.recipes import load_recipes
 from scaffold.answers.schema import applies, is_on, parse_text, resolve, schema
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.explain import without_and_with
+from scaffold.project.write import write_new
 from scaffold.render.launch import launch
 from scaffold.render.pages import write_page
 from scaffold.render.render import render_project
-from scaffold.write import write_new
 
 FEATURES = list(load_catalog().features)
 

@@ -11,10 +11,10 @@ import pexpect
 import pytest
 from conftest import read_files, render, write_files
 
-from scaffold.changes import Change
 from scaffold.diff import own_changes, renames, show_own_changes, unified_diff
 from scaffold.errors import ScaffoldError
-from scaffold.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.project.changes import Change
+from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 
 TOOLS = {
     "git": ["git", "apply", "--whitespace=nowarn", "-"],

@@ -22,7 +22,7 @@ from scaffold.fit import examine
 from scaffold.fit.case import OK, PROBLEM, WARNING, Finding, Needs
 from scaffold.fit.software import COMMANDS
 from scaffold.machine import Address, Device, Machine, Question, look
-from scaffold.reanswer import complete
+from scaffold.project.answers import complete
 
 GIB = 2**30
 

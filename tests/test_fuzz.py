@@ -38,7 +38,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Value, load_catalog
 from scaffold.answers.schema import resolve
 from scaffold.merge import merge_files
-from scaffold.pristine import Pristine
+from scaffold.project.pristine import Pristine
 
 Proven = Callable[[str, int], None]
 Given = Mapping[str, Value]

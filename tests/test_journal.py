@@ -16,9 +16,9 @@ from unittest import mock
 
 import pytest
 
-from scaffold.changes import Change
 from scaffold.errors import ScaffoldError
-from scaffold.journal import apply_changes, last_update, locked, recover, undo_last
+from scaffold.project.changes import Change
+from scaffold.project.journal import apply_changes, last_update, locked, recover, undo_last
 
 CALLS = [
     "open",

@@ -34,7 +34,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Value, load_catalog
 from scaffold.answers.schema import resolve
 from scaffold.cli import main
-from scaffold.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 
 # a result was possible here, but the merge asks: known, and worth an improvement
 ASKS: dict[str, str] = {}

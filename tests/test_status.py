@@ -11,11 +11,12 @@ from conftest import render, write_files
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog
 from scaffold.answers.schema import Answers, resolve
-from scaffold.changes import Conflict
 from scaffold.errors import ScaffoldError
-from scaffold.moves import find_moved, follow_moves
-from scaffold.pristine import PRISTINE, Pristine, write_pristine
-from scaffold.reanswer import complete, effective_answers
+from scaffold.project.answers import complete, effective_answers
+from scaffold.project.changes import Conflict
+from scaffold.project.moves import find_moved, follow_moves
+from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.project.read import read_text, read_texts
 from scaffold.status import (
     file_states,
     find_conflicts,
@@ -23,7 +24,6 @@ from scaffold.status import (
     show_status,
     unapplied_answers,
 )
-from scaffold.texts import read_text, read_texts
 
 CONFLICT = "<<<<<<< mine\na\n||||||| before\nb\n=======\nc\n>>>>>>> training.epochs=7\n"
 

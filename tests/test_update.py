@@ -24,7 +24,7 @@ from conftest import (
 
 import scaffold.update
 from scaffold.answers.catalog import load_catalog
-from scaffold.pristine import PRISTINE, read_pristine, write_pristine
+from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
 STEP = "            optimizer.step()\n"
 

@@ -21,9 +21,9 @@ from scaffold.answers.catalog import Catalog, load_catalog
 from scaffold.answers.schema import Answers, check, find_option, parse_setting, resolve, schema
 from scaffold.errors import AnswerError
 from scaffold.new import next_steps
+from scaffold.project.write import write_new
 from scaffold.render.project import build_project
 from scaffold.render.render import build_environment
-from scaffold.write import write_new
 
 HARMLESS = "harmless-7f3a"  # in no template
 # the name of what is monitored is not free: it is one of those that are logged

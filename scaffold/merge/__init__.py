@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scaffold.changes import Conflict
 from scaffold.merge import dialect
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
@@ -28,7 +27,8 @@ from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.three import Region
 from scaffold.merge.units import PYTHON, TEXT, TOML, Unit, split
 from scaffold.merge.weave import Clash, Piece, Weave, weave
-from scaffold.pristine import Pristine
+from scaffold.project.changes import Conflict
+from scaffold.project.pristine import Pristine
 
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.render.render import render_project
 
 

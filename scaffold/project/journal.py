@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scaffold.changes import Change
 from scaffold.errors import ScaffoldError
-from scaffold.pristine import FOLDER, PRISTINE, check_name
+from scaffold.project.changes import Change
+from scaffold.project.pristine import FOLDER, PRISTINE, check_name
 
 JOURNAL, UNDO, STAGED = (f"{FOLDER}/{name}" for name in ("journal.json", "undo.json", "staged"))
 IGNORE = "*\n!.gitignore\n!pristine.json\n"  # the backups are nobody else's

@@ -16,8 +16,8 @@ from scaffold.answers.schema import (
     schema,
 )
 from scaffold.errors import AnswerError
-from scaffold.pristine import Pristine
-from scaffold.texts import read_text
+from scaffold.project.pristine import Pristine
+from scaffold.project.read import read_text
 
 SETTINGS = "scaffold.toml"
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from scaffold.errors import ScaffoldError
-from scaffold.pristine import FOLDER, check_name
+from scaffold.project.pristine import FOLDER, check_name
 
 MOST_FILES = 3000  # that are looked into for one that was moved
 MOST_ENTRIES = 30_000  # of folders, a data set among them

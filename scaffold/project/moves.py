@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from scaffold.pristine import Pristine
-from scaffold.texts import read_texts
+from scaffold.project.pristine import Pristine
+from scaffold.project.read import read_texts
 
 SIMILAR = 0.6  # the share of common lines from which on a file is one that was moved
 
