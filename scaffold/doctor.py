@@ -15,10 +15,10 @@ import typer
 
 from scaffold.answers.catalog import Value, load_catalog
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.fit import examine
-from scaffold.fit.case import OK, PROBLEM, WARNING, Case, Finding, Needs
-from scaffold.fit.software import COMMANDS, MODULES, PACKAGES
-from scaffold.machine import Machine, Question, look
+from scaffold.machine.case import OK, PROBLEM, WARNING, Case, Finding, Needs
+from scaffold.machine.examine import examine
+from scaffold.machine.look import Machine, Question, look
+from scaffold.machine.software import COMMANDS, MODULES, PACKAGES
 from scaffold.project.answers import SETTINGS, next_answers
 from scaffold.project.read import read_text
 from scaffold.status import unapplied_answers

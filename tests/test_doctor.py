@@ -18,10 +18,10 @@ from conftest import REPOSITORY, Cli, command_line, replace_in, run_cli
 
 from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.schema import Answers, parse_setting, resolve
-from scaffold.fit import examine
-from scaffold.fit.case import OK, PROBLEM, WARNING, Finding, Needs
-from scaffold.fit.software import COMMANDS
-from scaffold.machine import Address, Device, Machine, Question, look
+from scaffold.machine.case import OK, PROBLEM, WARNING, Finding, Needs
+from scaffold.machine.examine import examine
+from scaffold.machine.look import Address, Device, Machine, Question, look
+from scaffold.machine.software import COMMANDS
 from scaffold.project.answers import complete
 
 GIB = 2**30

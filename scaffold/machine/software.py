@@ -7,8 +7,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from scaffold.answers.hardware import LAUNCHER, on_tpu_cluster
-from scaffold.fit.case import DEVICES, OK, PROBLEM, WARNING, Case, Finding
-from scaffold.fit.change import INSTALL, update
+from scaffold.machine.case import DEVICES, OK, PROBLEM, WARNING, Case, Finding
+from scaffold.machine.change import INSTALL, update
 
 LAUNCHERS = {  # the commands that they need
     "accelerate": ("accelerate",),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from scaffold.answers.hardware import PRECISION
-from scaffold.fit.case import (
+from scaffold.machine.case import (
     GIB,
     MIB,
     OK,
@@ -16,7 +16,7 @@ from scaffold.fit.case import (
     tell_size,
     tell_variables,
 )
-from scaffold.fit.change import to_count, update
+from scaffold.machine.change import to_count, update
 
 # what a run needs at least, whatever its model and data
 CPU_PROCESS_MEMORY = GIB

@@ -7,9 +7,9 @@ answers. What to change is a command, or a setting as `scaffold update` takes it
 from collections.abc import Callable, Iterator, Mapping
 
 from scaffold.answers.catalog import Value
-from scaffold.fit import computer, devices, software
-from scaffold.fit.case import WARNING, Case, Finding, Needs
-from scaffold.machine import Machine
+from scaffold.machine import computer, devices, software
+from scaffold.machine.case import WARNING, Case, Finding, Needs
+from scaffold.machine.look import Machine
 
 
 def examine(

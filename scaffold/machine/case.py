@@ -10,7 +10,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.hardware import CPU, KIND, LAUNCHER, MACHINES, PROCESSES, SHARDING
-from scaffold.machine import Device, Machine
+from scaffold.machine.look import Device, Machine
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 MIB, GIB = 2**20, 2**30

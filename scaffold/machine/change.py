@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from scaffold.answers.catalog import Value
 from scaffold.answers.hardware import CPU, KIND, PRECISION, PROCESSES, SHARDING
 from scaffold.answers.settings import toml_literal
-from scaffold.fit.case import KINDS, Case
+from scaffold.machine.case import KINDS, Case
 
 INSTALL = "python -m pip install"
 FIND_TORCH = "https://pytorch.org/get-started/locally"  # which asks for the system and its CUDA

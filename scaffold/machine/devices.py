@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from packaging.version import Version
 
 from scaffold.answers.hardware import KIND, PRECISION
-from scaffold.fit.case import (
+from scaffold.machine.case import (
     DEVICES,
     KINDS,
     OK,
@@ -21,7 +21,7 @@ from scaffold.fit.case import (
     tell_numbers,
     tell_size,
 )
-from scaffold.fit.change import (
+from scaffold.machine.change import (
     FIND_TORCH,
     INSTALL,
     to_all_devices,
@@ -30,7 +30,7 @@ from scaffold.fit.change import (
     to_kind,
     update,
 )
-from scaffold.machine import Device
+from scaffold.machine.look import Device
 
 UNCOUNTED = ("neuron", "xla")  # whoever counts these takes them
 
