@@ -131,7 +131,7 @@ def new(
     seed: Seed = None,
 ) -> None:
     """Write a new project: asks, writes it, and says how to train it."""
-    from scaffold.new import new_project
+    from scaffold.commands.new import new_project
 
     new_project(
         path,
@@ -174,7 +174,7 @@ def update(
 
     Answers are changed in scaffold.toml, or here. Ends with 1 if there are conflicts to decide.
     """
-    from scaffold.update import update_project
+    from scaffold.commands.update import update_project
 
     update_project(
         path,
@@ -191,7 +191,7 @@ def add(
     feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
 ) -> None:
     """Turn a feature on in a project, and keep every edit."""
-    from scaffold.update import switch_feature
+    from scaffold.commands.update import switch_feature
 
     switch_feature(path, feature, on=True, settings=settings or [], dry_run=dry_run)
 
@@ -201,7 +201,7 @@ def remove(
     feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
 ) -> None:
     """Turn a feature off in a project, and keep every edit."""
-    from scaffold.update import switch_feature
+    from scaffold.commands.update import switch_feature
 
     switch_feature(path, feature, on=False, settings=settings or [], dry_run=dry_run)
 
@@ -219,12 +219,12 @@ def diff(
 ) -> None:
     """Show what you changed since the last render, as a patch."""
     if incoming or settings:
-        from scaffold.update import update_project
+        from scaffold.commands.update import update_project
 
         update_project(path, settings=settings or [], typed={}, dry_run=True)
     else:
-        from scaffold.diff import show_own_changes
-        from scaffold.update import find_project
+        from scaffold.commands.diff import show_own_changes
+        from scaffold.commands.update import find_project
 
         show_own_changes(find_project(path))
 
@@ -235,8 +235,8 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
 ) -> None:
     """Show answers, edited files, conflicts to decide, and answers that are not applied yet."""
-    from scaffold.status import show_status
-    from scaffold.update import find_project
+    from scaffold.commands.status import show_status
+    from scaffold.commands.update import find_project
 
     show_status(find_project(path), as_json)
 
@@ -247,7 +247,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
 ) -> None:
     """Show whether this machine fits the answers, and what to change. Ends with 1 if not."""
-    from scaffold.doctor import show_fit
+    from scaffold.commands.doctor import show_fit
 
     show_fit(path, as_json)
 
@@ -261,7 +261,7 @@ def undo(
     ] = False,
 ) -> None:
     """Take the last update back: the files are what they were before it."""
-    from scaffold.undo import undo_update
+    from scaffold.commands.undo import undo_update
 
     undo_update(path, keep_copy)
 
@@ -269,7 +269,7 @@ def undo(
 @app.command()
 def features() -> None:
     """List what can be chosen: tasks, features, recipes and all settings."""
-    from scaffold.explain import list_features
+    from scaffold.commands.explain import list_features
 
     list_features()
 
@@ -285,7 +285,7 @@ def explain(
 
     `accelerate` shows what Accelerate adds to a plain loop, and what DistributedDataParallel does.
     """
-    from scaffold.explain import explain_accelerate, explain_feature
+    from scaffold.commands.explain import explain_accelerate, explain_feature
 
     if feature == "accelerate":
         explain_accelerate()

@@ -33,8 +33,8 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Option, load_catalog
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.schema import applies, is_on, parse_text, resolve, schema
+from scaffold.commands.explain import without_and_with
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.explain import without_and_with
 from scaffold.project.write import write_new
 from scaffold.render.launch import launch
 from scaffold.render.pages import write_page

@@ -11,7 +11,7 @@ import pexpect
 import pytest
 from conftest import read_files, render, write_files
 
-from scaffold.diff import own_changes, renames, show_own_changes, unified_diff
+from scaffold.commands.diff import own_changes, renames, show_own_changes, unified_diff
 from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
@@ -168,7 +168,7 @@ def edit(folder: Path) -> None:
 
 
 def run_diff(folder: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
-    code = "import sys, pathlib, scaffold.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
+    code = "import sys, pathlib, scaffold.commands.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
     return subprocess.run(
         [sys.executable, "-c", code, str(folder)], env={**os.environ, **env}, capture_output=True
     )
@@ -226,7 +226,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_colour_only_in_a_terminal(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "data.py").write_text("mine\n")
-    code = "import sys, pathlib, scaffold.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
+    code = "import sys, pathlib, scaffold.commands.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
     for no_colour, term, expected in (
         ("", "xterm", True),
         ("1", "xterm", False),
@@ -245,7 +245,7 @@ def test_colour_only_in_a_terminal(tmp_path: Path) -> None:
 def test_a_pipe_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "data.py").write_text("mine\n" * 100_000)
-    code = "import sys, pathlib, scaffold.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
+    code = "import sys, pathlib, scaffold.commands.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
     child = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -737,7 +737,7 @@ def test_nothing_of_the_project_is_run(project: Path) -> None:
     for name in ("torch", "json", "accelerate", "sitecustomize", "train"):
         (project / f"{name}.py").write_text(trap)
     env = on_path(PYTHONPATH=os.pathsep.join(["", ".", str(project)]))
-    code = "import scaffold.doctor as d, pathlib, sys; d.show_fit(pathlib.Path(sys.argv[1]), True)"
+    code = "import scaffold.commands.doctor as d, pathlib, sys; d.show_fit(pathlib.Path(sys.argv[1]), True)"
     # -P, -I: this process itself must not look there
     run = [sys.executable, "-I", "-c", f"import sys; sys.path.append({str(REPOSITORY)!r}); {code}"]
     result = subprocess.run(
@@ -796,7 +796,7 @@ def test_a_fact_that_can_not_be_found_out(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_the_tool_itself_needs_no_torch(project: Path) -> None:
-    code = "import scaffold.doctor, sys; print({'torch', 'accelerate'} & set(sys.modules))"
+    code = "import scaffold.commands.doctor, sys; print({'torch', 'accelerate'} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert shown.stdout == "set()\n", shown
     probe = (REPOSITORY / "scaffold/probe.py").read_text()

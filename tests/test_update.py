@@ -22,7 +22,7 @@ from conftest import (
     replace_in as edit,
 )
 
-import scaffold.update
+import scaffold.commands.update
 from scaffold.answers.catalog import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
@@ -143,7 +143,7 @@ def test_newer_templates_reach_an_edited_project(
     shutil.copytree(TEMPLATES, templates)
     edit(templates / "base/files/metrics.py", "    def read(", "    # newer\n    def read(")
     edit(templates / "base/files/train.py", "        # forward\n", "        # forward pass\n")
-    monkeypatch.setattr(scaffold.update, "load_catalog", lambda: load_catalog(templates))
+    monkeypatch.setattr(scaffold.commands.update, "load_catalog", lambda: load_catalog(templates))
     result = cli("update", project)
     assert result.code == 0, result
     assert "# newer" in (project / "metrics.py").read_text()
@@ -154,7 +154,7 @@ def test_newer_templates_reach_an_edited_project(
 def test_a_project_of_a_newer_version_is_left_alone(
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scaffold.update, "__version__", "0.0.9")
+    monkeypatch.setattr(scaffold.commands.update, "__version__", "0.0.9")
     before = read_files(project)
     result = cli("update", project, "--seed", "3")
     assert result.code == 2

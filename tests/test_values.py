@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from scaffold.answers.catalog import Catalog, load_catalog
 from scaffold.answers.schema import Answers, check, find_option, parse_setting, resolve, schema
+from scaffold.commands.new import next_steps
 from scaffold.errors import AnswerError
-from scaffold.new import next_steps
 from scaffold.project.write import write_new
 from scaffold.render.project import build_project
 from scaffold.render.render import build_environment

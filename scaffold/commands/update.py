@@ -17,9 +17,10 @@ from scaffold.answers.schema import (
     switch_key,
 )
 from scaffold.answers.settings import rewrite_settings, toml_literal
+from scaffold.commands.new import hardware_answers, typed_answers
+from scaffold.commands.status import open_conflicts
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.merge import merge_files
-from scaffold.new import hardware_answers, typed_answers
 from scaffold.project.answers import SETTINGS, complete, next_answers
 from scaffold.project.changes import Change, Conflict, Plan
 from scaffold.project.journal import apply_changes, locked
@@ -27,7 +28,6 @@ from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
 from scaffold.render.render import render_project
-from scaffold.status import open_conflicts
 
 
 def update_project(
@@ -108,7 +108,7 @@ def _run(
 
 def show_plan(plan: Plan) -> None:
     """The diff on standard output, the rest beside it."""
-    from scaffold.diff import show_changes
+    from scaffold.commands.diff import show_changes
 
     show_changes(change for change in plan.changes if change.path != PRISTINE)
     _tell([*plan.notes, *_tell_conflicts(plan.conflicts)])

@@ -14,6 +14,8 @@ from pathlib import Path
 import typer
 
 from scaffold.answers.catalog import Value, load_catalog
+from scaffold.commands.status import unapplied_answers
+from scaffold.commands.update import find_project, read_project
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.machine.case import OK, PROBLEM, WARNING, Case, Finding, Needs
 from scaffold.machine.examine import examine
@@ -21,8 +23,6 @@ from scaffold.machine.look import Machine, Question, look
 from scaffold.machine.software import COMMANDS, MODULES, PACKAGES
 from scaffold.project.answers import SETTINGS, next_answers
 from scaffold.project.read import read_text
-from scaffold.status import unapplied_answers
-from scaffold.update import find_project, read_project
 
 COLORS = {OK: typer.colors.GREEN, WARNING: typer.colors.YELLOW, PROBLEM: typer.colors.RED}
 

@@ -6,7 +6,7 @@ from scaffold.answers.catalog import Catalog, Component, load_catalog, template_
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.schema import Answers, find_feature, fits, is_on, resolve, schema, switch_key
 from scaffold.answers.settings import describe, toml_literal
-from scaffold.diff import show_changes
+from scaffold.commands.diff import show_changes
 from scaffold.project.changes import Change
 from scaffold.render.pages import write_page
 from scaffold.render.render import render_project

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import typer
 
+from scaffold.commands.update import find_project
 from scaffold.project.journal import locked, undo_last
-from scaffold.update import find_project
 
 
 def undo_update(folder: Path, keep_copy: bool) -> None:
