@@ -224,9 +224,8 @@ def diff(
         update_project(path, settings=settings or [], typed={}, dry_run=True)
     else:
         from scaffold.commands.diff import show_own_changes
-        from scaffold.commands.update import find_project
 
-        show_own_changes(find_project(path))
+        show_own_changes(path)
 
 
 @app.command()
@@ -236,9 +235,8 @@ def status(
 ) -> None:
     """Show answers, edited files, conflicts to decide, and answers that are not applied yet."""
     from scaffold.commands.status import show_status
-    from scaffold.commands.update import find_project
 
-    show_status(find_project(path), as_json)
+    show_status(path, as_json)
 
 
 @app.command()

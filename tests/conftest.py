@@ -22,7 +22,7 @@ from scaffold.answers.schema import Answers, resolve, schema, switch_key
 from scaffold.cli import main
 from scaffold.errors import AnswerError
 from scaffold.render import format as finish
-from scaffold.render.render import render_project
+from scaffold.render.project import render_project
 
 REPOSITORY = Path(__file__).parent.parent
 TEMPLATES = REPOSITORY / "templates"

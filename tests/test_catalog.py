@@ -6,10 +6,10 @@ import pytest
 from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
 
 from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.dialogue import Dialogue, Reply, make_question
+from scaffold.answers.questions import Interview, make_question
 from scaffold.answers.schema import Answers, applies, default_answers, is_on, resolve, schema
 from scaffold.errors import AnswerError, TemplateError
-from scaffold.render.render import render_project
+from scaffold.render.project import render_project
 
 TASK = """
 title = "Other"
@@ -187,12 +187,11 @@ def test_a_choice_of_another_task_changes_no_default(catalog: Catalog) -> None:
 
 
 def test_a_later_question_shows_the_default_of_a_choice(catalog: Catalog) -> None:
-    dialogue = Dialogue(catalog, {"project.task": "text_classification"}, remembered={})
-    assert make_question(dialogue, "training.learning_rate").default == "0.001"
-    dialogue.replies["text_classification.model"] = Reply(
-        {"text_classification.model": "pretrained"}, lines=1
-    )
-    assert make_question(dialogue, "training.learning_rate").default == "5e-05"
+    interview = Interview(catalog, {"project.task": "text_classification"}, remembered={})
+    assert make_question(interview, "training.learning_rate").default == "0.001"
+    key = "text_classification.model"
+    interview.answer(make_question(interview, key), {key: "pretrained"})
+    assert make_question(interview, "training.learning_rate").default == "5e-05"
 
 
 def test_a_default_follows_from_a_choice_that_is_given_later(cli: Cli, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.project.write import write_new
 from scaffold.render.launch import launch
 from scaffold.render.pages import write_page
-from scaffold.render.render import render_project
+from scaffold.render.project import render_project
 
 FEATURES = list(load_catalog().features)
 

@@ -11,9 +11,10 @@ import pexpect
 import pytest
 from conftest import read_files, render, write_files
 
-from scaffold.commands.diff import own_changes, renames, show_own_changes, unified_diff
+from scaffold.commands.diff import own_changes, renames, show_own_changes
 from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
+from scaffold.project.patch import unified_diff
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 
 TOOLS = {
@@ -167,10 +168,16 @@ def edit(folder: Path) -> None:
     (folder / ".gitignore").write_text("*\n")
 
 
+SHOW = """
+import pathlib, sys
+from scaffold.commands.diff import show_own_changes
+show_own_changes(pathlib.Path(sys.argv[1]))
+"""
+
+
 def run_diff(folder: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
-    code = "import sys, pathlib, scaffold.commands.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
     return subprocess.run(
-        [sys.executable, "-c", code, str(folder)], env={**os.environ, **env}, capture_output=True
+        [sys.executable, "-c", SHOW, str(folder)], env={**os.environ, **env}, capture_output=True
     )
 
 
@@ -226,14 +233,13 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_colour_only_in_a_terminal(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "data.py").write_text("mine\n")
-    code = "import sys, pathlib, scaffold.commands.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
     for no_colour, term, expected in (
         ("", "xterm", True),
         ("1", "xterm", False),
         ("", "dumb", False),
     ):
         env = {**os.environ, "TERM": term, "NO_COLOR": no_colour}
-        child = pexpect.spawn(sys.executable, ["-c", code, str(tmp_path)], env=env, timeout=30)
+        child = pexpect.spawn(sys.executable, ["-c", SHOW, str(tmp_path)], env=env, timeout=30)
         said = child.read()
         child.close()
         assert child.exitstatus == 0
@@ -245,9 +251,8 @@ def test_colour_only_in_a_terminal(tmp_path: Path) -> None:
 def test_a_pipe_that_nobody_reads_ends_quietly(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "data.py").write_text("mine\n" * 100_000)
-    code = "import sys, pathlib, scaffold.commands.diff as d; d.show_own_changes(pathlib.Path(sys.argv[1]))"
     child = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", SHOW, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert child.stdout and child.stderr
     assert child.stdout.readline().startswith(b"diff --git ")

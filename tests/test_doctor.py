@@ -737,7 +737,8 @@ def test_nothing_of_the_project_is_run(project: Path) -> None:
     for name in ("torch", "json", "accelerate", "sitecustomize", "train"):
         (project / f"{name}.py").write_text(trap)
     env = on_path(PYTHONPATH=os.pathsep.join(["", ".", str(project)]))
-    code = "import scaffold.commands.doctor as d, pathlib, sys; d.show_fit(pathlib.Path(sys.argv[1]), True)"
+    code = "import pathlib; from scaffold.commands.doctor import show_fit"
+    code += "; show_fit(pathlib.Path(sys.argv[1]), True)"
     # -P, -I: this process itself must not look there
     run = [sys.executable, "-I", "-c", f"import sys; sys.path.append({str(REPOSITORY)!r}); {code}"]
     result = subprocess.run(

@@ -37,7 +37,7 @@ from test_training import start
 from scaffold import __version__
 from scaffold.answers.catalog import Value, load_catalog
 from scaffold.answers.schema import resolve
-from scaffold.merge import merge_files
+from scaffold.merge.files import merge_files
 from scaffold.project.pristine import Pristine
 
 Proven = Callable[[str, int], None]

@@ -44,7 +44,8 @@ from scaffold.answers.schema import (
     task_values,
 )
 from scaffold.errors import AnswerError
-from scaffold.render.render import active_components, render_project, source_folders
+from scaffold.render.folders import active_components, source_folders
+from scaffold.render.project import render_project
 
 LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings

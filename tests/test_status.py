@@ -11,19 +11,14 @@ from conftest import render, write_files
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog
 from scaffold.answers.schema import Answers, resolve
-from scaffold.commands.status import (
-    file_states,
-    find_conflicts,
-    open_conflicts,
-    show_status,
-    unapplied_answers,
-)
+from scaffold.commands.status import show_status
 from scaffold.errors import ScaffoldError
+from scaffold.merge.conflicts import Conflict, find_conflicts
 from scaffold.project.answers import complete, effective_answers
-from scaffold.project.changes import Conflict
 from scaffold.project.moves import find_moved, follow_moves
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
+from scaffold.project.state import file_states, open_conflicts, unapplied_answers
 
 CONFLICT = "<<<<<<< mine\na\n||||||| before\nb\n=======\nc\n>>>>>>> training.epochs=7\n"
 

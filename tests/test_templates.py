@@ -21,7 +21,7 @@ from scaffold.cli import main
 from scaffold.errors import ScaffoldError, TemplateError
 from scaffold.render.imports import merge_imports
 from scaffold.render.places import Line, compose, read_fragment, read_lines
-from scaffold.render.render import render_project
+from scaffold.render.project import render_project
 
 MANIFEST = 'title = "Faulty"\nhelp = "is wrong"\ndefault = true\n'
 OPTION = '\n[options.level]\ntype = "int"\ndefault = 3\ncomment = "how wrong"\n'

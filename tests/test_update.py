@@ -23,6 +23,7 @@ from conftest import (
 )
 
 import scaffold.commands.update
+import scaffold.project.folder
 from scaffold.answers.catalog import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
@@ -154,7 +155,7 @@ def test_newer_templates_reach_an_edited_project(
 def test_a_project_of_a_newer_version_is_left_alone(
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scaffold.commands.update, "__version__", "0.0.9")
+    monkeypatch.setattr(scaffold.project.folder, "__version__", "0.0.9")
     before = read_files(project)
     result = cli("update", project, "--seed", "3")
     assert result.code == 2

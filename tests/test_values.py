@@ -23,7 +23,7 @@ from scaffold.commands.new import next_steps
 from scaffold.errors import AnswerError
 from scaffold.project.write import write_new
 from scaffold.render.project import build_project
-from scaffold.render.render import build_environment
+from scaffold.render.values import build_environment
 
 HARMLESS = "harmless-7f3a"  # in no template
 # the name of what is monitored is not free: it is one of those that are logged

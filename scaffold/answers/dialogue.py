@@ -1,13 +1,10 @@
-"""The dialogue of `scaffold new` and `scaffold update --ask`: asks for answers not given.
+"""The dialogue of `scaffold new` and `scaffold update --ask`, in a terminal.
 
-Which questions are open follows from the answers so far, and is worked out again after each one.
-Going back takes back the last reply, so that no answer outlives the question it belongs to.
+`questions.py` says what there is to ask.
 """
 
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -23,84 +20,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scaffold.answers import hardware
-from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value
-from scaffold.answers.schema import (
-    Answers,
-    applies,
-    check,
-    fits,
-    is_on,
-    parse_text,
-    resolve,
-    schema,
-    switch_key,
+from scaffold.answers.catalog import Catalog, Choice, Option
+from scaffold.answers.questions import (
+    FEATURES,
+    FINER,
+    Interview,
+    Question,
+    Typed,
+    as_shown,
+    begin,
 )
+from scaffold.answers.schema import Answers, applies, fits, is_on, resolve, schema, switch_key
 from scaffold.errors import AnswerError
-
-FEATURES, FINER = "features", "finer"  # the keys of the two questions about no single setting
-
-Typed = str | list[str]  # a list from a menu with boxes
-
-
-@dataclass(frozen=True)
-class Question:
-    """One prompt: a line to type on, or a menu where there are choices."""
-
-    key: str
-    text: str
-    default: Typed
-    parse: Callable[[Any], Answers]  # raises AnswerError
-    choices: tuple[Choice, ...] = ()
-    help: str = ""
-    accelerate_key: str = ""  # where Accelerate calls it by another name
-
-
-@dataclass(frozen=True)
-class Reply:
-    answers: Answers
-    lines: int  # that show it on the screen
-
-
-@dataclass
-class Dialogue:
-    """What is known so far."""
-
-    catalog: Catalog
-    given: Answers
-    remembered: Answers  # offered in place of defaults: what was answered before going back
-    replies: dict[str, Reply] = field(default_factory=dict)  # by question, in their order
-    previous: Answers | None = None  # of the project that is updated; None: it is a new one
-    kept: Answers = field(default_factory=dict)  # of what is offered, what stays unless it is asked
-
-    def asked(self) -> Answers:
-        return {key: v for reply in self.replies.values() for key, v in reply.answers.items()}
-
-    def resolve(self, more: Mapping[str, Value] | None = None) -> Answers:
-        """All answers as they stand, with defaults. Raises AnswerError if `more` can't be."""
-        answers = {**self.given, **self.asked(), **(more or {})}
-        answers.pop(FINER, None)
-        resolved = resolve(self.catalog, answers)
-        options = schema(self.catalog)
-        kept = {
-            key: value
-            for key, value in self.kept.items()
-            if key not in answers and applies(self.catalog, options[key], resolved)
-        }
-        return resolve(self.catalog, {**kept, **answers}) if kept else resolved
-
-    def record(self, question: Question, answers: Answers) -> None:
-        defaults = {FINER: False, **self.resolve()}
-        for key, value in answers.items():
-            # a default that was accepted is left out: it may follow from answers that change
-            self.remembered.pop(key, None)
-            if value != defaults[key]:
-                self.remembered[key] = value
-        self.replies[question.key] = Reply(answers, _print_reply(question, answers))
-
-    def take_back(self) -> None:
-        _, reply = self.replies.popitem()
-        _erase(reply.lines)
 
 
 def ask_answers(
@@ -112,224 +43,58 @@ def ask_answers(
 ) -> Answers | None:
     """All answers: the given ones, and for the rest what a person answers in the terminal.
 
-    The `previous` ones are those of a project that is to be updated: they are offered in place of
-    defaults, and stay where nothing is asked. So are those of the given ones that were `imported`
-    from a file of Accelerate and that only some launchers need, if the launcher is yet to be
-    chosen. None if the person leaves. Raises AnswerError for given answers that are not allowed.
+    `previous` and `imported` are as `questions.begin` takes them. None if the person leaves. Raises
+    AnswerError for given answers that are not allowed.
     """
-    options = schema(catalog)
-    offered = {key: given[key] for key in imported if hardware.LAUNCHER in options[key].when}
-    if hardware.LAUNCHER in given:
-        offered = {}
-    own = _name_after(catalog, folder) if previous is None else _own_answers(catalog, previous)
-    own |= offered
-    dialogue = Dialogue(
-        catalog,
-        given={key: value for key, value in given.items() if key not in offered},
-        remembered=dict(own),
-        previous=previous,
-        kept={k: v for k, v in own.items() if options[k].finer or not options[k].question},
-    )
-    dialogue.resolve()
+    interview = begin(catalog, given, folder.name, previous, imported)
     try:
         # raw from the first question to the last: a key that is pressed between two of them is
         # neither shown nor lost, and Ctrl-C is a key like others
         with get_app_session().input.raw_mode():
-            return _converse(dialogue, folder)
+            return _converse(interview, folder)
     except (KeyboardInterrupt, EOFError):
         return None
 
 
-def _name_after(catalog: Catalog, folder: Path) -> Answers:
-    """The folder's name as the project's, if it can be."""
-    try:
-        return {"project.name": check(schema(catalog)["project.name"], folder.name)}
-    except AnswerError:
-        return {}
-
-
-def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
-    """The previous answers that had an effect, but those that follow from the name alone."""
-    options = schema(catalog)
-    allowed: Answers = {}
-    for key, option in options.items():
-        with suppress(AnswerError):  # an answer of another version
-            allowed[key] = check(option, previous.get(key, option.default))
-    usual = resolve(catalog, {k: v for k, v in allowed.items() if k == "project.name"})
-    allowed = {**usual, **allowed}
-    return {
-        key: allowed[key]
-        for key, option in options.items()
-        if key in previous
-        and applies(catalog, option, allowed)
-        and (allowed[key] != usual[key] or key == "project.name")
-    }
-
-
-def _converse(dialogue: Dialogue, folder: Path) -> Answers | None:
+def _converse(interview: Interview, folder: Path) -> Answers | None:
+    shown: dict[str, int] = {}  # lines on the screen that show each reply
     while True:
-        key = next((key for key in open_questions(dialogue) if key not in dialogue.replies), "")
-        if key:
-            question = make_question(dialogue, key)
-            answers = _ask(dialogue, question)
+        question = interview.next_question()
+        if question:
+            answers = _ask(interview, question)
             if answers is not None:
-                dialogue.record(question, answers)
+                interview.answer(question, answers)
+                shown[question.key] = _print_reply(question, answers)
                 continue
         else:
-            wish = _confirm(dialogue, folder)
+            wish = _confirm(interview, folder)
             if wish != "back":
-                return dialogue.resolve() if wish == "yes" else None
-        dialogue.take_back()
-
-
-# which questions there are
-
-
-def open_questions(dialogue: Dialogue) -> Iterator[str]:
-    """The keys of the questions that the answers so far leave, answered or not, in order."""
-    options = _options_to_ask(dialogue)
-    coarse = [option.key for option in options if not option.finer]
-    finer = [option.key for option in options if option.finer]
-    plain = dialogue.catalog.plain_tables
-    yield from (key for key in coarse if key.rpartition(".")[0] in plain)
-    if _features_to_ask(dialogue):
-        yield FEATURES
-    yield from (key for key in coarse if key.rpartition(".")[0] not in plain)
-    if finer:
-        yield FINER
-    if dialogue.asked().get(FINER):
-        yield from finer
-
-
-def _options_to_ask(dialogue: Dialogue) -> list[Option]:
-    answers = dialogue.resolve()
-    switches = [switch_key(feature) for feature in _features_to_ask(dialogue)]
-    return [
-        option
-        for option in schema(dialogue.catalog).values()
-        if option.question
-        and option.key not in {*dialogue.given, *switches}
-        and applies(dialogue.catalog, option, answers)
-        and _is_open(dialogue, option, answers)
-    ]
-
-
-def _features_to_ask(dialogue: Dialogue) -> list[Component]:
-    answers = dialogue.resolve()
-    features = sorted(dialogue.catalog.features.values(), key=lambda feature: feature.name)
-    return [
-        feature
-        for feature in features
-        if not feature.switch
-        and switch_key(feature) not in dialogue.given
-        and fits(dialogue.catalog, feature, answers)
-    ]
-
-
-def _is_open(dialogue: Dialogue, option: Option, answers: Mapping[str, Value]) -> bool:
-    """Whether the other answers leave more than one value."""
-    if option.key == "hardware.num_processes":
-        return answers["hardware.distributed_type"] != "NO"
-    if option.type in ("bool", "choice"):
-        return len(_allowed_choices(dialogue, option)) > 1
-    return True
-
-
-def _allowed_choices(dialogue: Dialogue, option: Option) -> tuple[Choice, ...]:
-    """The choices of a menu that can stand beside the answers so far."""
-    choices = (Choice("yes", ""), Choice("no", "")) if option.type == "bool" else option.choices
-    return tuple(choice for choice in choices if _is_allowed(dialogue, option, choice))
-
-
-def _is_allowed(dialogue: Dialogue, option: Option, choice: Choice) -> bool:
-    try:
-        dialogue.resolve({option.key: parse_text(option, choice.value)})
-    except AnswerError:
-        return False
-    return True
-
-
-# what they say
-
-
-def make_question(dialogue: Dialogue, key: str) -> Question:
-    defaults = dialogue.resolve() | dialogue.remembered
-    if key == FEATURES:
-        return _feature_question(_features_to_ask(dialogue), defaults)
-    if key == FINER:
-        finer = [option.key for option in _options_to_ask(dialogue) if option.finer]
-        tables = dict.fromkeys(key.split(".")[-2] for key in finer)
-        keep = "keep their defaults" if dialogue.previous is None else "keep them as they are"
-        return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
-    option = schema(dialogue.catalog)[key]
-    choices = _allowed_choices(dialogue, option)
-    default = _show(defaults[key])
-    if choices and default not in [choice.value for choice in choices]:
-        # what was answered before going back is no longer allowed
-        default = _show(dialogue.resolve()[key])
-    accelerate_key = option.accelerate.rpartition(".")[2]
-    return Question(
-        key=key,
-        text=option.question,
-        default=default,
-        parse=lambda typed: {key: parse_text(option, typed or default)},
-        choices=choices,
-        help="" if choices else option.comment,
-        accelerate_key="" if accelerate_key == option.name else accelerate_key,
-    )
-
-
-def _feature_question(features: list[Component], defaults: Answers) -> Question:
-    return Question(
-        key=FEATURES,
-        text="Which features?",
-        default=[feature.name for feature in features if is_on(feature, defaults)],
-        parse=lambda typed: {switch_key(feature): feature.name in typed for feature in features},
-        choices=tuple(Choice(feature.name, feature.help) for feature in features),
-    )
-
-
-def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
-    return Question(
-        key=FINER,
-        text="Go through the finer settings?",
-        default=_show(default),
-        parse=lambda typed: {FINER: typed == "yes"},
-        choices=(Choice("no", keep), Choice("yes", f"of {', '.join(tables)}")),
-    )
-
-
-def _show(value: Value) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+                return interview.resolve() if wish == "yes" else None
+        _erase(shown.pop(interview.take_back()))
 
 
 # asking them
 
 
-def _ask(dialogue: Dialogue, question: Question) -> Answers | None:
+def _ask(interview: Interview, question: Question) -> Answers | None:
     """The answers to a question, which is asked until they are allowed. None to go back."""
     typed: Typed | None = None
     error = ""
     while True:
-        typed = _prompt(question, typed, error, can_go_back=bool(dialogue.replies))
+        typed = _prompt(question, typed, error, can_go_back=bool(interview.replies))
         if typed is None:
             return None
         try:
-            answers = question.parse(typed)
-            dialogue.resolve(answers)
+            return interview.parse(question, typed)
         except AnswerError as refused:
             error = str(refused)
-        else:
-            return answers
 
 
-def _confirm(dialogue: Dialogue, folder: Path) -> str:
+def _confirm(interview: Interview, folder: Path) -> str:
     """Show all answers. Returns 'yes', 'back' or 'cancel'."""
-    lines = _print_summary(dialogue)
-    back = (Choice("back", "to the last question"),) if dialogue.replies else ()
-    new = dialogue.previous is None
+    lines = _print_summary(interview)
+    back = (Choice("back", "to the last question"),) if interview.replies else ()
+    new = interview.previous is None
     question = Question(
         key="",
         text=f"Write {folder}?" if new else f"Update {folder}?",
@@ -341,7 +106,7 @@ def _confirm(dialogue: Dialogue, folder: Path) -> str:
             Choice("cancel", "write nothing" if new else "change nothing"),
         ),
     )
-    wish = _prompt(question, None, "", can_go_back=bool(dialogue.replies))
+    wish = _prompt(question, None, "", can_go_back=bool(interview.replies))
     if wish in (None, "back"):
         _erase(lines)
         return "back"
@@ -483,7 +248,7 @@ def _print_reply(question: Question, answers: Answers) -> int:
             c.value for c, on in zip(question.choices, answers.values(), strict=True) if on
         )
     else:
-        value = ", ".join(_show(answer) for answer in answers.values())
+        value = ", ".join(as_shown(answer) for answer in answers.values())
     columns = _columns()
     head, key = f"? {question.text} ", f"({question.key}) " if "." in question.key else ""
     key = key if get_cwidth(head + key + value) < columns else ""
@@ -501,12 +266,12 @@ def _print_reply(question: Question, answers: Answers) -> int:
     return sum(-(-get_cwidth(row) // columns) for row in rows)
 
 
-def _print_summary(dialogue: Dialogue) -> int:
+def _print_summary(interview: Interview) -> int:
     """Show all answers that have an effect. Returns how many lines they take."""
     console = Console(highlight=False, width=_columns())
     with console.capture() as capture:
         console.print()
-        console.print(summary_table(dialogue.catalog, dialogue.resolve(), dialogue.previous))
+        console.print(summary_table(interview.catalog, interview.resolve(), interview.previous))
         console.print()
     text = capture.get()
     print(text, end="", flush=True)
@@ -553,9 +318,9 @@ def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None =
 def _summary_cell(option: Option, answers: Answers, usual: Answers, is_update: bool) -> Text:
     value, other = answers[option.key], usual.get(option.key)
     if value == other:
-        return Text(f"{option.name}={_show(value)}")
-    was = f" (was {_show(other)})" if is_update and other is not None else ""
-    return Text(f"{option.name}={_show(value)}{was}", style="cyan")
+        return Text(f"{option.name}={as_shown(value)}")
+    was = f" (was {as_shown(other)})" if is_update and other is not None else ""
+    return Text(f"{option.name}={as_shown(value)}{was}", style="cyan")
 
 
 def _columns() -> int:

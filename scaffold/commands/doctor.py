@@ -1,6 +1,6 @@
 """`scaffold doctor`: whether this machine fits the answers of a project, and what to change.
 
-`scaffold/machine.py` looks at the machine, `scaffold/fit.py` compares it with the answers. The
+`machine/look.py` looks at the machine, `machine/examine.py` compares it with the answers. The
 project's files are read, and nothing of it is run or imported.
 """
 
@@ -14,15 +14,16 @@ from pathlib import Path
 import typer
 
 from scaffold.answers.catalog import Value, load_catalog
-from scaffold.commands.status import unapplied_answers
-from scaffold.commands.update import find_project, read_project
+from scaffold.commands.screen import printable
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.machine.case import OK, PROBLEM, WARNING, Case, Finding, Needs
 from scaffold.machine.examine import examine
 from scaffold.machine.look import Machine, Question, look
 from scaffold.machine.software import COMMANDS, MODULES, PACKAGES
 from scaffold.project.answers import SETTINGS, next_answers
+from scaffold.project.folder import find_project, read_project
 from scaffold.project.read import read_text
+from scaffold.project.state import unapplied_answers
 
 COLORS = {OK: typer.colors.GREEN, WARNING: typer.colors.YELLOW, PROBLEM: typer.colors.RED}
 
@@ -94,16 +95,11 @@ def _tell(findings: Sequence[Finding]) -> Iterator[str]:
     """For people: a line for each finding, and one below it for what to change."""
     for finding in findings:
         mark = typer.style(f"{finding.mark:<8}", fg=COLORS[finding.mark])
-        yield f"{mark} {_printable(f'{finding.check}: {finding.found}')}"
+        yield f"{mark} {printable(f'{finding.check}: {finding.found}')}"
         if finding.change:
-            yield _printable(f"         -> {finding.change}")
+            yield printable(f"         -> {finding.change}")
     marks = [finding.mark for finding in findings]
     counts = {mark: marks.count(mark) for mark in (PROBLEM, WARNING) if mark in marks}
     words = [f"{count} {mark}{'s' if count > 1 else ''}" for mark, count in counts.items()]
     yield ""
     yield f"{' and '.join(words)}." if words else "This machine fits."
-
-
-def _printable(text: str) -> str:
-    """Without what a terminal would obey: some of it comes from other programs."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)

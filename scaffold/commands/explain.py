@@ -6,10 +6,11 @@ from scaffold.answers.catalog import Catalog, Component, load_catalog, template_
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.schema import Answers, find_feature, fits, is_on, resolve, schema, switch_key
 from scaffold.answers.settings import describe, toml_literal
-from scaffold.commands.diff import show_changes
+from scaffold.cache import remember
+from scaffold.commands.screen import show_changes
 from scaffold.project.changes import Change
 from scaffold.render.pages import write_page
-from scaffold.render.render import render_project
+from scaffold.render.project import render_project
 
 
 def list_features() -> None:
@@ -45,7 +46,9 @@ def explain_feature(name: str) -> None:
     feature = find_feature(catalog, name)
     typer.echo(write_page(catalog, feature))
     without, with_feature = without_and_with(catalog, feature)
-    before, after = (render_project(catalog, answers) for answers in (without, with_feature))
+    before, after = (
+        render_project(catalog, answers, remember) for answers in (without, with_feature)
+    )
     show_changes(
         Change(path, before.get(path), after.get(path))
         for path in sorted(before.keys() | after.keys())

@@ -9,14 +9,9 @@ from pathlib import Path
 import typer
 
 from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.schema import (
-    Answers,
-    check,
-    find_option,
-    parse_setting,
-    read_answers,
-    resolve,
-)
+from scaffold.answers.given import hardware_answers, typed_answers
+from scaffold.answers.schema import Answers, check, find_option, read_answers, resolve
+from scaffold.cache import remember
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.project.write import check_target, write_new
 from scaffold.render.launch import launch
@@ -63,7 +58,7 @@ def new_project(
             raise typer.Exit(130)
     else:
         answers = resolve(catalog, name_after(catalog, given, folder))
-    files = build_project(catalog, answers)
+    files = build_project(catalog, answers, remember)
     if print_file is not None:
         if print_file not in files:
             raise ScaffoldError(f"--print {print_file}: the files are {', '.join(files)}.")
@@ -88,23 +83,6 @@ def absolute(folder: Path) -> Path:
         return folder.resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
-
-
-def typed_answers(catalog: Catalog, settings: list[str], typed: Mapping[str, Value]) -> Answers:
-    """Those of the command line: typed options, then settings. Raises AnswerError."""
-    answers = {key: check(find_option(catalog, key), value) for key, value in typed.items()}
-    return answers | dict(parse_setting(catalog, setting) for setting in settings)
-
-
-def hardware_answers(
-    catalog: Catalog, accelerate_config: str | None, under: Answers, over: Answers
-) -> Answers:
-    """Those in a file of Accelerate, if one is named. Raises ScaffoldError."""
-    if accelerate_config is None:
-        return {}
-    from scaffold.answers.accelerate_import import read_accelerate_config
-
-    return read_accelerate_config(catalog, accelerate_config, under, over)
 
 
 def name_after(catalog: Catalog, given: Answers, folder: Path) -> Answers:

@@ -1,10 +1,6 @@
-"""`scaffold status`: what became of the files of a render, and what is left to do.
-
-Files are read, never run, and no link is followed out of the project.
-"""
+"""`scaffold status`: what became of the files of a render, and what is left to do."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,26 +10,24 @@ import typer
 
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.schema import Answers, resolve, schema
+from scaffold.answers.schema import Answers, resolve
 from scaffold.answers.settings import toml_literal
-from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.project.answers import SETTINGS, effective_answers, next_answers
-from scaffold.project.changes import Conflict
+from scaffold.commands.screen import printable
+from scaffold.errors import ScaffoldError
+from scaffold.merge.conflicts import Conflict
+from scaffold.project.answers import SETTINGS, effective_answers
+from scaffold.project.folder import find_project
+from scaffold.project.journal import UNDO
 from scaffold.project.moves import follow_moves
-from scaffold.project.pristine import FOLDER, Pristine, read_pristine
-from scaffold.project.read import read_text
-
-UNDO = f"{FOLDER}/undo.json"
-
-# the states of a file, in the order in which they are told
-UNTOUCHED, EDITED, MOVED, MOVED_EDITED = "untouched", "edited", "moved", "moved, edited"
-DELETED, UNREADABLE = "deleted", "unreadable"  # there is something in its place, but no text
-STATES = (EDITED, MOVED, MOVED_EDITED, DELETED, UNREADABLE, UNTOUCHED)
-
-Unapplied = dict[str, tuple[Value | None, Value | None]]
-
-
-# what a person sees
+from scaffold.project.pristine import Pristine, read_pristine
+from scaffold.project.state import (
+    STATES,
+    UNTOUCHED,
+    Unapplied,
+    file_states,
+    open_conflicts,
+    unapplied_answers,
+)
 
 
 @dataclass(frozen=True)
@@ -48,12 +42,13 @@ class Status:
 
 def show_status(folder: Path, as_json: bool) -> None:
     """Print the state of a project. Raises ScaffoldError if the folder holds none."""
+    folder = find_project(folder)
     catalog = load_catalog()
     status = read_status(catalog, folder)
     if as_json:
         typer.echo(json.dumps(as_object(status), indent=1))
     else:
-        typer.echo("\n".join(_printable(row) for row in _tell(catalog, folder, status)))
+        typer.echo("\n".join(printable(row) for row in _tell(catalog, folder, status)))
 
 
 def read_status(catalog: Catalog, folder: Path) -> Status:
@@ -157,87 +152,3 @@ def _tell_files(pristine: Pristine, states: Mapping[str, str]) -> Iterator[str]:
 
 def _show(value: Value | None) -> str:
     return "no effect" if value is None else toml_literal(value)
-
-
-def _printable(text: str) -> str:
-    """Without what a terminal would obey: some of it comes from files."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
-# files
-
-
-def file_states(folder: Path, pristine: Pristine) -> dict[str, str]:
-    """What became of each file of the render: one of STATES, by its path in the render.
-
-    Where moved files are, `follow_moves` tells.
-    """
-    pristine = follow_moves(folder, pristine)
-    return {name: _state(folder, pristine, name) for name in pristine.files}
-
-
-def _state(folder: Path, pristine: Pristine, name: str) -> str:
-    place = pristine.place(name)
-    try:
-        text = read_text(folder, place)
-    except ScaffoldError:
-        return UNREADABLE
-    if text is None:
-        return DELETED
-    if place == name:
-        return UNTOUCHED if text == pristine.files[name] else EDITED
-    return MOVED if text == pristine.files[name] else MOVED_EDITED
-
-
-def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:
-    """The conflicts in the files of the render that nobody has decided yet."""
-    conflicts = []
-    for name in pristine.files:
-        try:
-            text = read_text(folder, pristine.place(name))
-        except ScaffoldError:
-            continue
-        if text is not None:
-            conflicts += find_conflicts(pristine.place(name), text)
-    return conflicts
-
-
-def find_conflicts(path: str, text: str) -> list[Conflict]:
-    """The regions between conflict markers in a file, each with what is behind its last marker.
-
-    One marker alone, such as a line under a heading, is none.
-    """
-    conflicts: list[Conflict] = []
-    first = 0  # the line with the marker that opens the region, 0 outside of one
-    divided = False
-    if "<<<<<<<" not in text:
-        return conflicts
-    for number, line in enumerate(text.split("\n"), start=1):
-        line = line.rstrip("\r")
-        if re.match(r"<{7}( |$)", line):
-            first, divided = number, False
-        elif first and line == "=======":
-            divided = True
-        elif divided and re.match(r">{7}( |$)", line):
-            conflicts.append(Conflict(path, first, line[7:].strip()))
-            first, divided = 0, False
-    return conflicts
-
-
-# answers
-
-
-def unapplied_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Unapplied:
-    """Answers before and after, by key, that differ between the last render and scaffold.toml.
-
-    None for a setting that has no effect. Raises ScaffoldError if scaffold.toml is not valid.
-    """
-    before = effective_answers(catalog, pristine.answers)
-    try:
-        after = effective_answers(catalog, next_answers(catalog, folder, pristine, {}))
-    except AnswerError as error:
-        raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
-    keys = [key for key in schema(catalog) if before.get(key) != after.get(key)]
-    # a setting that this version has brought along is no answer of anyone
-    keys = [key for key in keys if key in pristine.answers]
-    return {key: (before.get(key), after.get(key)) for key in keys}

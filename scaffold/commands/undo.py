@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from scaffold.commands.update import find_project
+from scaffold.project.folder import find_project
 from scaffold.project.journal import locked, undo_last
 
 

@@ -1,33 +1,24 @@
 """`scaffold update`, `add` and `remove`: new answers or newer templates, merged into a project."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.schema import (
-    Answers,
-    find_feature,
-    parse_setting,
-    resolve,
-    schema,
-    switch_key,
-)
-from scaffold.answers.settings import rewrite_settings, toml_literal
-from scaffold.commands.new import hardware_answers, typed_answers
-from scaffold.commands.status import open_conflicts
-from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.merge import merge_files
-from scaffold.project.answers import SETTINGS, complete, next_answers
-from scaffold.project.changes import Change, Conflict, Plan
+from scaffold.answers.given import hardware_answers, typed_answers
+from scaffold.answers.schema import Answers, find_feature, parse_setting, switch_key
+from scaffold.answers.settings import toml_literal
+from scaffold.commands.plan import Plan, plan_update
+from scaffold.commands.screen import show_changes, tell_notes
+from scaffold.errors import AnswerError
+from scaffold.merge.conflicts import Conflict
+from scaffold.project.answers import SETTINGS, next_answers
+from scaffold.project.folder import find_project, read_project
 from scaffold.project.journal import apply_changes, locked
-from scaffold.project.moves import follow_moves
-from scaffold.project.pristine import PRISTINE, Pristine, read_pristine, write_pristine
-from scaffold.project.read import read_text, read_texts
-from scaffold.render.render import render_project
+from scaffold.project.pristine import PRISTINE, Pristine
+from scaffold.project.read import read_text
+from scaffold.project.state import open_conflicts
 
 
 def update_project(
@@ -80,7 +71,7 @@ def _run(
 ) -> None:
     folder = find_project(folder)
     with locked(folder) as notes:
-        _tell(notes)
+        tell_notes(notes)
         pristine = read_project(folder)
         _refuse_open_conflicts(folder, pristine)
         given = fresh(pristine.answers)
@@ -100,7 +91,7 @@ def _run(
             show_plan(plan)
         else:
             notes = apply_changes(folder, plan.changes)
-            _tell(notes)
+            tell_notes(notes)
             _report(plan)
     if plan.conflicts:
         raise typer.Exit(1)
@@ -108,38 +99,8 @@ def _run(
 
 def show_plan(plan: Plan) -> None:
     """The diff on standard output, the rest beside it."""
-    from scaffold.commands.diff import show_changes
-
     show_changes(change for change in plan.changes if change.path != PRISTINE)
-    _tell([*plan.notes, *_tell_conflicts(plan.conflicts)])
-
-
-def find_project(folder: Path) -> Path:
-    """The folder of a project. Raises ScaffoldError if it is none."""
-    try:
-        folder = folder.expanduser().resolve()
-        if not folder.is_dir():
-            raise ScaffoldError(f"{folder}: there is no such folder.")
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
-    if not (folder / PRISTINE).is_file():
-        read_pristine(folder)  # which says what is wrong with it
-    return folder
-
-
-def read_project(folder: Path) -> Pristine:
-    """What was generated last, with the moves of its owner. Raises ScaffoldError."""
-    pristine = follow_moves(folder, read_pristine(folder))
-    if _numbers(pristine.version) > _numbers(__version__):
-        raise ScaffoldError(
-            f"the project was written by scaffold {pristine.version}, and this is {__version__}: "
-            "install that version or a later one."
-        )
-    return pristine
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part) for part in version.split(".") if part.isdigit()]
+    tell_notes([*plan.notes, *_tell_conflicts(plan.conflicts)])
 
 
 def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
@@ -164,135 +125,8 @@ def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> No
 def _refuse_open_conflicts(folder: Path, pristine: Pristine) -> None:
     conflicts = open_conflicts(folder, pristine)
     if conflicts:
-        _tell([*_tell_conflicts(conflicts), "", _HOW_TO_GO_ON])
+        tell_notes([*_tell_conflicts(conflicts), "", _HOW_TO_GO_ON])
         raise typer.Exit(1)
-
-
-# the plan
-
-
-def plan_update(
-    catalog: Catalog, folder: Path, pristine: Pristine, answers: Mapping[str, Value]
-) -> Plan:
-    """What an update to these answers does to the files. Raises ScaffoldError."""
-    theirs = render_project(catalog, answers)
-    options = schema(catalog)
-    changed = {
-        key: (pristine.answers.get(key), value)
-        for key, value in answers.items()
-        if key in options and pristine.answers.get(key) != value
-    }
-    places = {pristine.place(name) for name in (*pristine.files, *theirs)}
-    mine = {place: text for place in places if (text := read_text(folder, place)) is not None}
-    # other code of the owner may need what an update takes away
-    mine |= read_texts(folder, (), {".py"})
-    causes = _Causes(catalog, pristine, answers, changed)
-    merged = merge_files(
-        replace(pristine, files=_without_settings(pristine.files)),
-        mine,
-        _without_settings(theirs),
-        causes.name,
-    )
-    merged.files[pristine.place(SETTINGS)] = _next_settings(
-        catalog, pristine, mine, theirs, answers
-    )
-    after = write_pristine(
-        replace(
-            pristine,
-            version=__version__,
-            answers=answers,
-            files=theirs,
-            moved=_moved(pristine, theirs),
-        )
-    )
-    changes = [
-        Change(path, mine.get(path), text)
-        for path, text in merged.files.items()
-        if mine.get(path) != text
-    ]
-    before = (folder / PRISTINE).read_text(encoding="utf-8")
-    if after != before:
-        changes.append(Change(PRISTINE, before, after))
-    return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), tuple(merged.notes))
-
-
-def _without_settings(files: Mapping[str, str]) -> dict[str, str]:
-    return {name: text for name, text in files.items() if name != SETTINGS}
-
-
-def _moved(pristine: Pristine, theirs: Mapping[str, str]) -> dict[str, str]:
-    return {name: path for name, path in pristine.moved.items() if name in theirs}
-
-
-def _next_settings(
-    catalog: Catalog,
-    pristine: Pristine,
-    mine: Mapping[str, str],
-    theirs: Mapping[str, str],
-    answers: Mapping[str, Value],
-) -> str:
-    """The text of scaffold.toml, which is the owner's with the new answers in it."""
-    own = mine.get(pristine.place(SETTINGS))
-    if own is None:
-        return theirs[SETTINGS]
-    if own == pristine.files.get(SETTINGS):
-        return theirs[SETTINGS]
-    return rewrite_settings(
-        catalog, own, answers, pristine.answers, rendered=pristine.files.get(SETTINGS)
-    )
-
-
-class _Causes:
-    """Names the answer that a change comes from, with a render for each where there are several."""
-
-    def __init__(
-        self,
-        catalog: Catalog,
-        pristine: Pristine,
-        answers: Mapping[str, Value],
-        changed: Mapping[str, tuple[Value | None, Value | None]],
-    ) -> None:
-        self.catalog = catalog
-        self.pristine = pristine
-        self.answers = answers
-        self.changed = changed
-        self.renders: dict[str, dict[str, str]] | None = None
-
-    def name(self, path: str, text: str) -> str:
-        """The cause of a conflict about these lines of a file, as KEY = VALUE."""
-        keys = list(self.changed)
-        if len(keys) > 1:
-            keys = [key for key in keys if self._brings(key, path, text)] or keys
-        if not keys:
-            return f"scaffold {__version__}"
-        return ", ".join(f"{key} = {toml_literal(self.answers[key])}" for key in keys)
-
-    def _brings(self, key: str, path: str, text: str) -> bool:
-        """Whether this answer alone adds or removes one of the lines."""
-        if self.renders is None:
-            self.renders = dict(self._render_each())
-        if key not in self.renders:
-            return False
-        before, after = (
-            {row.strip() for row in files.get(path, "").splitlines()}
-            for files in (self.pristine.files, self.renders[key])
-        )
-        rows = {row.strip() for row in text.splitlines() if row.strip()}
-        return bool(rows & (before ^ after))
-
-    def _render_each(self) -> Iterator[tuple[str, dict[str, str]]]:
-        options = schema(self.catalog)
-        known = {key: value for key, value in self.pristine.answers.items() if key in options}
-        for key in self.changed:
-            given = complete(self.catalog, {key: self.answers[key]}, known)
-            try:
-                yield key, self._render(given, key)
-            except AnswerError:  # it goes only with the others
-                continue
-
-    def _render(self, given: Mapping[str, Value], key: str) -> dict[str, str]:
-        answers = resolve(self.catalog, given, {key})
-        return render_project(self.catalog, answers)
 
 
 # what a person sees
@@ -301,11 +135,6 @@ _HOW_TO_GO_ON = (
     "In each place, keep your lines, the new ones or a mix, and delete the four markers. "
     "`scaffold status` lists what is left; `scaffold undo` takes the update back."
 )
-
-
-def _tell(notes: Collection[str]) -> None:
-    for note in notes:
-        typer.echo(note, err=True)
 
 
 def _tell_conflicts(conflicts: Collection[Conflict]) -> Iterator[str]:

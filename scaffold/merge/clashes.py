@@ -71,7 +71,9 @@ def _go_together(three: Three, unit: Unit, mine: Unit, theirs: Unit) -> bool:
 def merge_pair(three: Three, base: Unit, mine: Unit, theirs: Unit) -> Unit | None:
     if mine.same == theirs.same:
         return mine
-    return merge_unit(base, mine, theirs) if three.kind in (PYTHON, TOML) else None
+    if three.kind not in (PYTHON, TOML):
+        return None
+    return merge_unit(base, mine, theirs, three.merge_lines)
 
 
 def _both_fit(three: Three, gap: int) -> bool:

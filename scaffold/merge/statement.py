@@ -75,8 +75,14 @@ class Splice:
     text: str
 
 
-def merge_unit(base: Unit, mine: Unit, theirs: Unit) -> Unit | None:
-    """The owner's unit with the other side's change in it. None if they do not go together."""
+MergeLines = Callable[[str, str, str], str | None]  # merges three texts, None if they clash
+
+
+def merge_unit(base: Unit, mine: Unit, theirs: Unit, merge_lines: MergeLines) -> Unit | None:
+    """The owner's unit with the other side's change in it. None if they do not go together.
+
+    A docstring is merged by `merge_lines`.
+    """
     if base.is_comment or mine.is_comment or theirs.is_comment:
         return None
     if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
@@ -84,7 +90,7 @@ def merge_unit(base: Unit, mine: Unit, theirs: Unit) -> Unit | None:
     if base.key == mine.key:  # the owner changed a comment
         return _with_comment(base, mine, theirs)
     flat = [_flat_text(unit) for unit in (base, mine, theirs)]
-    text = _merge_docstring(*flat) if _is_docstring(flat[1]) else merge_text(*flat)
+    text = merge_lines(*flat) if _is_docstring(flat[1]) else merge_text(*flat)
     if text is None:
         return None
     width = indent_of(mine.lines[0])
@@ -371,20 +377,3 @@ def _layout(text: str, width: int, mine: Unit) -> str:
 
 def _is_docstring(text: str) -> bool:
     return bool(re.match(r"[rR]?(\"\"\"|''')", text))
-
-
-def _merge_docstring(base: str, mine: str, theirs: str) -> str | None:
-    """The text merged line by line."""
-    from scaffold.merge.units import TEXT, split_lines
-    from scaffold.merge.weave import Clash, weave
-
-    texts = [split_lines(text) for text in (base, mine, theirs)]
-    if max(map(len, texts)) < 2:
-        return None
-    pieces = weave(texts[0], texts[1], texts[2], TEXT).merge()
-    rows: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, Clash):
-            return None
-        rows += [""] * piece.blanks + list(piece.lines)
-    return "\n".join(rows)

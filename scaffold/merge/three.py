@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.align import Side
+from scaffold.merge.statement import MergeLines
 from scaffold.merge.units import Unit
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
@@ -17,6 +18,7 @@ class Three:
     mine: Side
     theirs: Side
     kind: str
+    merge_lines: MergeLines  # for docstrings
     union: bool  # whether lines of text that both sides insert at one spot may stand together
 
     def opens_for_next(self, side: Side, gap: int) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from scaffold.merge.align import Side, align, role
 from scaffold.merge.clashes import find_clashes, merge_pair
 from scaffold.merge.three import Region, Three, contains, parent
-from scaffold.merge.units import PYTHON, Unit
+from scaffold.merge.units import PYTHON, TEXT, Unit, split_lines
 
 
 @dataclass(frozen=True)
@@ -265,4 +265,17 @@ def weave(
     indent: str = "    ",
     union: bool = False,
 ) -> Weave:
-    return Weave(base, align(base, mine), align(base, theirs), kind, union, indent)
+    return Weave(base, align(base, mine), align(base, theirs), kind, merge_lines, union, indent)
+
+
+def merge_lines(base: str, mine: str, theirs: str) -> str | None:
+    """The text merged line by line. None where a person must decide, or if it has one line."""
+    texts = [split_lines(text) for text in (base, mine, theirs)]
+    if max(map(len, texts)) < 2:
+        return None
+    rows: list[str] = []
+    for piece in weave(texts[0], texts[1], texts[2], TEXT).merge():
+        if isinstance(piece, Clash):
+            return None
+        rows += [""] * piece.blanks + list(piece.lines)
+    return "\n".join(rows)

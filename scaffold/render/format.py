@@ -1,20 +1,24 @@
 """The last step of rendered Python: its names are checked, and black formats it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from scaffold import __version__
-from scaffold.cache import remember
 from scaffold.render.imports import LINE_LENGTH
 from scaffold.render.places import Line
 from scaffold.render.validate import check_names
 
+# what was made for a key before, or what is made now
+Remember = Callable[[str, Callable[[], str]], str]
 
-def finish(name: str, text: str, origins: Sequence[Line], unformatted: bool) -> str:
+
+def finish(
+    name: str, text: str, origins: Sequence[Line], unformatted: bool, remember: Remember
+) -> str:
     """The text as it is written. Raises TemplateError for what `check_names` finds.
 
-    Both steps take most of a command's time, and most files come out the same in the next one, so
-    that what comes out is kept for it.
+    Both steps take most of a command's time, and most files come out the same in the next one:
+    `remember` may keep what comes out.
     """
 
     def make() -> str:
@@ -22,6 +26,11 @@ def finish(name: str, text: str, origins: Sequence[Line], unformatted: bool) -> 
         return _format(text) if unformatted else text
 
     return remember(f"{__version__} {black_version()} {name} {unformatted}\n{text}", make)
+
+
+def make_anew(key: str, make: Callable[[], str]) -> str:
+    """Remembers nothing."""
+    return make()
 
 
 @cache

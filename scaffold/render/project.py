@@ -1,14 +1,147 @@
-"""What is written to a new project's folder: the rendered files, and their pristine copy."""
+"""Renders a project from answers, in memory."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
+from scaffold.answers.schema import applies
+from scaffold.answers.settings import write_settings
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
-from scaffold.render.render import render_project
+from scaffold.render.folders import (
+    active_components,
+    check_fragment_targets,
+    collect_files,
+    collect_fragments,
+    source_folders,
+)
+from scaffold.render.format import Remember, finish, make_anew
+from scaffold.render.imports import LINE_LENGTH, merge_imports, split_imports
+from scaffold.render.places import Directive, Fragment, Line, Part, compose, is_empty, read_lines
+from scaffold.render.validate import check_config
+from scaffold.render.values import build_context, build_environment, python_literal
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
-def build_project(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
-    """The text of each file, by its path with '/' in it."""
-    files = render_project(catalog, answers)
+def build_project(
+    catalog: Catalog, answers: Mapping[str, Value], remember: Remember = make_anew
+) -> dict[str, str]:
+    """What is written to a new project's folder: the rendered files, and their pristine copy."""
+    files = render_project(catalog, answers, remember)
     return {PRISTINE: write_pristine(Pristine(__version__, answers, files)), **files}
+
+
+def render_project(
+    catalog: Catalog, answers: Mapping[str, Value], remember: Remember = make_anew
+) -> dict[str, str]:
+    """The text of each file of a project, by its path with '/' in it.
+
+    `answers` are complete and checked, as `answers.schema.resolve` returns them; `remember` may
+    keep what takes long to make. Writes nothing. Raises TemplateError for a fault in the templates.
+    """
+    components = active_components(catalog, answers)
+    context = build_context(catalog, answers, components)
+    environment = build_environment()
+    folders = source_folders(catalog, answers, components)
+    paths = collect_files(folders)
+    modules = {Path(name).stem for name in paths if name.endswith(".py")}
+    sources: dict[str, list[Line]] = {}
+    composed: set[str] = set()
+    for name, path in paths.items():
+        lines = read_lines(path)
+        if name.endswith(".py"):
+            fragments = collect_fragments(folders, name)
+            if is_empty(lines, fragments):
+                continue
+            if name == "train.py":
+                fragments.append(_config_fields(lines, components, catalog, answers))
+            if fragments:
+                composed.add(name)
+            lines = _compose(lines, fragments, modules)
+        sources[name] = lines
+    check_fragment_targets(folders, paths)
+    context["files"] = sorted(sources)
+    files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
+    finished = {}
+    for name, text in files.items():
+        if name.endswith(".py"):
+            # one that nothing was put into is formatted as it is: a test sees to that
+            unformatted = name in composed or text != _join(sources[name])
+            finished[name] = finish(name, text, sources[name], unformatted, remember)
+    check_config(files, sources)
+    files |= finished
+    files["scaffold.toml"] = write_settings(catalog, answers)
+    return dict(sorted(files.items()))
+
+
+def _config_fields(
+    base: list[Line], components: list[Component], catalog: Catalog, answers: Mapping[str, Value]
+) -> Fragment:
+    """A field of Config for each setting that the script itself reads."""
+    lines = [
+        line
+        for component in components
+        for option in component.options
+        if option.config and applies(catalog, option, answers)
+        for line in _config_field(component, option, answers[option.key])
+    ]
+    return Fragment((), (Part(Directive(base[0], 0, "slot", "config"), tuple(lines)),))
+
+
+def _config_field(component: Component, option: Option, value: Value) -> list[Line]:
+    """One field, with its comment behind it, or above it where the line is too long."""
+    values = ", ".join(python_literal(choice.value) for choice in option.choices)
+    kind = f"Literal[{values}]" if option.type == "choice" else option.type
+    head, comment = f"{option.field}: {kind} = ", f"# {option.comment}"
+    field = f"{head}{{{{ {option.key} | python }}}}"
+    if len(f"    {head}{python_literal(value)}  {comment}") <= LINE_LENGTH:
+        rows = [f"{field}  {comment}"]
+    else:
+        rows = [comment, field]
+    number = line_of(component.manifest, f"[options.{option.name}]")
+    return [Line(row, component.manifest, number) for row in rows]
+
+
+def _compose(base: list[Line], fragments: list[Fragment], modules: set[str]) -> list[Line]:
+    """A Python file with all fragments in place and all imports merged."""
+    start, end = split_imports(base)
+    blocks = [base[start:end], *(fragment.imports for fragment in fragments)]
+    imports = merge_imports(blocks, modules)
+    if imports and start == end:  # below a docstring: blank lines as black has them
+        blank = Line("", base[0].path, end)
+        imports = [blank, *imports, blank]
+    return [*base[:start], *imports, *compose(base[end:], fragments)]
+
+
+def _fill(environment: "Environment", lines: list[Line], context: Mapping[str, Any]) -> str:
+    """The text of the lines with the values of the answers in it."""
+    import jinja2
+
+    text = _join(lines)
+    if not re.search("{[{%#]", text):
+        return text
+    try:
+        return environment.from_string(text).render(context)
+    except jinja2.TemplateSyntaxError as error:
+        raise lines[error.lineno - 1].error(error.message or "is not Jinja") from None
+    except jinja2.UndefinedError as error:
+        number = _template_line(error)
+        raise lines[number - 1].error(str(error)) from None
+
+
+def _join(lines: list[Line]) -> str:
+    return "".join(f"{line.text}\n" for line in lines)
+
+
+def _template_line(error: BaseException) -> int:
+    """The line of the template in which an error of Jinja arose."""
+    number, trace = 1, error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == "<template>":
+            number = trace.tb_lineno
+        trace = trace.tb_next
+    return number

@@ -1,11 +1,10 @@
-"""Writes what was merged, and conflicts with both sides and the base between markers."""
+"""The text of what was merged, with its conflicts between markers."""
 
 from collections.abc import Callable, Sequence
 
+from scaffold.merge.conflicts import frame
 from scaffold.merge.units import Unit
 from scaffold.merge.weave import Clash, Piece
-
-YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| generated before", "=======", ">>>>>>> "
 
 
 def choose_mine(pieces: Sequence[Piece]) -> list[Unit]:
@@ -47,11 +46,6 @@ def write_pieces(
         conflicts.append((len(rows) + 1, cause))
         rows += frame(mine, base, theirs, cause)
     return "".join(f"{row}\n" for row in rows), conflicts
-
-
-def frame(mine: Sequence[str], base: Sequence[str], theirs: Sequence[str], cause: str) -> list[str]:
-    """The lines of one conflict."""
-    return [YOURS, *mine, BASE, *base, MIDDLE, *theirs, NEW + cause]
 
 
 def _rows(units: Sequence[Unit]) -> list[str]:

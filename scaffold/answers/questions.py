@@ -1,0 +1,282 @@
+"""Which questions are open for the answers so far, and what they say: no terminal, no disk.
+
+Which questions there are follows from the answers so far, and is worked out again after each one.
+Going back takes back the last reply, so that no answer outlives the question it belongs to.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from scaffold.answers import hardware
+from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value
+from scaffold.answers.schema import (
+    Answers,
+    applies,
+    check,
+    fits,
+    is_on,
+    parse_text,
+    resolve,
+    schema,
+    switch_key,
+)
+from scaffold.errors import AnswerError
+
+FEATURES, FINER = "features", "finer"  # the keys of the two questions about no single setting
+
+Typed = str | list[str]  # a list from a menu with boxes
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question: a line to type on, or a menu where there are choices."""
+
+    key: str
+    text: str
+    default: Typed
+    parse: Callable[[Any], Answers]  # raises AnswerError
+    choices: tuple[Choice, ...] = ()  # those that are left
+    ruled_out: Mapping[str, str] = field(default_factory=dict)  # further choices, and why not
+    help: str = ""
+    accelerate_key: str = ""  # where Accelerate calls it by another name
+
+
+@dataclass
+class Interview:
+    """What is known so far. `next_question`, `answer` and `take_back` lead through it."""
+
+    catalog: Catalog
+    given: Answers
+    remembered: Answers  # offered in place of defaults: what was answered before going back
+    replies: dict[str, Answers] = field(default_factory=dict)  # by question, in their order
+    previous: Answers | None = None  # of the project that is updated; None: it is a new one
+    kept: Answers = field(default_factory=dict)  # of what is offered, what stays unless it is asked
+
+    def asked(self) -> Answers:
+        return {key: v for reply in self.replies.values() for key, v in reply.items()}
+
+    def resolve(self, more: Mapping[str, Value] | None = None) -> Answers:
+        """All answers as they stand, with defaults. Raises AnswerError if `more` can't be."""
+        answers = {**self.given, **self.asked(), **(more or {})}
+        answers.pop(FINER, None)
+        resolved = resolve(self.catalog, answers)
+        options = schema(self.catalog)
+        kept = {
+            key: value
+            for key, value in self.kept.items()
+            if key not in answers and applies(self.catalog, options[key], resolved)
+        }
+        return resolve(self.catalog, {**kept, **answers}) if kept else resolved
+
+    def next_question(self) -> Question | None:
+        """The first question that is open and has no reply yet, None after the last one."""
+        key = next((key for key in open_questions(self) if key not in self.replies), "")
+        return make_question(self, key) if key else None
+
+    def parse(self, question: Question, typed: Typed) -> Answers:
+        """The answers that a reply stands for. Raises AnswerError if they can't be."""
+        answers = question.parse(typed)
+        self.resolve(answers)
+        return answers
+
+    def answer(self, question: Question, answers: Answers) -> None:
+        """Note what `parse` returned."""
+        defaults = {FINER: False, **self.resolve()}
+        for key, value in answers.items():
+            # a default that was accepted is left out: it may follow from answers that change
+            self.remembered.pop(key, None)
+            if value != defaults[key]:
+                self.remembered[key] = value
+        self.replies[question.key] = answers
+
+    def take_back(self) -> str:
+        """Open the last question again. Returns its key."""
+        key, _ = self.replies.popitem()
+        return key
+
+
+def begin(
+    catalog: Catalog,
+    given: Answers,
+    folder_name: str,
+    previous: Answers | None = None,
+    imported: Collection[str] = (),
+) -> Interview:
+    """An interview that asks for what is not given.
+
+    A new project is offered the name of its folder. The `previous` answers are those of a project
+    that is to be updated: they are offered in place of defaults, and stay where nothing is asked.
+    So are those of the given ones that were `imported` from a file of Accelerate and that only some
+    launchers need, if the launcher is yet to be chosen. Raises AnswerError for given answers that
+    are not allowed.
+    """
+    options = schema(catalog)
+    offered = {key: given[key] for key in imported if hardware.LAUNCHER in options[key].when}
+    if hardware.LAUNCHER in given:
+        offered = {}
+    own = _name_after(catalog, folder_name) if previous is None else _own_answers(catalog, previous)
+    own |= offered
+    interview = Interview(
+        catalog,
+        given={key: value for key, value in given.items() if key not in offered},
+        remembered=dict(own),
+        previous=previous,
+        kept={k: v for k, v in own.items() if options[k].finer or not options[k].question},
+    )
+    interview.resolve()
+    return interview
+
+
+def _name_after(catalog: Catalog, folder_name: str) -> Answers:
+    """The folder's name as the project's, if it can be."""
+    try:
+        return {"project.name": check(schema(catalog)["project.name"], folder_name)}
+    except AnswerError:
+        return {}
+
+
+def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
+    """The previous answers that had an effect, but those that follow from the name alone."""
+    options = schema(catalog)
+    allowed: Answers = {}
+    for key, option in options.items():
+        with suppress(AnswerError):  # an answer of another version
+            allowed[key] = check(option, previous.get(key, option.default))
+    usual = resolve(catalog, {k: v for k, v in allowed.items() if k == "project.name"})
+    allowed = {**usual, **allowed}
+    return {
+        key: allowed[key]
+        for key, option in options.items()
+        if key in previous
+        and applies(catalog, option, allowed)
+        and (allowed[key] != usual[key] or key == "project.name")
+    }
+
+
+# which questions there are
+
+
+def open_questions(interview: Interview) -> Iterator[str]:
+    """The keys of the questions that the answers so far leave, answered or not, in order."""
+    options = _options_to_ask(interview)
+    coarse = [option.key for option in options if not option.finer]
+    finer = [option.key for option in options if option.finer]
+    plain = interview.catalog.plain_tables
+    yield from (key for key in coarse if key.rpartition(".")[0] in plain)
+    if _features_to_ask(interview):
+        yield FEATURES
+    yield from (key for key in coarse if key.rpartition(".")[0] not in plain)
+    if finer:
+        yield FINER
+    if interview.asked().get(FINER):
+        yield from finer
+
+
+def _options_to_ask(interview: Interview) -> list[Option]:
+    answers = interview.resolve()
+    switches = [switch_key(feature) for feature in _features_to_ask(interview)]
+    return [
+        option
+        for option in schema(interview.catalog).values()
+        if option.question
+        and option.key not in {*interview.given, *switches}
+        and applies(interview.catalog, option, answers)
+        and _is_open(interview, option, answers)
+    ]
+
+
+def _features_to_ask(interview: Interview) -> list[Component]:
+    answers = interview.resolve()
+    features = sorted(interview.catalog.features.values(), key=lambda feature: feature.name)
+    return [
+        feature
+        for feature in features
+        if not feature.switch
+        and switch_key(feature) not in interview.given
+        and fits(interview.catalog, feature, answers)
+    ]
+
+
+def _is_open(interview: Interview, option: Option, answers: Mapping[str, Value]) -> bool:
+    """Whether the other answers leave more than one value."""
+    if option.key == "hardware.num_processes":
+        return answers["hardware.distributed_type"] != "NO"
+    if option.type in ("bool", "choice"):
+        return len(_choices(option)) - len(_rule_out(interview, option)) > 1
+    return True
+
+
+def _choices(option: Option) -> tuple[Choice, ...]:
+    return (Choice("yes", ""), Choice("no", "")) if option.type == "bool" else option.choices
+
+
+def _rule_out(interview: Interview, option: Option) -> dict[str, str]:
+    """The choices that can't stand beside the answers so far, and why."""
+    reasons = {}
+    for choice in _choices(option):
+        try:
+            interview.resolve({option.key: parse_text(option, choice.value)})
+        except AnswerError as error:
+            reasons[choice.value] = str(error)
+    return reasons
+
+
+# what they say
+
+
+def make_question(interview: Interview, key: str) -> Question:
+    defaults = interview.resolve() | interview.remembered
+    if key == FEATURES:
+        return _feature_question(_features_to_ask(interview), defaults)
+    if key == FINER:
+        finer = [option.key for option in _options_to_ask(interview) if option.finer]
+        tables = dict.fromkeys(key.split(".")[-2] for key in finer)
+        keep = "keep their defaults" if interview.previous is None else "keep them as they are"
+        return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
+    option = schema(interview.catalog)[key]
+    ruled_out = _rule_out(interview, option)
+    choices = tuple(choice for choice in _choices(option) if choice.value not in ruled_out)
+    default = as_shown(defaults[key])
+    if choices and default not in [choice.value for choice in choices]:
+        # what was answered before going back is no longer allowed
+        default = as_shown(interview.resolve()[key])
+    accelerate_key = option.accelerate.rpartition(".")[2]
+    return Question(
+        key=key,
+        text=option.question,
+        default=default,
+        parse=lambda typed: {key: parse_text(option, typed or default)},
+        choices=choices,
+        ruled_out=ruled_out,
+        help="" if choices else option.comment,
+        accelerate_key="" if accelerate_key == option.name else accelerate_key,
+    )
+
+
+def _feature_question(features: list[Component], defaults: Answers) -> Question:
+    return Question(
+        key=FEATURES,
+        text="Which features?",
+        default=[feature.name for feature in features if is_on(feature, defaults)],
+        parse=lambda typed: {switch_key(feature): feature.name in typed for feature in features},
+        choices=tuple(Choice(feature.name, feature.help) for feature in features),
+    )
+
+
+def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
+    return Question(
+        key=FINER,
+        text="Go through the finer settings?",
+        default=as_shown(default),
+        parse=lambda typed: {FINER: typed == "yes"},
+        choices=(Choice("no", keep), Choice("yes", f"of {', '.join(tables)}")),
+    )
+
+
+def as_shown(value: Value) -> str:
+    """A value as it is typed and told."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,154 @@
+"""What an update does to the files of a project, computed before anything is written."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scaffold import __version__
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.schema import resolve, schema
+from scaffold.answers.settings import rewrite_settings, toml_literal
+from scaffold.cache import remember
+from scaffold.errors import AnswerError
+from scaffold.merge.conflicts import Conflict
+from scaffold.merge.files import merge_files
+from scaffold.project.answers import SETTINGS, complete
+from scaffold.project.changes import Change
+from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.project.read import read_text, read_texts
+from scaffold.render.project import render_project
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An update, or what else a command would do."""
+
+    answers: Mapping[str, Value]
+    changed: Mapping[str, tuple[Value | None, Value | None]]  # answers: before and after, by key
+    changes: tuple[Change, ...]  # that of pristine.json is last
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...]  # what was decided for the owner, a sentence each
+
+
+def plan_update(
+    catalog: Catalog, folder: Path, pristine: Pristine, answers: Mapping[str, Value]
+) -> Plan:
+    """What an update to these answers does to the files. Raises ScaffoldError."""
+    theirs = render_project(catalog, answers, remember)
+    options = schema(catalog)
+    changed = {
+        key: (pristine.answers.get(key), value)
+        for key, value in answers.items()
+        if key in options and pristine.answers.get(key) != value
+    }
+    places = {pristine.place(name) for name in (*pristine.files, *theirs)}
+    mine = {place: text for place in places if (text := read_text(folder, place)) is not None}
+    # other code of the owner may need what an update takes away
+    mine |= read_texts(folder, (), {".py"})
+    causes = _Causes(catalog, pristine, answers, changed)
+    merged = merge_files(
+        replace(pristine, files=_without_settings(pristine.files)),
+        mine,
+        _without_settings(theirs),
+        causes.name,
+    )
+    merged.files[pristine.place(SETTINGS)] = _next_settings(
+        catalog, pristine, mine, theirs, answers
+    )
+    after = write_pristine(
+        replace(
+            pristine,
+            version=__version__,
+            answers=answers,
+            files=theirs,
+            moved=_moved(pristine, theirs),
+        )
+    )
+    changes = [
+        Change(path, mine.get(path), text)
+        for path, text in merged.files.items()
+        if mine.get(path) != text
+    ]
+    before = (folder / PRISTINE).read_text(encoding="utf-8")
+    if after != before:
+        changes.append(Change(PRISTINE, before, after))
+    return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), tuple(merged.notes))
+
+
+def _without_settings(files: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in files.items() if name != SETTINGS}
+
+
+def _moved(pristine: Pristine, theirs: Mapping[str, str]) -> dict[str, str]:
+    return {name: path for name, path in pristine.moved.items() if name in theirs}
+
+
+def _next_settings(
+    catalog: Catalog,
+    pristine: Pristine,
+    mine: Mapping[str, str],
+    theirs: Mapping[str, str],
+    answers: Mapping[str, Value],
+) -> str:
+    """The text of scaffold.toml, which is the owner's with the new answers in it."""
+    own = mine.get(pristine.place(SETTINGS))
+    if own is None:
+        return theirs[SETTINGS]
+    if own == pristine.files.get(SETTINGS):
+        return theirs[SETTINGS]
+    return rewrite_settings(
+        catalog, own, answers, pristine.answers, rendered=pristine.files.get(SETTINGS)
+    )
+
+
+class _Causes:
+    """Names the answer that a change comes from, with a render for each where there are several."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        pristine: Pristine,
+        answers: Mapping[str, Value],
+        changed: Mapping[str, tuple[Value | None, Value | None]],
+    ) -> None:
+        self.catalog = catalog
+        self.pristine = pristine
+        self.answers = answers
+        self.changed = changed
+        self.renders: dict[str, dict[str, str]] | None = None
+
+    def name(self, path: str, text: str) -> str:
+        """The cause of a conflict about these lines of a file, as KEY = VALUE."""
+        keys = list(self.changed)
+        if len(keys) > 1:
+            keys = [key for key in keys if self._brings(key, path, text)] or keys
+        if not keys:
+            return f"scaffold {__version__}"
+        return ", ".join(f"{key} = {toml_literal(self.answers[key])}" for key in keys)
+
+    def _brings(self, key: str, path: str, text: str) -> bool:
+        """Whether this answer alone adds or removes one of the lines."""
+        if self.renders is None:
+            self.renders = dict(self._render_each())
+        if key not in self.renders:
+            return False
+        before, after = (
+            {row.strip() for row in files.get(path, "").splitlines()}
+            for files in (self.pristine.files, self.renders[key])
+        )
+        rows = {row.strip() for row in text.splitlines() if row.strip()}
+        return bool(rows & (before ^ after))
+
+    def _render_each(self) -> Iterator[tuple[str, dict[str, str]]]:
+        options = schema(self.catalog)
+        known = {key: value for key, value in self.pristine.answers.items() if key in options}
+        for key in self.changed:
+            given = complete(self.catalog, {key: self.answers[key]}, known)
+            try:
+                yield key, self._render(given, key)
+            except AnswerError:  # it goes only with the others
+                continue
+
+    def _render(self, given: Mapping[str, Value], key: str) -> dict[str, str]:
+        answers = resolve(self.catalog, given, {key})
+        return render_project(self.catalog, answers, remember)

@@ -1,0 +1,47 @@
+"""What several commands show."""
+
+import os
+import sys
+from collections.abc import Collection, Iterable, Mapping
+
+import typer
+
+from scaffold.project.changes import Change
+from scaffold.project.patch import NO_RENAMES, unified_diff
+
+
+def tell_notes(notes: Collection[str]) -> None:
+    """Print sentences beside the output."""
+    for note in notes:
+        typer.echo(note, err=True)
+
+
+def show_changes(changes: Iterable[Change], renamed_from: Mapping[str, str] = NO_RENAMES) -> None:
+    """Print a patch, with colour in a terminal. Ends quietly if nobody reads on."""
+    colour = _wants_colour()
+    try:
+        sys.stdout.flush()  # what was printed as text comes first
+        out = sys.stdout.buffer
+        for line in unified_diff(changes, renamed_from):
+            shown = typer.style(line, fg=_colour(line)) if colour and _colour(line) else line
+            out.write(f"{shown}\n".encode(errors="surrogateescape"))
+        out.flush()
+    except BrokenPipeError:
+        # what is left in the buffer goes nowhere, or Python would complain when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _wants_colour() -> bool:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+def _colour(line: str) -> str | None:
+    if line.startswith(("+++ ", "--- ", "diff --git ")):
+        return "white"
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+
+
+def printable(text: str) -> str:
+    """Without what a terminal would obey: some of it comes from files or other programs."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -1,0 +1,96 @@
+"""One file on its way through a merge."""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scaffold.merge import dialect
+from scaffold.merge.names import (
+    REPEATED_IMPORT,
+    UNDEFINED,
+    UNUSED_IMPORT,
+    find_faults,
+    mend_imports,
+)
+from scaffold.merge.three import Region
+from scaffold.merge.units import PYTHON, TEXT, TOML, Unit
+from scaffold.merge.weave import Piece, Weave
+from scaffold.merge.write import choose_mine, write_units
+
+
+class Generated(Protocol):
+    """What was generated last: texts by path, and where the owner has moved some of them since."""
+
+    @property
+    def files(self) -> Mapping[str, str]: ...
+
+    @property
+    def moved(self) -> Mapping[str, str]: ...
+
+    def place(self, name: str) -> str:
+        """The path in the project of what was generated as `name`."""
+        ...
+
+
+@dataclass
+class OpenFile:
+    """One file on its way: everything that is known about its merge."""
+
+    name: str  # in the render
+    path: str  # in the project
+    kind: str
+    ending: dialect.Ending
+    texts: tuple[str, str, str]  # base, mine, theirs with plain newlines
+    layout: dialect.Layout | None = None
+    units: tuple[list[Unit], list[Unit], list[Unit]] = ([], [], [])
+    renames: dialect.Renames = field(default_factory=dialect.Renames)
+    doubts: dict[Region, str] = field(default_factory=dict)
+    woven: Weave = field(init=False)  # as soon as all files are in their dialects
+
+
+def kind_of(name: str) -> str:
+    return {"py": PYTHON, "toml": TOML}.get(name.rpartition(".")[2], TEXT)
+
+
+def open_file(name: str, path: str, base: str, own: str, new: str) -> OpenFile:
+    text, ending = dialect.take_ending(own)
+    return OpenFile(name, path, kind_of(name), ending, (base, text, new))
+
+
+def broken_line(text: str) -> int | None:
+    """The line at which a file stops being Python. None if it is."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except ValueError:  # what is no UTF-8
+        return 1
+    return None
+
+
+def mended_text(file: OpenFile, pieces: Sequence[Piece]) -> str:
+    """The merged text, the owner's in conflicts, its imports as its code needs them."""
+    text = write_units(choose_mine(pieces))
+    _, own, new = file.texts
+    before = find_faults(own)
+    kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
+    for _ in range(8):
+        faults = [
+            fault for fault in find_faults(text) if fault.kind in kinds and fault not in before
+        ]
+        mended = mend_imports(text, faults, (new, own))
+        if mended == text:
+            break
+        text = mended
+    return text
+
+
+def laid_out(file: OpenFile, text: str) -> str:
+    """The text as black has it, if that is how the owner's file is laid out as a whole."""
+    if file.layout and file.layout.width is not None:
+        try:
+            return file.layout.put_on(text)
+        except ValueError:  # InvalidInput: black can't read it, and the text stands as merged
+            return text
+    return text

@@ -1,0 +1,205 @@
+"""Merges an edited project with a new render of it, in memory.
+
+Three versions of each file: as it was generated, as its owner made it, as it would be generated
+now. `merge_files` puts them together; `weave.py` says how one file is merged.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scaffold.merge import dialect
+from scaffold.merge.conflicts import Conflict, frame
+from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
+from scaffold.merge.names import module_of
+from scaffold.merge.reorder import find_order, follow_order
+from scaffold.merge.settle import settle
+from scaffold.merge.together import check_together
+from scaffold.merge.units import PYTHON, TEXT, split
+from scaffold.merge.weave import Clash, weave
+from scaffold.merge.write import choose_mine, write_pieces, write_units
+
+Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
+
+
+@dataclass
+class Merged:
+    files: dict[str, str | None] = field(default_factory=dict)  # None: deleted
+    conflicts: list[Conflict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def merge_files(
+    pristine: Generated,
+    mine: Mapping[str, str],
+    theirs: Mapping[str, str],
+    label: str | Label,
+) -> Merged:
+    """The project after an update.
+
+    `mine` holds the owner's files by their path, `theirs` the new render. `label` names the cause
+    of a conflict. Text is as it is in the files: newlines and byte order marks are kept.
+    """
+    merged = Merged()
+    moved = moved_modules(pristine, mine)
+    if moved:  # what is generated finds the modules where they are now
+        theirs = {
+            name: _follow_moves(text, moved) if name.endswith(".py") else text
+            for name, text in theirs.items()
+        }
+    open_files: list[OpenFile] = []
+    name_cause = label if callable(label) else lambda name, text: label
+    for name in sorted(pristine.files.keys() | theirs.keys()):
+        path = pristine.place(name)
+        base, own, new = pristine.files.get(name), mine.get(path), theirs.get(name)
+        if own is None:
+            _merge_missing(merged, path, base, new, mine)
+        elif base is not None and new is None:
+            _merge_dropped(merged, path, base, own, name_cause)
+        elif new is not None:
+            file = open_file(name, path, base or "", own, new)
+            if own in (base, new) or file.texts[1] in (file.texts[0], file.texts[2]):
+                merged.files[path] = file.ending.put_on(file.texts[2])
+            elif file.texts[0] == file.texts[2]:
+                merged.files[path] = own
+            else:
+                open_files.append(file)
+    _weave_all(merged, open_files, moved)
+    check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
+    for file in open_files:
+        merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
+    merged.files = dict(sorted(merged.files.items()))
+    merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
+    return merged
+
+
+def _merge_missing(
+    merged: Merged, path: str, base: str | None, new: str | None, mine: Mapping[str, str]
+) -> None:
+    """A file that the owner does not have."""
+    if base is None:
+        crlf = bool(mine) and all("\r\n" in text for text in mine.values() if text)
+        merged.files[path] = dialect.Ending(crlf=crlf).put_on(new or "")
+    elif new is not None and new != base:
+        merged.notes.append(f"{path} stays deleted, as you left it.")
+
+
+def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
+    """A file that is not generated any more."""
+    text, ending = dialect.take_ending(own)
+    if text == base:
+        merged.files[path] = None
+        return
+    cause = name_cause(path, base)
+    rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
+    merged.files[path] = ending.put_on("".join(f"{row}\n" for row in rows))
+    merged.conflicts.append(Conflict(path, 1, cause))
+
+
+def _weave_all(merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, str]) -> None:
+    """Put together what both sides changed, each file for itself."""
+    for file in files:
+        if file.kind == PYTHON and (line := broken_line(file.texts[1])):
+            merged.notes.append(
+                f"{file.path} can't be read at line {line}: it was merged by lines."
+            )
+            file.kind = TEXT
+        if file.kind == PYTHON:
+            before, now = (split(text, PYTHON) for text in file.texts[:2])
+            file.layout = dialect.find_layout(before, now, file.texts[1])
+    _agree_on_width(files)
+    for file in files:
+        _put_into_dialect(file, moved)
+    renames = {file.path: file.renames for file in files if file.kind == PYTHON}
+    if any(found.everywhere for found in renames.values()):
+        names = {
+            file.path: dialect.names_in(file.units[1]) for file in files if file.path in renames
+        }
+        dialect.spread(renames, names)
+    for file in files:
+        base, own, new = file.units
+        base = dialect.rename_units(base, file.renames)
+        new = dialect.rename_units(new, file.renames)
+        if file.kind == PYTHON:
+            order = find_order(base, own)
+            base, new = follow_order(base, order), follow_order(new, order)
+        file.woven = weave(
+            base,
+            own,
+            new,
+            file.kind,
+            indent=dialect.find_indent(file.texts[1]) if file.kind == PYTHON else "",
+            union=not file.path.endswith((".sh", ".py")),
+        )
+    for file in files:
+        settle(file)
+
+
+def moved_modules(pristine: Generated, mine: Mapping[str, str]) -> dict[str, str]:
+    """The dotted names of the modules that the owner moved, by the old ones.
+
+    Left out are those that the owner's code still imports by the old name, as it may where
+    everything was moved together.
+    """
+    code = "\n".join(text for path, text in mine.items() if path.endswith(".py"))
+    return {
+        module_of(name): module_of(path)
+        for name, path in pristine.moved.items()
+        if name.endswith(".py") and not re.search(_import_of(module_of(name)), code)
+    }
+
+
+def _import_of(module: str) -> str:
+    return rf"(?m)^(\s*)(from|import) {re.escape(module)}(?![\w.])"
+
+
+def _agree_on_width(files: Sequence[OpenFile]) -> None:
+    """A file may fit several widths, or not show which: it takes the one that fits most files."""
+    layouts = [(file, file.layout) for file in files if file.layout]
+    if len({layout.width for _, layout in layouts}) < 2:
+        return
+    fits: dict[int, list[tuple[OpenFile, dialect.Layout]]] = {}
+    for width in {layout.width for _, layout in layouts if layout.width is not None}:
+        for file, layout in layouts:
+            layout = replace(layout, width=width)
+            if layout.fits(file.texts[1]):
+                fits.setdefault(width, []).append((file, layout))
+    # the width of most files comes last, and stays
+    for width in sorted(fits, key=lambda width: (len(fits[width]), -width)):
+        for file, layout in fits[width]:
+            file.layout = layout
+
+
+def _put_into_dialect(file: OpenFile, moved: Mapping[str, str]) -> None:
+    base, own, new = file.texts
+    if file.kind == PYTHON:
+        if file.layout:
+            base, new = file.layout.put_on(base), file.layout.put_on(new)
+        base = _follow_moves(base, moved)  # what is generated now has followed them already
+        file.texts = base, own, new
+        file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
+    base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
+    file.units = base_units, own_units, new_units
+
+
+def _follow_moves(text: str, moved: Mapping[str, str]) -> str:
+    """The text with imports from moved modules as the owner's files have them."""
+    for old, new in moved.items():
+        text = re.sub(_import_of(old), rf"\1\2 {new}", text)
+    return text
+
+
+def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:
+    """The text of a merged file; its conflicts are in it, and noted."""
+    pieces = file.woven.merge(file.doubts)
+    if not any(isinstance(piece, Clash) for piece in pieces):
+        units = choose_mine(pieces)
+        return laid_out(
+            file, mended_text(file, pieces) if file.kind == PYTHON else write_units(units)
+        )
+    reasons = "; ".join(sorted(set(file.doubts.values()) - {""}))
+    text, conflicts = write_pieces(
+        pieces, lambda rows: name_cause(file.name, rows) + (f" ({reasons})" if reasons else "")
+    )
+    merged.conflicts += [Conflict(file.path, line, cause) for line, cause in conflicts]
+    return text

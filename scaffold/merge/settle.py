@@ -1,0 +1,112 @@
+"""Where the sides of one file fit as text, and not as code: regions that a person has to decide."""
+
+import ast
+import re
+
+from scaffold.merge.blocks import find_misplaced
+from scaffold.merge.clashes import find_clashes, their_changes
+from scaffold.merge.file import OpenFile, mended_text
+from scaffold.merge.names import Fault, find_faults
+from scaffold.merge.three import Region
+from scaffold.merge.units import PYTHON, TOML
+from scaffold.merge.weave import Clash, Weave
+from scaffold.merge.write import choose, choose_mine, write_units
+
+
+def settle(file: OpenFile) -> None:
+    """Find the regions of a file whose merge would not hold."""
+    if file.kind == TOML:
+        _settle_toml(file)
+    if file.kind != PYTHON:
+        return
+    # what is generated has no faults: only the owner's are none of the merge
+    before = find_faults(file.texts[1])
+    for _ in range(8):
+        pieces = file.woven.merge(file.doubts)
+        if any(isinstance(piece, Clash) for piece in pieces):
+            _balance(file)
+            return
+        misplaced = find_misplaced(file.woven, choose_mine(pieces))
+        moving = [
+            region
+            for region in their_changes(file.woven)
+            if any(region[0] <= number <= region[1] for number in misplaced)
+        ]
+        if any(region not in file.doubts for region in moving):
+            file.doubts |= dict.fromkeys(moving, "it would stand in another block")
+            continue
+        faults = find_faults(mended_text(file, pieces))
+        new = [fault for fault in faults if fault not in before]
+        if not new:
+            return
+        for fault in new:
+            doubt(file, fault)
+
+
+def _balance(file: OpenFile) -> None:
+    """Let each conflict cover so much that either choice leaves something that can be read."""
+    last = len(file.woven.base) + 1
+    for _ in range(40):
+        grown = False
+        for start, end in find_clashes(file.woven, file.doubts):
+            if not all(_can_be_read(file, (start, end), theirs) for theirs in (False, True)):
+                region = max(0, start - 1), min(last, end + 1)
+                grown = grown or region not in file.doubts
+                file.doubts.setdefault(region, "")
+        if not grown:
+            return
+
+
+def _can_be_read(file: OpenFile, region: Region, theirs: bool) -> bool:
+    """Whether the file is Python with either side in one region, and the owner's in others."""
+    units = choose(
+        file.woven.merge(file.doubts),
+        lambda clash: clash.theirs if theirs and clash.region == region else clash.mine,
+    )
+    try:
+        ast.parse(write_units(units))
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _settle_toml(file: OpenFile) -> None:
+    import tomllib
+
+    pieces = file.woven.merge()
+    if any(isinstance(piece, Clash) for piece in pieces):
+        return
+    try:
+        tomllib.loads(file.texts[1])
+        tomllib.loads(write_units(choose_mine(pieces)))
+    except tomllib.TOMLDecodeError:
+        for region in their_changes(file.woven):
+            file.doubts[region] = "the merged file could not be read"
+
+
+def doubt(file: OpenFile, fault: Fault) -> None:
+    """Doubt the changes that a fault comes from: those that name it, or else all."""
+    changes = their_changes(file.woven)
+    if not fault.name:
+        for region in changes:
+            pieces = file.woven.merge({*file.doubts, region})
+            if fault not in find_faults(mended_text(file, pieces)):
+                file.doubts[region] = str(fault)
+                return
+    named = [
+        region for region in changes if fault.name and _mentions(file.woven, region, fault.name)
+    ]
+    fresh = [region for region in named if region not in file.doubts]
+    for region in fresh or changes:
+        file.doubts[region] = str(fault)
+
+
+def _mentions(woven: Weave, region: Region, name: str) -> bool:
+    start, end = region
+    units = list(woven.base[start:end])
+    for number in range(start, end + 1):
+        units += [woven.theirs.units[place] for place in woven.theirs.inserts[number]]
+        unit = woven.theirs.of(number) if number < end else None
+        units += [unit] if unit else []
+    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+    return any(word.search(unit.text) for unit in units)

@@ -1,0 +1,74 @@
+"""Faults between the files of a project: what one takes from another that no longer has it."""
+
+import re
+from collections.abc import Collection, Mapping
+
+from scaffold.merge.conflicts import Conflict
+from scaffold.merge.file import Generated, OpenFile, mended_text, open_file
+from scaffold.merge.names import find_project_faults, module_of
+from scaffold.merge.settle import doubt
+from scaffold.merge.units import PYTHON, split
+from scaffold.merge.weave import Clash, weave
+
+
+def check_together(
+    merged: Mapping[str, str | None],
+    conflicts: Collection[Conflict],
+    files: list[OpenFile],
+    pristine: Generated,
+    mine: Mapping[str, str],
+    theirs: Mapping[str, str],
+) -> None:
+    """Doubt what a file takes from another file of the project in which it is not any more.
+
+    Files that were not edited are merged after all where the fault is theirs, or where the owner's
+    own code needs what they lose.
+    """
+    result = {path: text for path, text in merged.items() if text is not None}
+    clashing = {conflict.path for conflict in conflicts}
+    for file in files:
+        if file.kind == PYTHON:
+            pieces = file.woven.merge(file.doubts)
+            result[file.path] = mended_text(file, pieces)
+            if any(isinstance(piece, Clash) for piece in pieces):
+                clashing.add(file.path)
+    names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
+    # of all other code in the folder, which may be much, what uses the project's modules
+    modules = "|".join(re.escape(module_of(path)) for path in names if path.endswith(".py"))
+    uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
+    mine = {path: text for path, text in mine.items() if path in names or uses.search(text)}
+    others = {path: text for path, text in mine.items() if path not in merged}
+    together = {**others, **result}
+    rendered = {pristine.place(name): text for name, text in theirs.items()}
+    if _code_in(together) == _code_in(rendered):
+        return  # nothing in them is the owner's
+    now = find_project_faults(together)
+    own = find_project_faults(mine)
+    new = find_project_faults(rendered)
+    open_files = {file.path: file for file in files}
+    for path, faults in now.items():
+        for fault in faults:
+            if fault in own.get(path, ()) or fault in new.get(path, ()):
+                continue
+            at = path if path in names else fault.source  # who has it, or who lost it
+            if at in clashing or fault.source in clashing:
+                continue  # there is something to decide already
+            if at not in open_files and at in names and at in mine:
+                open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
+                files.append(open_files[at])
+            if at in open_files:
+                doubt(open_files[at], fault)
+
+
+def _code_in(files: Mapping[str, str]) -> dict[str, str]:
+    return {path: text for path, text in files.items() if path.endswith(".py")}
+
+
+def _reopen(
+    name: str, path: str, pristine: Generated, mine: Mapping[str, str], theirs: Mapping[str, str]
+) -> OpenFile:
+    """A file that had seemed to need no merge."""
+    file = open_file(name, path, pristine.files.get(name, ""), mine[path], theirs.get(name, ""))
+    base, own, new = (split(text, file.kind) for text in file.texts)
+    file.woven = weave(base, own, new, file.kind)
+    return file

@@ -1,0 +1,42 @@
+"""Finds a project on the disk, and reads what was generated last."""
+
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from scaffold import __version__
+from scaffold.errors import ScaffoldError
+from scaffold.project.moves import follow_moves
+from scaffold.project.pristine import PRISTINE, Pristine, read_pristine
+
+
+def find_project(folder: Path) -> Path:
+    """The folder of a project. Raises ScaffoldError if it is none."""
+    try:
+        folder = folder.expanduser().resolve()
+        if not folder.is_dir():
+            raise ScaffoldError(f"{folder}: there is no such folder.")
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
+    if not (folder / PRISTINE).is_file():
+        read_pristine(folder)  # which says what is wrong with it
+    return folder
+
+
+def read_project(folder: Path) -> Pristine:
+    """What was generated last, with the moves of its owner. Raises ScaffoldError."""
+    pristine = follow_moves(folder, read_pristine(folder))
+    if _is_newer(pristine.version):
+        raise ScaffoldError(
+            f"the project was written by scaffold {pristine.version}, and this is {__version__}: "
+            "install that version or a later one."
+        )
+    return pristine
+
+
+def _is_newer(version: str) -> bool:
+    """Whether a later version than this one wrote a project."""
+    try:
+        return Version(version) > Version(__version__)
+    except InvalidVersion:
+        return False

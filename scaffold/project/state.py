@@ -1,0 +1,73 @@
+"""What became of the files and the answers of a render.
+
+Files are read, never run, and no link is followed out of the project.
+"""
+
+from pathlib import Path
+
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.schema import schema
+from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.merge.conflicts import Conflict, find_conflicts
+from scaffold.project.answers import SETTINGS, effective_answers, next_answers
+from scaffold.project.moves import follow_moves
+from scaffold.project.pristine import Pristine
+from scaffold.project.read import read_text
+
+# the states of a file, in the order in which they are told
+UNTOUCHED, EDITED, MOVED, MOVED_EDITED = "untouched", "edited", "moved", "moved, edited"
+DELETED, UNREADABLE = "deleted", "unreadable"  # there is something in its place, but no text
+STATES = (EDITED, MOVED, MOVED_EDITED, DELETED, UNREADABLE, UNTOUCHED)
+
+Unapplied = dict[str, tuple[Value | None, Value | None]]
+
+
+def file_states(folder: Path, pristine: Pristine) -> dict[str, str]:
+    """What became of each file of the render: one of STATES, by its path in the render.
+
+    Where moved files are, `follow_moves` tells.
+    """
+    pristine = follow_moves(folder, pristine)
+    return {name: _state(folder, pristine, name) for name in pristine.files}
+
+
+def _state(folder: Path, pristine: Pristine, name: str) -> str:
+    place = pristine.place(name)
+    try:
+        text = read_text(folder, place)
+    except ScaffoldError:
+        return UNREADABLE
+    if text is None:
+        return DELETED
+    if place == name:
+        return UNTOUCHED if text == pristine.files[name] else EDITED
+    return MOVED if text == pristine.files[name] else MOVED_EDITED
+
+
+def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:
+    """The conflicts in the files of the render that nobody has decided yet."""
+    conflicts = []
+    for name in pristine.files:
+        try:
+            text = read_text(folder, pristine.place(name))
+        except ScaffoldError:
+            continue
+        if text is not None:
+            conflicts += find_conflicts(pristine.place(name), text)
+    return conflicts
+
+
+def unapplied_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Unapplied:
+    """Answers before and after, by key, that differ between the last render and scaffold.toml.
+
+    None for a setting that has no effect. Raises ScaffoldError if scaffold.toml is not valid.
+    """
+    before = effective_answers(catalog, pristine.answers)
+    try:
+        after = effective_answers(catalog, next_answers(catalog, folder, pristine, {}))
+    except AnswerError as error:
+        raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
+    keys = [key for key in schema(catalog) if before.get(key) != after.get(key)]
+    # a setting that this version has brought along is no answer of anyone
+    keys = [key for key in keys if key in pristine.answers]
+    return {key: (before.get(key), after.get(key)) for key in keys}

@@ -1,0 +1,110 @@
+"""What templates read, and how a value is written as a literal of Python, YAML, TOML or a shell."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scaffold.answers.catalog import Catalog, Component, Value
+from scaffold.answers.schema import chosen, monitored, task_values
+from scaffold.answers.settings import toml_literal
+from scaffold.render.launch import launch
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def build_context(
+    catalog: Catalog, answers: Mapping[str, Value], components: list[Component]
+) -> dict[str, Any]:
+    """What templates may read: each table of answers, and what follows from them."""
+    context: dict[str, Any] = {"features": {}}
+    for key, value in answers.items():
+        *path, name = key.split(".")
+        table = context
+        for part in path:
+            table = table.setdefault(part, {})
+        table[name] = value
+    values = task_values(catalog, answers)
+    context["task"] = {**values, "sign": "" if values["higher_is_better"] else "-"}
+    context["launch"] = launch(catalog, answers)
+    context["active"] = [component for component in components if component.kind == "feature"]
+    for feature in context["active"]:
+        if any(option.name == "monitor" for option in feature.options):
+            name, higher = monitored(catalog, feature, answers)
+            context["features"][feature.name] |= {"monitor": name, "sign": "" if higher else "-"}
+    rows = (row for component in components for row in _dependencies(catalog, component, answers))
+    # a later component may need another version of a package than the base
+    packages = {re.split("[^A-Za-z0-9_.-]", row)[0]: row for row in rows}
+    context["dependencies"] = sorted(packages.values())
+    return context
+
+
+def _dependencies(
+    catalog: Catalog, component: Component, answers: Mapping[str, Value]
+) -> Iterator[str]:
+    yield from component.dependencies
+    for choice in chosen(catalog, component, answers):
+        yield from choice.dependencies
+
+
+def build_environment() -> "Environment":
+    """Jinja with filters that write a value as a literal of Python, YAML or TOML."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    for name, write in (("python", python_literal), ("yaml", yaml_literal), ("toml", toml_literal)):
+        environment.filters[name] = _refuse_undefined(write)
+    environment.filters["arguments"] = python_arguments
+    environment.filters["shell"] = _refuse_undefined(shell_word)
+    return environment
+
+
+def _refuse_undefined(write: Callable[[Any], str]) -> Callable[[Any], str]:
+    """The filter, which would write an undefined value by its `repr`, where `str` raises."""
+    import jinja2
+
+    return lambda value: str(value) if isinstance(value, jinja2.Undefined) else write(value)
+
+
+def python_literal(value: object) -> str:
+    """The value in Python, with the quotes that black prefers."""
+    text = repr(value)
+    if text.startswith("'") and '"' not in text:
+        return f'"{text[1:-1]}"'
+    return text
+
+
+def shell_word(value: object) -> str:
+    """The value as one word of a shell's command."""
+    return shlex.quote(str(value))
+
+
+def python_arguments(rows: Iterable[tuple[str, object, object]]) -> str:
+    """Keyword arguments of a call, from rows of name, value and default, without the defaults."""
+    return ", ".join(
+        f"{name}={python_literal(value)}" for name, value, default in rows if value != default
+    )
+
+
+def yaml_literal(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(yaml_literal, value))}]"
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int):
+        return str(value).lower()
+    if isinstance(value, str) and re.fullmatch("[A-Za-z0-9_.-]+", value):
+        return f"'{value}'"  # that is safe, and spares the import
+    import yaml
+
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, width=float("inf"), allow_unicode=True
+    )
+    return text.removesuffix("\n").removesuffix("...").removesuffix("\n")
