@@ -201,7 +201,7 @@ def test_a_text_that_is_no_toml_is_refused() -> None:
 
 
 def test_tomlkit_is_imported_only_when_it_is_needed() -> None:
-    code = "import sys, scaffold.settings; assert 'tomlkit' not in sys.modules"
+    code = "import sys, scaffold.answers.settings; assert 'tomlkit' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
