@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.align import Side, align, role
 from scaffold.merge.clashes import find_clashes, merge_pair
-from scaffold.merge.three import Region, Three, contains, parent
+from scaffold.merge.depth import depth_change, depth_change_of_region, in_same_block
+from scaffold.merge.three import Region, Three, contains
 from scaffold.merge.units import PYTHON, TEXT, Unit, split_lines
 
 
@@ -91,7 +92,7 @@ class Weave(Three):
         if mine is None or theirs is None:
             return []
         depth = mine.depth + theirs.depth - unit.depth
-        if mine.depth == theirs.depth and self._same_block(number):
+        if mine.depth == theirs.depth and in_same_block(self, number):
             depth = mine.depth
         # blank lines stand between two units: a new one above has its own distance
         own = bool(self.mine.inserts[number]) or mine.blanks != unit.blanks
@@ -104,18 +105,6 @@ class Weave(Three):
         else:
             merged = merge_pair(self, unit, mine, theirs) or mine
         return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
-
-    def _same_block(self, number: int) -> bool:
-        """Whether both sides put a unit into the same new blocks, or neither into one."""
-        heads = []
-        for side in (self.mine, self.theirs):
-            new: list[str] = []
-            place = side.match[number]
-            while place is not None and (place := parent(side.units, place)) is not None:
-                if place not in side.number_of:
-                    new.append(side.units[place].key)
-            heads.append(new)
-        return heads[0] == heads[1]
 
     def _gap(self, gap: int) -> list[Piece]:
         mine = [self._move(self.mine, self.theirs, place, gap) for place in self.mine.inserts[gap]]
@@ -154,41 +143,8 @@ class Weave(Three):
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Unit:
         """A new unit of one side, as deep as the other side has put what is around it."""
         unit = one.units[place]
-        moved = self._place(unit, unit.depth + self._depth_change(one, other, place, gap))
+        moved = self._place(unit, unit.depth + depth_change(self, one, other, place, gap))
         return replace(moved, origin=f"{'m' if one is self.mine else 't'}{place}")
-
-    def _depth_change(self, one: Side, other: Side, place: int, gap: int) -> int:
-        replaced = other.of(gap) if gap < len(self.base) and one.match[gap] is None else None
-        if replaced is not None:
-            return replaced.depth - self.base[gap].depth
-        places = one.inserts[gap]
-        level = min(one.units[other_place].depth for other_place in places)
-        best: tuple[int, int, int] | None = None
-        after = one.of(gap) if gap < len(self.base) else None
-        # a blank line above, and none below: it belongs to what follows
-        to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
-        rest = places[list(places).index(place) :]
-        if after is not None and all(one.units[row].is_comment for row in rest):
-            to_next = True  # a comment is about what stands below it
-        if self.opens_for_next(one, gap):  # where both do, the owner's block is the inner one
-            to_next = one is self.mine or not self.opens_for_next(self.mine, gap)
-        for number, rank in ((self._above(one, gap, level), int(to_next)), (gap, int(not to_next))):
-            if not 0 <= number < len(self.base):
-                continue
-            near, there = one.of(number), other.of(number)
-            if near is None or there is None:
-                continue
-            score = (abs(near.depth - level), rank, there.depth - self.base[number].depth)
-            best = min(best, score) if best else score
-        return best[2] if best else 0
-
-    def _above(self, side: Side, gap: int, level: int) -> int:
-        """The nearest unit of the base above a gap that is not in a deeper block, or -1."""
-        for number in range(gap - 1, -1, -1):
-            unit = side.of(number)
-            if unit is not None and unit.depth <= level:
-                return number
-        return -1
 
     def _place(self, unit: Unit, depth: int) -> Unit:
         in_place = unit.depth == depth and indent_fits(unit, self.indent)
@@ -221,28 +177,8 @@ class Weave(Three):
             place = one.match[number] if number < len(self.base) else None
             places += [] if place is None else [place]
             places += one.inserts[number + 1] if number + 1 < end else []
-        change = self._change_around(other, start, end)
+        change = depth_change_of_region(self, other, start, end)
         return [self._place(one.units[place], one.units[place].depth + change) for place in places]
-
-    def _change_around(self, side: Side, start: int, end: int) -> int:
-        """How much deeper a side has a region, apart from the blocks it opens or drops in it."""
-        opened = {place for gap in range(start, end) for place in side.inserts[gap]}
-        for number in range(start, min(end, len(self.base))):
-            place: int | None = side.match[number]
-            if place is None:
-                continue
-            change = side.units[place].depth - self.base[number].depth
-            while place is not None:
-                place = parent(side.units, place)
-                change -= place in opened
-            head = parent(self.base, number)
-            while head is not None and head >= start:
-                change += side.match[head] is None
-                head = parent(self.base, head)
-            return change
-        head = parent(self.base, start) if start < len(self.base) else None
-        around = None if head is None else side.of(head)
-        return 0 if around is None or head is None else around.depth - self.base[head].depth
 
 
 def _equal(one: Unit, two: Unit) -> bool:

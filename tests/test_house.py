@@ -1,0 +1,202 @@
+"""The rooms of `scaffold/`: which may know of which. `scaffold/README.md` shows them."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+PACKAGE = REPOSITORY / "scaffold"
+# the rooms that each room may import from, from the top floor down
+ARROWS = {
+    "cli": {"commands", "answers", "errors"},
+    "commands": {"render", "merge", "machine", "project", "answers", "cache", "errors"},
+    "render": {"project", "answers", "errors"},
+    "machine": {"answers"},
+    "project": {"answers", "merge", "errors"},
+    "answers": {"cache", "errors"},
+    "merge": set(),
+    "cache": set(),
+    "errors": set(),
+}
+
+
+def modules() -> dict[str, Path]:
+    """Each file of the package by its dotted name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(REPOSITORY).with_suffix("").parts
+        found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+@cache
+def imports() -> Mapping[str, set[str]]:
+    """The files of the package that each file imports, also inside of functions."""
+    known = modules()
+    return {module: set(_imported(path, known)) - {module} for module, path in known.items()}
+
+
+def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports are absolute here"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("scaffold"):
+                yield name if name in known else name.rpartition(".")[0]
+
+
+def between_rooms() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for module, others in imports().items():
+        if module not in ("scaffold", "scaffold.__main__"):
+            rooms = {room_of(other) for other in others if other != "scaffold"}
+            found.setdefault(room_of(module), set()).update(rooms - {room_of(module)})
+    return found
+
+
+def floors(arrows: Mapping[str, set[str]]) -> dict[str, int]:
+    """How many rooms stand below a room, one on the other."""
+    floor: dict[str, int] = {}
+    for name in TopologicalSorter(arrows).static_order():
+        floor[name] = max((floor[other] + 1 for other in arrows[name]), default=0)
+    return floor
+
+
+def test_rooms_import_from_those_below_alone() -> None:
+    found = between_rooms()
+    assert found.keys() == ARROWS.keys()
+    assert sum(map(len, found.values())) >= 15, "the imports were not read"
+    for room, others in found.items():
+        assert others <= ARROWS[room], f"{room} imports from {sorted(others - ARROWS[room])}"
+    order = list(ARROWS)
+    for room, others in ARROWS.items():
+        assert others == found[room], f"{room} no longer imports from {others - found[room]}"
+        assert all(order.index(other) > order.index(room) for other in others)
+
+
+def test_there_are_few_rooms_and_floors() -> None:
+    assert len(between_rooms()) <= 9
+    assert max(floors(between_rooms()).values()) + 1 <= 8
+
+
+def test_no_imports_go_round_in_a_circle() -> None:
+    arrows = imports()
+    assert sum(map(len, arrows.values())) >= 150, "the imports were not read"
+    list(TopologicalSorter(arrows).static_order())  # raises CycleError, with the circle
+
+
+def test_commands_fetch_nothing_from_each_other() -> None:
+    """What two of them need is in `screen.py` or `plan.py`, or in a room below."""
+    shared = {"scaffold.commands", "scaffold.commands.screen", "scaffold.commands.plan"}
+    for module, others in imports().items():
+        if module.startswith("scaffold.commands."):
+            assert not {o for o in others if o.startswith("scaffold.commands")} - shared, module
+
+
+@pytest.mark.parametrize("kind", [ast.FunctionDef, ast.ClassDef])
+def test_functions_and_classes_are_short(kind: type[ast.FunctionDef | ast.ClassDef]) -> None:
+    most = {ast.FunctionDef: 60, ast.ClassDef: 150}[kind]
+    seen = 0
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, kind):
+                seen += 1
+                length = (node.end_lineno or 0) - node.lineno + 1
+                assert length <= most, f"{path}:{node.lineno} {node.name} has {length} lines"
+    assert seen >= 40
+
+
+def test_packages_are_empty_so_that_nothing_is_imported_by_the_way() -> None:
+    inits = [path for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE]
+    assert len(inits) >= 6
+    assert all(path.read_text() == "" for path in inits)
+
+
+def test_the_command_line_imports_little() -> None:
+    heavy = ("torch", "accelerate", "black", "yaml", "prompt_toolkit", "questionary", "jinja2")
+    code = f"import sys, scaffold.cli; print({set(heavy)!r} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "set()", result.stderr
+
+
+def test_the_page_shows_each_room() -> None:
+    page = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    assert len(page.splitlines()) <= 40
+    for room in ARROWS:
+        name = room if (PACKAGE / room).is_dir() else f"{room}.py"
+        assert f"`{name}{'/' if name == room else ''}`" in page, room
+    for path in modules().values():
+        if path.name != "__init__.py" and path.parent != PACKAGE:
+            assert f"`{path.stem}`" in page, f"{path} is not on the page"
+
+
+PURE = """
+import builtins, io, os, pathlib, shutil, subprocess, sys, tempfile
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import resolve
+from scaffold.merge.files import merge_files
+from scaffold.project.pristine import Pristine
+from scaffold.render.project import render_project
+import black, yaml, pyflakes.checker  # what is loaded on the way
+
+def refuse(what):
+    def refused(*given, **settings):
+        raise AssertionError(f"{what} {given}")
+    return refused
+
+def only_read(file, mode="r", *rest, **settings):
+    assert not set(mode) & set("wax+"), f"open({file}, {mode})"
+    return really_open(file, mode, *rest, **settings)
+
+def only_read_os(path, flags, *rest, **settings):
+    assert not flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT), f"os.open({path})"
+    return really_open_os(path, flags, *rest, **settings)
+
+catalog = load_catalog()  # its manifests are kept
+really_open, builtins.open = open, only_read
+really_open_os, os.open = os.open, only_read_os
+io.open = only_read
+for module, names in (
+    (os, "mkdir makedirs remove unlink rename replace rmdir link symlink truncate write"),
+    (shutil, "copy copy2 copyfile copytree move rmtree"),
+    (tempfile, "mkstemp mkdtemp NamedTemporaryFile TemporaryDirectory"),
+    (subprocess, "run Popen"),
+):
+    for name in names.split():
+        setattr(module, name, refuse(name))
+sys.stdout = sys.stderr = None  # no screen either
+
+given = {"project.name": "net"}
+one = resolve(catalog, given)
+two = resolve(catalog, {**given, "features.ema.enabled": True, "hardware.mixed_precision": "bf16"})
+before, after = render_project(catalog, one), render_project(catalog, two)
+mine = {**before, "train.py": before["train.py"].replace("# forward\\n", "# mine\\n")}
+assert mine != before != after
+merged = merge_files(Pristine("0", one, before), mine, after, "a cause")
+clash = merge_files(
+    Pristine("0", two, after), {**after, "train.py": "print('mine')\\n"}, before, "a cause"
+)
+sys.stdout = sys.__stdout__
+assert not merged.conflicts and "# mine" in merged.files["train.py"]
+assert "ema" in merged.files["train.py"] and clash.conflicts
+print("pure", flush=True)
+"""
+
+
+def test_rendering_and_merging_write_nothing() -> None:
+    result = subprocess.run([sys.executable, "-c", PURE], capture_output=True, text=True)
+    assert result.stdout == "pure\n", result.stderr
