@@ -64,18 +64,22 @@ def test_the_oldest_are_forgotten(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_another_black_formats_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = Line("x = 'a'", Path("template.py"), 1)
-    assert finish.finish("a.py", "x = 'a'\n", [line], True) == 'x = "a"\n'
-    assert finish.finish("a.py", "x = 'a'\n", [line], False) == "x = 'a'\n"
+    line = Line("x = {{ value }}", Path("template.py"), 1)
+    assert finish.finish("a.py", "x = 'a'\n", [line], remember) == 'x = "a"\n'
     monkeypatch.setattr(finish, "_format", lambda text: "formatted\n")
-    assert finish.finish("a.py", "x = 'a'\n", [line], True) == 'x = "a"\n'
+    assert finish.finish("a.py", "x = 'a'\n", [line], remember) == 'x = "a"\n'
     monkeypatch.setattr(finish, "black_version", lambda: "99")
-    assert finish.finish("a.py", "x = 'a'\n", [line], True) == "formatted\n"
+    assert finish.finish("a.py", "x = 'a'\n", [line], remember) == "formatted\n"
+
+
+def test_what_stands_in_a_template_is_left_as_it_is() -> None:
+    line = Line("x = 'a'", Path("template.py"), 1)
+    assert finish.finish("a.py", "x = 'a'\n", [line], finish.make_anew) == "x = 'a'\n"
 
 
 def test_a_fault_is_said_each_time(folder: Path) -> None:
     line = Line("x = y", Path("template.py"), 1)
     for _ in range(2):
         with pytest.raises(TemplateError, match="undefined name 'y'"):
-            finish.finish("a.py", "x = y\n", [line], True)
+            finish.finish("a.py", "x = y\n", [line], remember)
     assert not folder.exists()

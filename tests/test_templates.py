@@ -9,7 +9,7 @@ from pathlib import Path
 
 import black
 import pytest
-from conftest import listing, write_files
+from conftest import TEMPLATES, listing, write_files
 from conftest import replace_in as edit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -551,3 +551,20 @@ def test_an_import_keeps_its_origin(tmp_path: Path) -> None:
 def test_template_errors_are_for_people() -> None:
     error = TemplateError(Path("a/b.py"), 3, "is wrong")
     assert isinstance(error, ScaffoldError) and str(error) == "a/b.py:3: is wrong"
+
+
+def definitions(text: str) -> list[str]:
+    """The functions and classes at the left of a template, but those with values or places in."""
+    found = re.findall(r"^(?:@.*\n)*(?:async def|def|class)\b.*\n(?:(?:[ )\]}].*)?\n)*", text, re.M)
+    return [f"{part.rstrip()}\n" for part in found if not re.search(r"\{[{%#]|#: ", part)]
+
+
+def test_definitions_are_formatted() -> None:
+    """`render/format.py` leaves them as they are."""
+    mode = black.Mode({black.TargetVersion.PY311}, line_length=100)
+    seen = 0
+    for path in TEMPLATES.rglob("*.py"):
+        for part in definitions(path.read_text(encoding="utf-8")):
+            assert black.format_str(part, mode=mode) == part, path
+            seen += 1
+    assert seen >= 300

@@ -241,6 +241,11 @@ def _check_all_met(target: _Target) -> None:
             )
 
 
+def is_directive(line: Line) -> bool:
+    """Whether a line of a template names a place, and is no code."""
+    return _directive(line) is not None
+
+
 def _directive(line: Line) -> Directive | None:
     match = _DIRECTIVE.fullmatch(line.text) if "#: " in line.text else None
     if not match:

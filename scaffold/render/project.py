@@ -50,7 +50,6 @@ def render_project(
     paths = collect_files(folders)
     modules = {Path(name).stem for name in paths if name.endswith(".py")}
     sources: dict[str, list[Line]] = {}
-    composed: set[str] = set()
     for name, path in paths.items():
         lines = read_lines(path)
         if name.endswith(".py"):
@@ -59,20 +58,17 @@ def render_project(
                 continue
             if name == "train.py":
                 fragments.append(_config_fields(lines, components, catalog, answers))
-            if fragments:
-                composed.add(name)
             lines = _compose(lines, fragments, modules)
         sources[name] = lines
     check_fragment_targets(folders, paths)
     context["files"] = sorted(sources)
     files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
-    finished = {}
-    for name, text in files.items():
-        if name.endswith(".py"):
-            # one that nothing was put into is formatted as it is: a test sees to that
-            unformatted = name in composed or text != _join(sources[name])
-            finished[name] = finish(name, text, sources[name], unformatted, remember)
-    check_config(files, sources)
+    finished = {
+        name: finish(name, text, sources[name], remember)
+        for name, text in files.items()
+        if name.endswith(".py")
+    }
+    check_config(files, sources)  # whose lines are those of the sources still
     files |= finished
     files["scaffold.toml"] = write_settings(catalog, answers)
     return dict(sorted(files.items()))
@@ -121,16 +117,23 @@ def _fill(environment: "Environment", lines: list[Line], context: Mapping[str, A
     """The text of the lines with the values of the answers in it."""
     import jinja2
 
-    text = _join(lines)
-    if not re.search("{[{%#]", text):
-        return text
+    if any(re.search("{[%#]|{{(?!.*}})", line.text) for line in lines):
+        places = list(range(len(lines)))
+    else:  # values in some lines, and no others need Jinja
+        places = [place for place, line in enumerate(lines) if "{{" in line.text]
+    asked = [lines[place] for place in places]
     try:
-        return environment.from_string(text).render(context)
+        filled = environment.from_string(_join(asked)).render(context) if asked else ""
     except jinja2.TemplateSyntaxError as error:
-        raise lines[error.lineno - 1].error(error.message or "is not Jinja") from None
+        raise asked[error.lineno - 1].error(error.message or "is not Jinja") from None
     except jinja2.UndefinedError as error:
-        number = _template_line(error)
-        raise lines[number - 1].error(str(error)) from None
+        raise asked[_template_line(error) - 1].error(str(error)) from None
+    if len(asked) == len(lines):
+        return filled
+    rows = [line.text for line in lines]
+    for place, row in zip(places, filled.split("\n")[:-1], strict=True):
+        rows[place] = row
+    return "".join(f"{row}\n" for row in rows)
 
 
 def _join(lines: list[Line]) -> str:

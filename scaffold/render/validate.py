@@ -8,8 +8,8 @@ from scaffold.errors import TemplateError
 from scaffold.render.places import Line
 
 
-def check_names(name: str, text: str, origins: Sequence[Line]) -> None:
-    """Raise TemplateError for code that does not parse, or a name unused, undefined or redefined.
+def check_names(name: str, text: str, origins: Sequence[Line]) -> ast.Module:
+    """What the code says. Raises TemplateError for code that does not parse, or a name unused, undefined or redefined.
 
     `origins` gives, for each line of the text, the line of a template that it came from.
     """
@@ -27,6 +27,7 @@ def check_names(name: str, text: str, origins: Sequence[Line]) -> None:
     if messages:
         first = messages[0]
         raise fault(first.lineno, first.message % first.message_args)
+    return tree
 
 
 def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]) -> None:

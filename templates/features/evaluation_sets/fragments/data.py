@@ -15,4 +15,6 @@ def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
         "worker_init_fn": val_loader.worker_init_fn,
     }
     sets = {"fit": Subset(train_set, range(size))}
-    return {name: DataLoader(part, val_loader.batch_size, **settings) for name, part in sets.items()}
+    return {
+        name: DataLoader(part, val_loader.batch_size, **settings) for name, part in sets.items()
+    }

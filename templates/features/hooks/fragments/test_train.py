@@ -8,7 +8,9 @@ from hooks import HOOKS
 def test_hooks_are_called_in_order(tmp_path):
     called = []
     recorders = {
-        moment: [lambda run, moment=moment, turn=turn: called.append(moment + turn) for turn in "12"]
+        moment: [
+            lambda run, moment=moment, turn=turn: called.append(moment + turn) for turn in "12"
+        ]
         for moment in HOOKS
     }
     with mock.patch.dict(HOOKS, recorders):

@@ -25,7 +25,9 @@ def test_class_metrics_are_exact(tmp_path):
         "val_precision": sum(precisions) / len(precisions),
         "val_recall": sum(recalls) / len(recalls),
     }
-    assert one["right"] == two["right"] == round(expected["val_accuracy"] * 33), "the values of each step"
+    assert (
+        one["right"] == two["right"] == round(expected["val_accuracy"] * 33)
+    ), "the values of each step"
     assert {name: one["metrics"][name] for name in expected} == pytest.approx(expected, abs=1e-6)
 
 

@@ -40,7 +40,9 @@ def test_frozen_layers_stay_until_their_stage(tmp_path):
     epochs = [load_file(tmp_path / f"{epoch}.0") for epoch in (1, 2)]
     frozen = {name for name in fresh if torch.equal(epochs[0][name], fresh[name])}
     assert frozen and frozen != set(fresh), "in the first stage, some layers learn and some do not"
-    assert any(not torch.equal(epochs[1][name], fresh[name]) for name in frozen), "none was unfrozen"
+    assert any(
+        not torch.equal(epochs[1][name], fresh[name]) for name in frozen
+    ), "none was unfrozen"
 
 
 def test_unfrozen_layers_are_the_same_on_all_processes(tmp_path):

@@ -37,4 +37,6 @@ def test_a_sample_leaves_the_training_alone(tmp_path):
         write_sample(model, config, tmp_path / name, length=8)
     assert torch.equal(torch.get_rng_state(), numbers), "dropout would draw other numbers"
     assert model.training
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes(), "no seed of its own"
+    assert (tmp_path / "one").read_bytes() == (
+        tmp_path / "other"
+    ).read_bytes(), "no seed of its own"

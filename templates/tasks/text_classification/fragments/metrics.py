@@ -1,9 +1,7 @@
 import torch
 
 #: slot classes
-def confusion_matrix(
-    predictions: torch.Tensor, labels: torch.Tensor, classes: int
-) -> torch.Tensor:
+def confusion_matrix(predictions: torch.Tensor, labels: torch.Tensor, classes: int) -> torch.Tensor:
     """The number of samples, shape (true class, predicted class)."""
     counts = labels.new_zeros(classes, classes)
     return counts.index_put_((labels, predictions), labels.new_ones(()), accumulate=True)

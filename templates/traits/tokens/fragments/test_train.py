@@ -31,9 +31,7 @@ def test_an_update_is_the_mean_over_tokens(tmp_path, capsys):
     for name, weight in model.named_parameters():
         expected = weights["start"][name] - rate * weight.grad
         message = f"{name}: divide by the tokens of the update"
-        torch.testing.assert_close(
-            weights["end"][name], expected, rtol=0, atol=1e-5, msg=message
-        )
+        torch.testing.assert_close(weights["end"][name], expected, rtol=0, atol=1e-5, msg=message)
 
 
 def test_tokens_count_the_same_on_all_processes(tmp_path):

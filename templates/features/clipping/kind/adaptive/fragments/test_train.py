@@ -7,7 +7,9 @@ from torch import nn
 
 #: slot tests
 def test_clips_each_unit_beside_its_weights():
-    matrix, vector = nn.Parameter(torch.tensor([[3.0, 4.0], [6.0, 8.0]])), nn.Parameter(torch.zeros(2))
+    matrix, vector = nn.Parameter(torch.tensor([[3.0, 4.0], [6.0, 8.0]])), nn.Parameter(
+        torch.zeros(2)
+    )
     matrix.grad = torch.tensor([[0.0, 2.0], [0.3, 0.4]])
     vector.grad = torch.tensor([0.3, 0.4])
     clip_adaptively([matrix, vector], 0.1)

@@ -6,7 +6,9 @@ def read_documents(config) -> list[list[str]]:
     try:
         splits = load_dataset(config.dataset_name, config.dataset_subset or None)
     except (OSError, ValueError) as error:  # no such dataset, no network, no files that it reads
-        raise SystemExit(f"--dataset-name {config.dataset_name} can't be loaded: {error}") from error
+        raise SystemExit(
+            f"--dataset-name {config.dataset_name} can't be loaded: {error}"
+        ) from error
     if "train" not in splits:
         raise SystemExit(f"{config.dataset_name} has no split train, only {', '.join(splits)}.")
     names = splits["train"].column_names
