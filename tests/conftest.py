@@ -10,15 +10,19 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
 from typing import Any
 
 import pytest
+import warm
+from shared import made_once, open_folder
 
 from scaffold.answers.catalog import Catalog, Component, Value, load_catalog
 from scaffold.answers.schema import Answers, resolve, schema, switch_key
+from scaffold.cache import remember
 from scaffold.cli import main
 from scaffold.errors import AnswerError
 from scaffold.render import format as finish
@@ -309,16 +313,18 @@ def needed_for(catalog: Catalog, key: str) -> Answers:
     return needed
 
 
-_rendered: dict[tuple[tuple[str, Value], ...], dict[str, str]] = {}
-
-
 def render(given: Mapping[str, Value]) -> Mapping[str, str]:
     """The files of a project, rendered once for each set of answers."""
     answers = resolve(load_catalog(), {"project.name": "example", **given})
-    key = tuple(answers.items())
-    if key not in _rendered:
-        _rendered[key] = render_project(load_catalog(), answers)
-    return MappingProxyType(_rendered[key])
+    return MappingProxyType(_render(tuple(answers.items())))
+
+
+@cache
+def _render(answers: tuple[tuple[str, Value], ...]) -> dict[str, str]:
+    def make() -> dict[str, str]:
+        return render_project(load_catalog(), dict(answers), remember)
+
+    return made_once(f"render {answers}", make)
 
 
 def render_all(
@@ -457,6 +463,10 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="scaffold-cache-")
         config.add_cleanup(folder.cleanup)
         os.environ["SCAFFOLD_CACHE_DIR"] = folder.name
+        open_folder(config.cache.mkdir("shared"))
+        folder = tempfile.TemporaryDirectory(prefix="warm-")
+        config.add_cleanup(folder.cleanup)
+        warm.prepare(folder.name)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

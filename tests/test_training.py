@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import warm
 from conftest import as_many_as_possible, given_for, render, write_files
 
 from scaffold.answers.catalog import Value, load_catalog
@@ -26,16 +27,24 @@ COMBINATIONS: dict[str, Mapping[str, Value]] = {
 
 
 def start(
-    folder: Path, script: Sequence[str | Path], processes: int, timeout: float = 240
+    folder: Path,
+    script: Sequence[str | Path],
+    processes: int,
+    timeout: float = 240,
+    real: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script of a project on the CPU, on so many processes."""
-    launcher = [sys.executable]
+    """Run a script of a project on the CPU, on so many processes.
+
+    They have torch imported already, unless it is to be `real`: see warm.py.
+    """
+    environment = {**clean_environment(), "ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline"}
+    launcher = [sys.executable if real else warm.python(environment)]
     if processes > 1:
         launcher += ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     return subprocess.run(
         [*launcher, *map(str, script)],
         cwd=folder,
-        env={**clean_environment(), "ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline"},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -130,7 +130,7 @@ class Component:
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
 
-    @property
+    @cached_property
     def switch_key(self) -> str:
         """The key whose answer turns a feature on."""
         return self.switch or f"features.{self.name}.enabled"
@@ -175,6 +175,15 @@ class Catalog:
         places = {table: place for place, table in enumerate(self.tables)}
         options.sort(key=lambda option: (places[option.table], option.name != "enabled"))
         return {option.key: option for option in options}
+
+    @cached_property
+    def deciding(self) -> tuple[Option, ...]:
+        """The settings with choices that change defaults, or that do not go with everything."""
+        return tuple(
+            option
+            for option in self.settings.values()
+            if any(choice.defaults or choice.needs or choice.excludes for choice in option.choices)
+        )
 
     @property
     def tables(self) -> tuple[str, ...]:

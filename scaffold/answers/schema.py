@@ -69,8 +69,8 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
     task = catalog.tasks[str(check(options[key], given.get(key, options[key].default)))]
     answers = {key: task.defaults.get(key, option.default) for key, option in options.items()}
     answers[key] = task.name
-    for option in options.values():
-        if option.choices and option.task in ("", task.name):
+    for option in catalog.deciding:
+        if option.task in ("", task.name):
             value = given.get(option.key, answers[option.key])
             for choice in option.choices:
                 answers |= choice.defaults if choice.value == value else {}
@@ -92,12 +92,7 @@ def resolve(
     options = schema(catalog)
     answers = default_answers(catalog, given)
     answers |= {key: check(options[key], given[key]) for key in options if key in given}
-    for feature in catalog.features.values():
-        table = f"features.{feature.name}."
-        named = any(key.startswith(table) for key in given)
-        if named and not feature.switch and table + "enabled" not in given:
-            # an option that was given turns its feature on, as its table does in scaffold.toml
-            answers[table + "enabled"] = True
+    answers |= dict.fromkeys(implied_switches(catalog, given), True)
     for key, option in options.items():
         if option.default_from and key not in given:
             answers[key] = answers[option.default_from]
@@ -107,6 +102,19 @@ def resolve(
     for key in given:
         _check_effect(catalog, options[key], answers)
     return answers
+
+
+def implied_switches(catalog: Catalog, given: Collection[str]) -> Iterator[str]:
+    """The keys of features that are on because an option of theirs is given.
+
+    Their table does the same in scaffold.toml.
+    """
+    for table in dict.fromkeys(key.rpartition(".")[0] for key in given):
+        feature = catalog.features.get(table.removeprefix("features."))
+        if feature is None or feature.switch or table != f"features.{feature.name}":
+            continue
+        if feature.switch_key not in given:
+            yield feature.switch_key
 
 
 def _check_features(catalog: Catalog, answers: Answers) -> None:
@@ -143,8 +151,8 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
     """Raises AnswerError for a choice that can't be, beside the task or other choices."""
     options = schema(catalog)
     task = catalog.tasks[str(answers["project.task"])]
-    for option in options.values():
-        if not option.choices or not applies(catalog, option, answers):
+    for option in catalog.deciding:
+        if not applies(catalog, option, answers):
             continue
         choice = next(choice for choice in option.choices if choice.value == answers[option.key])
         for trait in choice.needs:

@@ -11,6 +11,7 @@ from scaffold.answers.schema import (
     applies,
     check,
     default_answers,
+    implied_switches,
     read_answers,
     resolve,
     schema,
@@ -79,11 +80,7 @@ def complete(
     known = {key: value for key, value in known.items() if key in given or key not in follows}
     effective = {key: value for key, value in effective.items() if key not in follows}
     answers = {**default_answers(catalog, known), **known}
-    for feature in catalog.features.values():
-        table = f"features.{feature.name}."
-        named = any(key.startswith(table) for key in given)
-        if named and not feature.switch and table + "enabled" not in given:
-            answers[table + "enabled"] = True  # as `resolve` has it
+    answers |= dict.fromkeys(implied_switches(catalog, given), True)
     with suppress(AnswerError):  # which `resolve` will raise
         hardware.complete(answers, given)
     options = schema(catalog)

@@ -9,7 +9,9 @@ from scaffold.render.places import Line
 
 
 def check_names(name: str, text: str, origins: Sequence[Line]) -> ast.Module:
-    """What the code says. Raises TemplateError for code that does not parse, or a name unused, undefined or redefined.
+    """What the code says.
+
+    Raises TemplateError for code that does not parse, or a name unused, undefined or redefined.
 
     `origins` gives, for each line of the text, the line of a template that it came from.
     """
