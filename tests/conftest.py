@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any
 
+import changed
 import pytest
 import warm
 from shared import made_once, open_folder
@@ -316,7 +318,9 @@ def needed_for(catalog: Catalog, key: str) -> Answers:
 def render(given: Mapping[str, Value]) -> Mapping[str, str]:
     """The files of a project, rendered once for each set of answers."""
     answers = resolve(load_catalog(), {"project.name": "example", **given})
-    return MappingProxyType(_render(tuple(answers.items())))
+    key = tuple(answers.items())
+    changed.rendered.add(key)
+    return MappingProxyType(_render(key))
 
 
 @cache
@@ -444,7 +448,8 @@ def templates(tmp_path: Path) -> Path:
 
 
 # what the tests of rendered projects have shown, and for how many cases: a table at the end
-_PROVEN: dict[str, int] = {}
+_PROVEN: Counter[str] = Counter()
+_NOTED: dict[str, list[Any]] = {}  # of tests that passed: the answers of their projects
 
 
 @pytest.fixture
@@ -452,37 +457,95 @@ def proven() -> Callable[[str, int], None]:
     """Counts what was shown: `proven("resume points", 12)`."""
 
     def count(what: str, number: int) -> None:
-        _PROVEN[what] = _PROVEN.get(what, 0) + number
+        _PROVEN[what] += number
 
     return count
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    changed.add_option(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a cache of their own, which all workers of pytest-xdist share."""
-    if not hasattr(config, "workerinput"):
-        folder = tempfile.TemporaryDirectory(prefix="scaffold-cache-")
+    """Give the tests folders of their own, which all workers of pytest-xdist share."""
+    if hasattr(config, "workerinput"):
+        return
+    for name in ("cache", "warm"):
+        folder = tempfile.TemporaryDirectory(prefix=f"scaffold-{name}-")
         config.add_cleanup(folder.cleanup)
-        os.environ["SCAFFOLD_CACHE_DIR"] = folder.name
-        open_folder(config.cache.mkdir("shared"))
-        folder = tempfile.TemporaryDirectory(prefix="warm-")
-        config.add_cleanup(folder.cleanup)
-        warm.prepare(folder.name)
+        if name == "cache":
+            os.environ["SCAFFOLD_CACHE_DIR"] = folder.name
+        else:
+            warm.prepare(folder.name)
+    open_folder(config.cache.mkdir("shared"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    files = changed.changed_files(config)
+    if files is not None:
+        kept = list(changed.select(items, files, config.cache.get(changed.NOTES, {})))
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+pytest_fixture_setup = changed.pytest_fixture_setup
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    changed.rendered.clear()
+    result = yield
+    _NOTED[item.nodeid] = changed.rendered_for(item)
+    return result
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if hasattr(session.config, "workeroutput"):  # with pytest-xdist: of one of its workers
-        session.config.workeroutput["proven"] = _PROVEN
+    config = session.config
+    if hasattr(config, "workeroutput"):  # with pytest-xdist: of one of its workers
+        config.workeroutput["proven"] = dict(_PROVEN)
+        config.workeroutput["noted"] = _NOTED
+        return
+    noted = {**config.cache.get(changed.NOTES, {}), **_NOTED}
+    for report in _reports(config, "failed"):
+        noted.pop(report.nodeid, None)
+    config.cache.set(changed.NOTES, noted)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Add what a worker of pytest-xdist has shown."""
-    for what, number in getattr(node, "workeroutput", {}).get("proven", {}).items():
-        _PROVEN[what] = _PROVEN.get(what, 0) + number
+    output = getattr(node, "workeroutput", {})
+    _PROVEN.update(output.get("proven", {}))
+    _NOTED.update(output.get("noted", {}))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def _reports(config: pytest.Config, *kinds: str) -> list[Any]:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    stats = reporter.stats if reporter else {}
+    return [
+        report
+        for kind in kinds or stats
+        for report in stats.get(kind, [])
+        if hasattr(report, "nodeid") and hasattr(report, "duration")
+    ]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """What was proven, for how many cases; and how long each file of tests took."""
     if _PROVEN:
         terminalreporter.section("proven")
         for what, number in sorted(_PROVEN.items()):
             terminalreporter.write_line(f"{number:>6}  {what}")
+    seconds: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
+    for report in _reports(config):
+        name = report.nodeid.partition("::")[0]
+        seconds[name] += report.duration
+        tests[name] += report.when == "call"
+    if len(seconds) > 1:
+        terminalreporter.section("seconds, and tests")
+        for name, spent in seconds.most_common():
+            terminalreporter.write_line(f"{spent:>8.1f} {tests[name]:>6}  {name}")
+        terminalreporter.write_line(f"{seconds.total():>8.1f} {tests.total():>6}  on all workers")

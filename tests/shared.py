@@ -7,12 +7,15 @@ templates and of all code that what is kept depends on, so that a later run may 
 import hashlib
 import os
 import pickle
-import secrets
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
+
+from scaffold.render.format import black_version
 
 REPOSITORY = Path(__file__).parent.parent
 SOURCES = ("templates", "scaffold", "tests/conftest.py", "tests/shared.py")
@@ -24,7 +27,7 @@ T = TypeVar("T")
 @cache
 def digest() -> str:
     """Of everything that what is kept follows from."""
-    found = hashlib.sha256()
+    found = hashlib.sha256(f"{sys.version} {black_version()}".encode())
     for source in SOURCES:
         path = REPOSITORY / source
         paths = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -45,13 +48,23 @@ def open_folder(parent: Path) -> None:
 
 
 def made_once(name: str, make: Callable[[], T]) -> T:
-    """What `make` returned for this name, in whichever process."""
+    """What `make` returned for this name, in whichever process: another one waits for it."""
     path = Path(os.environ[FOLDER]) / hashlib.sha256(name.encode()).hexdigest()
-    try:
-        found: T = pickle.loads(path.read_bytes())
-    except FileNotFoundError:
-        found = make()
-        scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        scratch.write_bytes(pickle.dumps(found))
-        scratch.replace(path)  # whole, or not at all
+    if not path.exists():
+        with _locked(path.with_suffix(".lock")):
+            if not path.exists():
+                scratch = path.with_suffix(".part")
+                scratch.write_bytes(pickle.dumps(make()))
+                scratch.replace(path)  # whole, or not at all
+    found: T = pickle.loads(path.read_bytes())
     return found
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        if sys.platform != "win32":  # which has no flock: there it may be made twice
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

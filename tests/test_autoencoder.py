@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import render, write_files
-from test_training import count_processes, start
 from test_walkthroughs import ENVIRONMENT, write_idx
+from training import count_processes, start
 
 pytestmark = pytest.mark.train
 

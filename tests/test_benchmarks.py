@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_training import clean_environment
+from training import clean_environment
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from test_training import count_processes, start
+from training import count_processes, start
 
 from scaffold.answers.catalog import Value
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from conftest import given_for, render, write_files
-from test_training import CATALOG, start
+from test_training import CATALOG
+from training import start
 
 pytestmark = pytest.mark.train
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from test_training import start
+from training import start
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import monitored, resolve

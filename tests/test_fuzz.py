@@ -32,7 +32,7 @@ from conftest import (
     write_files,
 )
 from edits import EDITS, edit, edit_randomly, first_line, is_docstring, lint, style
-from test_training import start
+from training import start
 
 from scaffold import __version__
 from scaffold.answers.catalog import Value, load_catalog

@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 import yaml
 from conftest import REPOSITORY, TEMPLATES, Cli, command_line, render, write_files
-from test_training import clean_environment, count_processes
+from training import clean_environment, count_processes
 
 from scaffold.answers.catalog import Value
 

@@ -29,10 +29,12 @@ from conftest import (
     meetings,
     own_choices,
     pairs,
+    render,
     render_all,
     ways,
     write_files,
 )
+from shared import made_once
 
 from scaffold.answers.catalog import Catalog, Component, load_catalog
 from scaffold.answers.schema import (
@@ -80,14 +82,37 @@ class Project:
         return {name: text for name, text in self.files.items() if name.endswith(".py")}
 
 
-# rendered once for a session of a worker: `--dist loadfile` keeps the tests of a file on one
-@pytest.fixture(scope="session", params=["some", pytest.param("whole", marks=pytest.mark.sweep)])
+PARTS = 30  # in which the projects are rendered, so that all workers have their share
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_combination_renders(part: int) -> None:
+    """The other tests find them where `render` keeps them."""
+    given = list(shared_combinations(whole=False).values())[part::PARTS]
+    assert len(given) >= 5
+    for answers in given:
+        assert render(answers)["train.py"]
+
+
+def shared_combinations(whole: bool) -> dict[str, Answers]:
+    return made_once(f"combinations {whole}", lambda: combinations(load_catalog(), whole))
+
+
+# what several workers would each have to read: `--dist loadgroup` keeps these tests on one
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param("some", marks=pytest.mark.xdist_group("matrix")),
+        pytest.param("whole", marks=[pytest.mark.sweep, pytest.mark.xdist_group("whole matrix")]),
+    ],
+)
 def projects(request: pytest.FixtureRequest) -> dict[str, Project]:
     """Those of every run, or with each feature alone with each task too."""
-    catalog = load_catalog()
-    given = combinations(catalog, request.param == "whole")
-    files = render_all(given)
-    return {label: Project(resolve(catalog, given[label]), files[label]) for label in given}
+    given = shared_combinations(whole=request.param == "whole")
+    return {
+        label: Project(resolve(load_catalog(), answers), render(answers))
+        for label, answers in given.items()
+    }
 
 
 def every_way(catalog: Catalog) -> list:
@@ -431,8 +456,14 @@ def test_a_file_without_content_is_not_written(
 # --- code that a senior engineer has nothing to shorten in -------------------------------------
 
 
-def test_black_has_nothing_to_change(projects: dict[str, Project]) -> None:
-    """With the versions of Python that black reads from `requires-python`."""
+def test_black_has_nothing_to_change(
+    projects: dict[str, Project], request: pytest.FixtureRequest
+) -> None:
+    """With the versions of Python that black reads from `requires-python`.
+
+    In every run of some variants of each file, in the sweep of all.
+    """
+    most = 10 if request.node.callspec.params["projects"] == "some" else 10**6
     versions = {version for version in black.TargetVersion if version.value >= 11}
     mode = black.Mode(line_length=LINE_LENGTH, target_versions=versions)
     texts: dict[str, dict[str, str]] = {}
@@ -442,7 +473,7 @@ def test_black_has_nothing_to_change(projects: dict[str, Project]) -> None:
     checked = 0
     for variants in texts.values():
         some = list(variants.items())
-        for text, where in some[:: max(1, len(some) // 10)]:
+        for text, where in some[:: max(1, len(some) // most)]:
             assert black.format_str(text, mode=mode) == text, where
             checked += 1
     assert checked >= 100

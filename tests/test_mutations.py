@@ -1,15 +1,13 @@
 """The proof in a project says what broke: realistic wrong edits, each caught by a failing test."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from test_training import clean_environment
+from training import run_tests
 
 from scaffold.answers.catalog import Value
 
@@ -253,10 +251,7 @@ def prove(mutation: Mutation | None, folder: Path) -> str:
         text = path.read_text()
         assert mutation.old in text, f"{mutation.name}: the templates have changed"
         path.write_text(text.replace(mutation.old, mutation.new))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"]
-    result = subprocess.run(
-        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=900
-    )
+    result = run_tests(project, "--tb=short", timeout=900)
     return result.stdout if result.returncode else ""
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from conftest import as_many_as_possible, given_for, render, write_files
-from test_training import CATALOG, clean_environment, start
+from test_training import CATALOG
+from training import clean_environment, start
 
 from scaffold.answers.catalog import Value
 
@@ -83,14 +84,8 @@ def test_resumes_from_any_update_in_any_project(
 def survive_kills(processes: int, kills: int, folder: Path) -> dict[str, int]:
     project = write_files(folder / "project", render({}))
     shutil.copy(DRIVERS / "kill_and_resume.py", project)
-    result = subprocess.run(
-        [sys.executable, "kill_and_resume.py", str(processes), str(kills), "0"],
-        cwd=project,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=120 + 60 * kills,
-    )
+    script = ["kill_and_resume.py", str(processes), str(kills), "0"]
+    result = start(project, script, 1, timeout=120 + 60 * kills)
     assert result.returncode == 0, result.stderr
     facts = json.loads(result.stdout.splitlines()[-1])
     assert (facts["processes"], facts["kills"]) == (processes, kills)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from conftest import given_for, render, write_files
-from test_training import CATALOG, count_processes, start
+from test_training import CATALOG
+from training import count_processes, start
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.schema import resolve

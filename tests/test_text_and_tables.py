@@ -3,13 +3,12 @@
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 from conftest import render, write_files
-from test_training import clean_environment, count_processes, start
+from training import count_processes, run_python, start
 
 pytestmark = pytest.mark.train
 
@@ -21,15 +20,8 @@ def project(folder: Path, **given: object) -> Path:
 
 def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     """Run code that has the modules of a project, offline and with a cache of its own."""
-    environment = {**clean_environment(), "HF_HOME": str(folder / "hf"), "HF_HUB_OFFLINE": "1"}
-    return subprocess.run(
-        [sys.executable, "-c", f"import data, model, train\nconfig = train.Config()\n{code}"],
-        cwd=folder,
-        env={**environment, "ACCELERATE_USE_CPU": "true"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    script = f"import data, model, train\nconfig = train.Config()\n{code}"
+    return run_python(folder, ["-c", script], timeout=120, HF_HOME=str(folder / "hf"))
 
 
 def ask(folder: Path, expression: str):
@@ -183,7 +175,8 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
     assert result.returncode == 0, result.stderr
     names = "AutoModelForSequenceClassification.from_pretrained('runs/latest').config.label2id"
-    loaded = call(folder, f"from transformers import *; print({names})")
+    code = f"from transformers import AutoModelForSequenceClassification\nprint({names})"
+    loaded = call(folder, code)
     assert loaded.stdout.strip() == "{'cold': 0, 'warm': 1}", loaded.stderr
     wrong = "model.build_model(train.Config(pretrained_name='nobody/nothing'))"
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)

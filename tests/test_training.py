@@ -1,79 +1,39 @@
 """Rendered projects really train: each feature, on 1, 2 and 3 processes, to the stated result."""
 
 import json
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import warm
 from conftest import as_many_as_possible, given_for, render, write_files
+from training import (
+    clean_environment,
+    count_passed,
+    count_processes,
+    run_python,
+    run_tests,
+    start,
+)
 
 from scaffold.answers.catalog import Value, load_catalog
 
 pytestmark = pytest.mark.train
 
 CATALOG = load_catalog()
-# lets torchvision be imported beside a torch for the CPU
-TORCHVISION = Path(__file__).parent / "torchvision_cpu"
-
 COMBINATIONS: dict[str, Mapping[str, Value]] = {
     "none": given_for(CATALOG, []),
     "all": given_for(CATALOG, as_many_as_possible(CATALOG)),
 }
 
 
-def start(
-    folder: Path,
-    script: Sequence[str | Path],
-    processes: int,
-    timeout: float = 240,
-    real: bool = False,
-) -> subprocess.CompletedProcess[str]:
-    """Run a script of a project on the CPU, on so many processes.
-
-    They have torch imported already, unless it is to be `real`: see warm.py.
-    """
-    environment = {**clean_environment(), "ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline"}
-    launcher = [sys.executable if real else warm.python(environment)]
-    if processes > 1:
-        launcher += ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    return subprocess.run(
-        [*launcher, *map(str, script)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-
-
-def clean_environment() -> dict[str, str]:
-    """That of this process without what would change a run, and with one thread for each process.
-
-    Tests may run beside each other, and more threads than cores would only wait for each other.
-    """
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
-    paths = [str(TORCHVISION), *filter(None, [kept.get("PYTHONPATH")])]
-    settings = {"OMP_NUM_THREADS": "1", "TORCHDYNAMO_DISABLE": "1"}  # compiling takes long
-    return {**kept, **settings, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def count_processes(output: str) -> int:
-    """What the first line of a run says of itself."""
-    found = re.search(r"^(\d+) process\(es\) on cpu", output, re.MULTILINE)
-    assert found, output
-    return int(found[1])
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("label", COMBINATIONS)
 def test_trains(label: str, processes: int, tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render(COMBINATIONS[label]))
-    result = start(project, ["train.py", "--epochs", "2"], processes)
+    result = start(project, ["train.py", "--epochs", "2"], processes, real=True)
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
     losses = re.findall(r"^epoch .*train_loss ([\d.]+)", result.stdout, re.MULTILINE)
@@ -224,10 +184,11 @@ def test_evaluation_is_the_same_on_1_2_and_3_processes(
 
 def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
+    environment = {**clean_environment(), "WORLD_SIZE": "4"}  # and nothing else of a launcher
     result = subprocess.run(
         [sys.executable, "train.py"],
         cwd=project,
-        env={**clean_environment(), "WORLD_SIZE": "4"},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=120,
@@ -239,14 +200,7 @@ def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
 
 def test_refuses_accumulation_from_the_environment(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
-    result = subprocess.run(
-        [sys.executable, "train.py"],
-        cwd=project,
-        env={**clean_environment(), "ACCELERATE_GRADIENT_ACCUMULATION_STEPS": "4"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    result = run_python(project, ["train.py"], ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4")
     assert result.returncode != 0
     assert "unset it" in result.stderr
 
@@ -262,11 +216,7 @@ def test_a_skipped_update_does_not_count(tmp_path: Path) -> None:
     """What can be shown of fp16 without a GPU: the loop does not count what the scaler skips."""
     given = {"hardware.mixed_precision": "fp16"}
     project = write_files(tmp_path / "project", render(given))
-    command = [sys.executable, "-m", "pytest", "-q", "-k", "skipped"]
-    result = subprocess.run(
-        command, cwd=project, env=clean_environment(), capture_output=True, text=True, timeout=120
-    )
-    assert "1 passed" in result.stdout, result.stdout
+    assert count_passed(run_tests(project, "-k", "skipped")) == 1
 
 
 FAILS = """
@@ -309,7 +259,7 @@ def test_no_update_looks_for_packages(tmp_path: Path) -> None:
     """Accelerate's optimizer does, at each step, and Python would search the disk every time."""
     project = write_files(tmp_path / "project", render({}))
     (project / "searches.py").write_text(SEARCHES)
-    result = start(project, ["searches.py"], 1)
+    result = start(project, ["searches.py"], 1, real=True)
     assert result.returncode == 0, result.stderr
     seen, between = json.loads(result.stdout.splitlines()[-1])
     assert len(seen) > 20 and seen[1] > 100, "nothing was counted"

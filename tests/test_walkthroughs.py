@@ -10,13 +10,8 @@ from pathlib import Path
 
 import pytest
 from conftest import TEMPLATES, run_cli
-from test_training import (
-    COUNT_THREADS,
-    assert_the_group_has_ended,
-    clean_environment,
-    count_processes,
-    start,
-)
+from test_training import COUNT_THREADS, assert_the_group_has_ended
+from training import clean_environment, count_passed, count_processes, run_tests, start
 
 from scaffold.answers.catalog import Catalog
 from scaffold.answers.recipes import load_recipes, recipe_answers
@@ -167,15 +162,7 @@ def test_mnist_from_the_beginning(tmp_path: Path, mnist: Path) -> None:
 @pytest.mark.sweep
 def test_mnist_project_proves_itself(tmp_path: Path, mnist: Path) -> None:
     project = new_project(tmp_path / "project", mnist, "--recipe", "mnist")
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=project,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert result.returncode == 0, result.stdout[-4000:]
+    count_passed(run_tests(project))
 
 
 # the same model in three ways

@@ -57,6 +57,7 @@ def python(environment):
         pass
     else:
         command = [sys.executable, HERE, "server", path]
+        environment = {**environment, "HF_HOME": f"{path}.hf"}  # read when modules are imported
         subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     for _ in range(1200):
         if os.path.exists(path):
@@ -70,6 +71,7 @@ def understands(arguments):
     return (
         tuple(arguments[:3]) == TORCHRUN
         or arguments[:2] == ["-m", "pytest"]
+        or arguments[:1] == ["-c"]
         or (len(arguments) > 0 and arguments[0].endswith(".py"))
     )
 
@@ -218,6 +220,10 @@ def run(arguments, cwd, environment):
             sys.path[0] = cwd
             sys.argv = arguments[1:]
             runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        elif arguments[0] == "-c":
+            sys.path[0] = ""
+            sys.argv = ["-c", *arguments[2:]]
+            exec(compile(arguments[1], "<string>", "exec"), vars(sys.modules["__main__"]))
         else:
             sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
             runpy.run_path(arguments[0], run_name="__main__")

@@ -1,0 +1,107 @@
+"""`pytest --changed FILE ...`: only tests that a change of these files can affect.
+
+Each test that passes notes the answers of the projects that it rendered, in pytest's cache. Where a
+file of the templates changed, a test that trains runs if one of its projects comes from that file;
+what is not known yet runs. The tests of the generator all run when it, or a template, changed.
+"""
+
+import subprocess
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.render.folders import active_components, source_folders
+
+REPOSITORY = Path(__file__).parent.parent
+NOTES = "scaffold/answers"  # in pytest's cache: of each test, those of its projects
+
+Answers = tuple[tuple[str, Value], ...]
+rendered: set[Answers] = set()  # by the test, or the fixture, that is running
+of_fixtures: dict[str, set[Answers]] = {}  # by those that several tests share
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureRequest) -> Iterator:
+    """Note what a fixture of several tests renders, as a thing of each of these."""
+    before = set(rendered)
+    rendered.clear()
+    value = yield
+    if fixturedef.scope != "function":
+        of_fixtures.setdefault(fixturedef.argname, set()).update(rendered)
+    rendered.update(before)
+    return value
+
+
+def rendered_for(item: pytest.Item) -> list[Answers]:
+    """The answers of the projects that a test has rendered, also by its fixtures."""
+    shared = (of_fixtures.get(name, set()) for name in getattr(item, "fixturenames", ()))
+    return sorted(rendered.union(*shared))
+
+
+def add_option(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--changed",
+        nargs="*",
+        metavar="FILE",
+        help="only tests that a change of these files, or of those that git sees, can affect",
+    )
+
+
+def changed_files(config: pytest.Config) -> set[str] | None:
+    """Paths below the repository; a folder stands for all in it. None: run everything."""
+    given = config.getoption("--changed")
+    if given is None:
+        return None
+    if not given:
+        command = ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all", "-z"]
+        listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+        return {row[3:] for row in listed.stdout.split("\0") if row}
+    paths = [Path(path).resolve() for path in given]
+    for path in paths:
+        if not path.is_relative_to(REPOSITORY) or not path.exists():
+            raise pytest.UsageError(f"--changed: {path} is no file of this repository")
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    return {file.relative_to(REPOSITORY).as_posix() for file in files if file.is_file()}
+
+
+def select(
+    items: Collection[pytest.Item], changed: Collection[str], noted: Mapping[str, list[list]]
+) -> Iterator[pytest.Item]:
+    """The tests that a change of these files can affect."""
+    templates = {path for path in changed if path.startswith("templates/")}
+    tests = {Path(path).stem for path in changed if path.startswith("tests/")}
+    helpers = any(not name.startswith("test_") and name != "README" for name in tests)
+    code = any(path.startswith(("scaffold/", "pyproject.toml", ".ci/")) for path in changed)
+    for item in items:
+        if (
+            code
+            or helpers
+            or Path(item.path).stem in tests
+            or (
+                templates
+                and (
+                    not item.get_closest_marker("train")
+                    or not (projects := noted.get(item.nodeid))
+                    or any(come_from(answers, templates) for answers in projects)
+                )
+            )
+        ):
+            yield item
+
+
+def come_from(answers: list, templates: Collection[str]) -> bool:
+    return not sources(tuple(map(tuple, answers))).isdisjoint(templates)
+
+
+@cache
+def sources(answers: Answers) -> frozenset[str]:
+    """The files of the templates that a project comes from."""
+    catalog, given = load_catalog(), dict(answers)
+    components = active_components(catalog, given)
+    paths = {component.manifest for component in components}
+    for folder in source_folders(catalog, given, components):
+        paths |= {*folder.files.values(), *folder.fragments.values()}
+    return frozenset(path.relative_to(REPOSITORY).as_posix() for path in paths)

@@ -1,0 +1,92 @@
+"""Runs what rendered projects hold: scripts on so many processes, and their own tests."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import warm
+
+# lets torchvision be imported beside a torch for the CPU
+TORCHVISION = Path(__file__).parent / "torchvision_cpu"
+
+
+def run_python(
+    folder: Path,
+    arguments: Sequence[str | Path],
+    *,
+    timeout: float = 240,
+    real: bool = False,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """`python ARGUMENTS` in a folder, with torch imported already unless it is to be `real`.
+
+    The processes compute on the CPU, and reach no network.
+    """
+    given = {**clean_environment(), **OFFLINE, **environment}
+    python = sys.executable if real else warm.python({**given, **SERVER})
+    return subprocess.run(
+        [python, *map(str, arguments)],
+        cwd=folder,
+        env=given,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+OFFLINE = {"ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline", "HF_HUB_OFFLINE": "1"}
+# what is read when modules are imported: all runs have it that are not real
+SERVER = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def start(
+    folder: Path,
+    script: Sequence[str | Path],
+    processes: int,
+    timeout: float = 240,
+    real: bool = False,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run a script of a project on so many processes."""
+    launcher: list[str] = []
+    if processes > 1:
+        launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    return run_python(folder, [*launcher, *script], timeout=timeout, real=real, **environment)
+
+
+def run_tests(
+    project: Path, *options: str, timeout: float = 3600, real: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """The tests of a project, as its owner would run them."""
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    return run_python(project, command, timeout=timeout, real=real)
+
+
+def count_passed(result: subprocess.CompletedProcess[str]) -> int:
+    """How many tests passed, which must be all."""
+    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]
+    assert "skipped" not in result.stdout
+    found = re.search(r"(\d+) passed", result.stdout)
+    assert found
+    return int(found[1])
+
+
+def clean_environment() -> dict[str, str]:
+    """That of this process without what would change a run, and with one thread for each process.
+
+    Tests may run beside each other, and more threads than cores would only wait for each other.
+    """
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
+    paths = [str(TORCHVISION), *filter(None, [kept.get("PYTHONPATH")])]
+    settings = {"OMP_NUM_THREADS": "1", "TORCHDYNAMO_DISABLE": "1"}  # compiling takes long
+    return {**kept, **settings, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def count_processes(output: str) -> int:
+    """What the first line of a run says of itself."""
+    found = re.search(r"^(\d+) process\(es\) on cpu", output, re.MULTILINE)
+    assert found, output
+    return int(found[1])
