@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from conftest import render, write_files
 from test_walkthroughs import ENVIRONMENT, write_idx
@@ -30,6 +29,8 @@ def test_autoencoder_on_mnist(
 
 def make_mnist(folder: Path) -> None:
     """Squares in place of digits: 600 of them to train on, 100 to test."""
+    import numpy as np
+
     folder.mkdir(parents=True)
     for part, size in (("train", 600), ("t10k", 100)):
         images = np.zeros((size, 28, 28), np.uint8)

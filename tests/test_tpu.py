@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from safetensors.torch import load_file
 
 from scaffold.answers.catalog import load_catalog
 
@@ -52,6 +51,8 @@ def start(project: Path, command: list[str], *flags: str) -> str:
 
 @pytest.mark.parametrize("task", load_catalog().tasks)
 def test_it_trains_and_goes_on_as_if_never_stopped(task: str, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
     project = write_files(tmp_path / "project", render({**TPU, "project.task": task}))
     launch = ["accelerate", "launch", "--config_file", "accelerate.yaml", "train.py"]
     start(project, launch, "--output-dir", "whole")
