@@ -33,6 +33,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Option, load_catalog
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.schema import applies, is_on, parse_text, resolve, schema
+from scaffold.cache import remember
 from scaffold.commands.explain import without_and_with
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.project.write import write_new
@@ -621,7 +622,8 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
     """Applied to a default project without the feature, it gives that with the feature."""
     feature = catalog.features[name]
     before, after = (
-        render_project(catalog, answers) for answers in without_and_with(catalog, feature)
+        render_project(catalog, answers, remember)
+        for answers in without_and_with(catalog, feature)
     )
     result = cli("explain", name)
     assert result.code == 0

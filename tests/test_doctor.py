@@ -800,7 +800,7 @@ def test_the_tool_itself_needs_no_torch(project: Path) -> None:
     code = "import scaffold.commands.doctor, sys; print({'torch', 'accelerate'} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert shown.stdout == "set()\n", shown
-    probe = (REPOSITORY / "scaffold/probe.py").read_text()
+    probe = (REPOSITORY / "scaffold/machine/probe.py").read_text()
     ast.parse(probe, feature_version=(3, 8))  # by the project's Python, which may be too old
     assert "scaffold." not in probe
 

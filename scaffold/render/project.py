@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
@@ -21,10 +21,7 @@ from scaffold.render.format import Remember, finish, make_anew
 from scaffold.render.imports import LINE_LENGTH, merge_imports, split_imports
 from scaffold.render.places import Directive, Fragment, Line, Part, compose, is_empty, read_lines
 from scaffold.render.validate import check_config
-from scaffold.render.values import build_context, build_environment, python_literal
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from scaffold.render.values import build_context, python_literal, read_template
 
 
 def build_project(
@@ -45,7 +42,6 @@ def render_project(
     """
     components = active_components(catalog, answers)
     context = build_context(catalog, answers, components)
-    environment = build_environment()
     folders = source_folders(catalog, answers, components)
     paths = collect_files(folders)
     modules = {Path(name).stem for name in paths if name.endswith(".py")}
@@ -62,7 +58,7 @@ def render_project(
         sources[name] = lines
     check_fragment_targets(folders, paths)
     context["files"] = sorted(sources)
-    files = {name: _fill(environment, lines, context) for name, lines in sources.items()}
+    files = {name: _fill(lines, context) for name, lines in sources.items()}
     finished = {
         name: finish(name, text, sources[name], remember)
         for name, text in files.items()
@@ -113,7 +109,7 @@ def _compose(base: list[Line], fragments: list[Fragment], modules: set[str]) -> 
     return [*base[:start], *imports, *compose(base[end:], fragments)]
 
 
-def _fill(environment: "Environment", lines: list[Line], context: Mapping[str, Any]) -> str:
+def _fill(lines: list[Line], context: Mapping[str, Any]) -> str:
     """The text of the lines with the values of the answers in it."""
     import jinja2
 
@@ -123,7 +119,7 @@ def _fill(environment: "Environment", lines: list[Line], context: Mapping[str, A
         places = [place for place, line in enumerate(lines) if "{{" in line.text]
     asked = [lines[place] for place in places]
     try:
-        filled = environment.from_string(_join(asked)).render(context) if asked else ""
+        filled = read_template(_join(asked)).render(context) if asked else ""
     except jinja2.TemplateSyntaxError as error:
         raise asked[error.lineno - 1].error(error.message or "is not Jinja") from None
     except jinja2.UndefinedError as error:

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scaffold.answers.catalog import Catalog, Component, Value
@@ -11,7 +12,7 @@ from scaffold.answers.settings import toml_literal
 from scaffold.render.launch import launch
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 
 def build_context(
@@ -48,6 +49,7 @@ def _dependencies(
         yield from choice.dependencies
 
 
+@cache
 def build_environment() -> "Environment":
     """Jinja with filters that write a value as a literal of Python, YAML or TOML."""
     import jinja2
@@ -64,6 +66,12 @@ def build_environment() -> "Environment":
     environment.filters["arguments"] = python_arguments
     environment.filters["shell"] = _refuse_undefined(shell_word)
     return environment
+
+
+@lru_cache(maxsize=512)
+def read_template(text: str) -> "Template":
+    """The template of a text. Raises jinja2.TemplateSyntaxError."""
+    return build_environment().from_string(text)
 
 
 def _refuse_undefined(write: Callable[[Any], str]) -> Callable[[Any], str]:
