@@ -168,6 +168,14 @@ def test_a_feature_whose_table_the_owner_took_out_is_not_brought_back(tmp_path: 
     assert_holds(new, answers, tmp_path)
 
 
+def test_a_table_outside_of_features_is_brought_back() -> None:
+    sharded = complete(hardware__sharding="fsdp", fsdp__version=2)
+    written = write_settings(CATALOG, sharded)
+    old = re.sub(r"\[parallelism\]\n(.+\n)+\n", "", written)
+    assert "[parallelism]" in written and "[parallelism]" not in old
+    assert rewrite_settings(CATALOG, old, sharded, sharded) == written
+
+
 SHORT = {
     "[features]\nema = true  # mine": "ema = { enabled = true, decay = 0.99 }  # mine",
     "[features]\nema = {enabled = true}": "ema = { enabled = true, decay = 0.99 }",
@@ -193,6 +201,44 @@ def test_what_is_missing_is_added_in_the_owners_way(old: str, newline: str, tmp_
     assert rewrite_settings(CATALOG, new, EMA, EMA) == new, "it is done"
     if newline == "\r\n" and "\r" in new:
         assert new.count("\r\n") == new.count("\n")
+
+
+def test_what_an_owner_wrote_beside_a_feature_that_is_gone_stays(tmp_path: Path) -> None:
+    old = (
+        "[features.ema]\nenabled = true\n\n"
+        "[features.gone]  # mine, too\nspeed = 1\n# a note\nways = '''a\nb'''  # mine\n\n"
+        "[features.clipping]\nenabled = true\n"
+    )
+    new = rewrite_settings(CATALOG, old, EMA, EMA)
+    kept = "# [features.gone]  # mine, too\n# a note\n# ways = '''a\n# b'''  # mine\n"
+    assert f"\n\n{kept}\n[features.clipping]\n" in new
+    assert "\n[features]\n" not in new
+    assert_holds(new, EMA, tmp_path)
+
+
+def test_a_row_becomes_a_comment_with_all_of_its_name(tmp_path: Path) -> None:
+    old = "[features]\nschedule.kind = 'wsd'\nschedule.decay = 0.2  # mine\n"
+    new = rewrite_settings(CATALOG, old, DEFAULT, WSD)
+    assert "\n# schedule.decay = 0.2  # mine\n" in new
+    assert_holds(new, DEFAULT, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "old", ["", "# mine\n\n", "[project]\n# of the next\n[training]\n", "[hardware]\n# mine"]
+)
+def test_tables_are_added_in_the_order_in_which_they_are_written(old: str, tmp_path: Path) -> None:
+    new = rewrite_settings(CATALOG, old, EMA, DEFAULT)
+    written = re.findall(r"^\[.+\]", write_settings(CATALOG, EMA), flags=re.MULTILINE)
+    assert re.findall(r"^\[.+\]", new, flags=re.MULTILINE) == written
+    assert "# of the next\n[training]\n" in new or "next" not in old
+    assert new.count("mine") == old.count("mine")
+    assert_holds(new, EMA, tmp_path)
+
+
+@pytest.mark.parametrize("old", ["[[features]]\nema = true\n", "[[training]]\nepochs = 3\n"])
+def test_a_list_of_tables_is_refused(old: str) -> None:
+    with pytest.raises(ScaffoldError, match="Write its settings as rows of tables"):
+        rewrite_settings(CATALOG, old, EMA, DEFAULT)
 
 
 def test_a_text_that_is_no_toml_is_refused() -> None:

@@ -1,0 +1,269 @@
+"""Puts other answers into a `scaffold.toml` that its owner has edited, with tomlkit.
+
+tomlkit keeps a text as it is, to the byte: each table is a list of rows (its `body`) with their
+comments, blank lines and indents. Rows are put into these lists, and not set as `table[key]`: that
+way a new row would come below a comment that belongs to the next header.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import tomlkit
+from tomlkit.items import Comment, Item, Key, Table, Trivia, Whitespace
+
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.schema import find_option, fits, is_on, resolve, schema
+from scaffold.answers.settings import describe, toml_literal
+from scaffold.errors import AnswerError
+
+Path = tuple[str, ...]  # of a row or a table: ("training", "epochs")
+Body = list[tuple[Key | None, Item]]
+FEATURES = ("features",)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a row or a header is: `body[at]`. `section` are the rows below the last header."""
+
+    key: Key
+    item: Item
+    body: Body
+    at: int
+    section: Body
+
+
+def _places(document: tomlkit.TOMLDocument) -> dict[Path, _Place]:
+    """All rows and headers, in the order of the text."""
+    return dict(_places_in(document.body, document.body, ()))
+
+
+def _places_in(body: Body, section: Body, path: Path) -> Iterator[tuple[Path, _Place]]:
+    for at, (key, item) in enumerate(body):
+        if key is None:
+            continue
+        here = (*path, key.key)
+        below = item.value.body if isinstance(item, Table) and not key.is_dotted() else section
+        if not isinstance(item, Table) or not item.is_super_table():
+            yield here, _Place(key, item, body, at, below)
+        if isinstance(item, Table):
+            yield from _places_in(item.value.body, below, here)
+
+
+class Rewrite:
+    """Puts answers into an owner's text: those of `new`, which was written for them alone.
+
+    `rendered` is the text as it was before its owner edited it.
+    """
+
+    def __init__(self, catalog: Catalog, old: str, new: str, rendered: str) -> None:
+        self.catalog = catalog
+        self.old = old
+        self.newline = "\r\n" if old.count("\r\n") * 2 > old.count("\n") else "\n"
+        # without the blank lines between its tables
+        document = tomlkit.parse(new.replace("\n\n", "\n").replace("\n", self.newline))
+        self.data = document.unwrap()
+        self.new = _places(document)
+        self.tables = [path for path, place in self.new.items() if isinstance(place.item, Table)]
+        self.rows = {path: at for path, at in self.new.items() if path not in self.tables}
+        self.rendered = _places(tomlkit.parse(rendered))
+        self.task = _task(catalog, tomllib.loads(old))
+        self.ours = {f"# {describe(option)}" for option in schema(catalog).values()}
+        self.ours |= {place.item.trivia.comment for place in self.rendered.values()} - {""}
+
+    def text(self) -> str:
+        """The owner's text with the answers in it."""
+        bare = self.old.rstrip("\r\n")
+        # the last table ends with a blank line, as others do
+        document = tomlkit.parse(bare + 2 * self.newline)
+        document.body[:] = self._rows(document.body, (), "")
+        document = tomlkit.parse(document.as_string())  # tables that went have left white space
+        missing = [table for table in self.tables if not self._add_rows(document, table)]
+        sections = {}  # of each table, where its last row is
+        for path, place in _places(document).items():
+            sections[path[:1]] = sections[path[:2]] = place.section
+        for table in reversed(missing):  # each goes above those that come later
+            earlier = [t for t in self.tables[: self.tables.index(table)] if t in sections]
+            section = sections[earlier[-1]] if earlier else document.body
+            _insert_table(self.new[table], section, section is document.body, self.newline)
+        return document.as_string().rstrip("\r\n") + self.old[len(bare) :]
+
+    # rows that are there
+
+    def _rows(self, body: Body, path: Path, prefix: str) -> Body:
+        """The rows with the answers in them, or as comments where their owner has written one.
+
+        `prefix` is what their keys begin with in the text, such as `ema.`.
+        """
+        rows: Body = []
+        for key, item in body:
+            here = (*path, key.key) if key else path
+            if key is None:
+                rows.append((key, item))
+            elif isinstance(item, Table):
+                inner = f"{prefix}{key.as_string()}." if key.is_dotted() else ""
+                item.value.body[:] = self._rows(item.value.body, here, inner)
+                rows += self._table(here, key, item)
+            elif here in self.new or here == FEATURES:
+                rows.append((key, self._set(here, item)))
+            elif item.trivia.comment not in {"", "#", *self.ours}:
+                text = f"{prefix}{key.as_string()}{key.sep}{item.as_string()}"
+                does_no_harm = self._is_accepted(".".join(here), item)
+                rows.append((key, item) if does_no_harm else (None, _as_comment(text, item)))
+        return rows
+
+    def _table(self, path: Path, key: Key, table: Table) -> Body:
+        """The table, or the comments that are left. An empty one would turn its feature on."""
+        below = table.value.body
+        is_header = not table.is_super_table()
+        is_needed = is_header and path in {*self.tables, FEATURES}
+        if is_needed or any(key for key, _ in below):
+            return [(key, table)]
+        text = "".join(item.as_string() for _, item in below)
+        if is_header and (table.trivia.comment or text.strip()):
+            text = _as_comment(f"[{table.display_name}]", table).as_string() + text
+        # tomlkit writes a header [features] above a Comment between the tables of features
+        return [(None, tomlkit.ws(text))] if text.strip() else []
+
+    def _is_accepted(self, key: str, item: Item) -> bool:
+        """Whether a row without an effect can stay: of a feature that is off, or as a default."""
+        given = {".".join(path): place.item.unwrap() for path, place in self.rows.items()}
+        try:
+            option = find_option(self.catalog, key)
+            answers = resolve(self.catalog, {**given, option.key: item.unwrap()})
+        except AnswerError:
+            return False
+        feature = self.catalog.features.get(option.feature)
+        return not feature or not is_on(feature, answers)
+
+    def _set(self, path: Path, item: Item) -> Item:
+        """The row with its answer."""
+        wanted: Any = self.data
+        for name in path:
+            wanted = wanted[name]
+        if isinstance(wanted, dict):
+            return self._set_table(path, item, wanted)
+        if item.unwrap() != wanted:
+            item = _with_value(item, wanted)
+        if item.trivia.comment in self.ours:
+            item.trivia.comment = self.new[path].item.trivia.comment
+        return item
+
+    def _set_table(self, path: Path, item: Item, wanted: dict[str, Any]) -> Item:
+        """A row for a whole table, such as `ema = true` or `ema = {enabled = true}`."""
+        given = item.unwrap()
+        if path == FEATURES and isinstance(given, dict):
+            given = {name: _as_table(value) for name, value in given.items()}
+            wanted = {
+                name: rows
+                for name, rows in wanted.items()
+                if name in given or not self._stays_off((*path, name))
+            }
+        if _as_table(given) == wanted:
+            return item
+        is_switch = isinstance(given, bool) and list(wanted) == ["enabled"]
+        return _with_value(item, not given if is_switch else wanted)
+
+    # rows that are not
+
+    def _stays_off(self, table: Path) -> bool:
+        """Whether a feature is off with no row for that, because its owner took the row out.
+
+        That is not so if it is new, or did not go with the task.
+        """
+        switch = (*table, "enabled")
+        if switch not in self.rendered or switch not in self.rows or self.rows[switch].item:
+            return False
+        return fits(self.catalog, self.catalog.features[table[-1]], {"project.task": self.task})
+
+    def _add_rows(self, document: tomlkit.TOMLDocument, table: Path) -> bool:
+        """Add what is missing of a table. Returns False if all of it is."""
+        there = _places(document)
+        if any(path in there and not there[path].item.is_table() for path in (table, table[:1])):
+            return True  # a row for all of it
+        beside = [place for path, place in there.items() if path[: len(table)] == table]
+        if not beside:
+            # a feature that its owner took out is off where there are others
+            has_features = any(path[:1] == FEATURES for path in there)
+            return has_features and table[:1] == FEATURES and self._stays_off(table)
+        before = there.get(table, beside[-1])
+        for path, place in self.rows.items():
+            if path[:-1] != table:
+                continue
+            if path not in there:
+                _insert(place, before)
+                there = _places(document)
+            before = there[path]
+        return True
+
+
+def _task(catalog: Catalog, data: Mapping[str, Any]) -> str:
+    """The task of a text, which its owner may have changed there."""
+    project = data.get("project")
+    task = project.get("task") if isinstance(project, dict) else None
+    return str(task) if str(task) in catalog.tasks else str(schema(catalog)["project.task"].default)
+
+
+def _insert(new: _Place, before: _Place) -> None:
+    """Add a row below another, or below a header."""
+    if isinstance(before.item, Table):
+        before.section.insert(0, (new.key, new.item))
+    else:
+        new.item.trivia.indent = before.item.trivia.indent
+        before.body.insert(before.at + 1, (new.key, new.item))
+
+
+def _insert_table(new: _Place, section: Body, is_first: bool, newline: str) -> None:
+    """Add a table at the end of a section, between blank lines."""
+    at = _end(section)
+    rows: Body = [(new.key, new.item)]
+    blank = (None, tomlkit.ws(newline))
+    if at or not is_first:
+        rows.insert(0, blank)
+    if at == len(section) or not isinstance(section[at][1], Whitespace):
+        rows.append(blank)
+    section[at:at] = rows
+
+
+def _end(section: Body) -> int:
+    """The index behind the last row of a section and its comments.
+
+    A comment right above the next header belongs to that.
+    """
+    last = 0
+    for at, (key, item) in enumerate(section, start=1):
+        if key and isinstance(item, Table) and not key.is_dotted():
+            break
+        last = at if key else last
+    end = last
+    while end < len(section) and isinstance(section[end][1], Comment):
+        end += 1
+    return end if end < len(section) and isinstance(section[end][1], Whitespace) else last
+
+
+def _as_table(value: Any) -> Any:
+    return {"enabled": value} if isinstance(value, bool) else value
+
+
+def _with_value(item: Item, value: Any) -> Item:
+    """Another value with the same comment."""
+    new = tomlkit.value(_inline(value))
+    for name, text in vars(item.trivia).items():
+        setattr(new.trivia, name, text)
+    return new
+
+
+def _as_comment(text: str, item: Item) -> Comment:
+    """A row as a comment, in each of its lines."""
+    indent, space, comment, end = astuple(item.trivia)
+    lines = f"{indent}{text}{space}{comment}".split("\n")
+    return Comment(Trivia(comment="\n".join(f"# {line}" for line in lines), trail=end))
+
+
+def _inline(value: Any) -> str:
+    """A value, with spaces inside of an inline table."""
+    if not isinstance(value, dict):
+        return toml_literal(value)
+    rows = ", ".join(f"{name} = {_inline(inner)}" for name, inner in value.items())
+    return f"{{ {rows} }}" if rows else "{}"
