@@ -135,10 +135,12 @@ def pairs(catalog: Catalog, task: str = "image_classification") -> Iterator[tupl
 def meetings(
     catalog: Catalog, task: str, met_before: Collection[frozenset[str]] = ()
 ) -> list[list[Way]]:
-    """Projects in which every two features of a task that go together are both on, about half of
+    """Projects in which every two features of a task that go together are both on, at most half of
     all at a time: what goes wrong only beside another feature shows, and what hides behind it.
 
-    Pairs that have met before need not meet again.
+    A covering array of strength 2, put together greedily: a pair that has not met yet, and then
+    always the feature that meets the most others for the first time. Pairs that have met before
+    need not meet again.
     """
     random = Random(task)
     features = {feature.name: ways(catalog, feature) for feature in fitting(catalog, task)}
@@ -150,17 +152,24 @@ def meetings(
     missing -= set(met_before)
     found = []
     while missing:
-        # a pair that has not met yet, and then as chance has it
-        names = sorted(random.choice(sorted(map(sorted, missing))))
-        others = [name for name in features if name not in names]
-        names += random.sample(others, len(others) // 2)
+        names = min(map(sorted, missing))
+        left = set(features) - set(names)
         on: list[Way] = []
-        for name in names:
+        while names and len(on) < len(features) // 2:
+            name = names.pop(0)
             turns = random.sample(features[name], len(features[name]))
             on += [way for way in turns if not conflict(catalog, [*on, way], task)][:1]
-        met = {way.feature for way in on}
-        assert any(pair <= met for pair in missing), names
-        missing = {pair for pair in missing if not pair <= met}
+            if not names:
+                news = {
+                    other: sum(frozenset({other, way.feature}) in missing for way in on)
+                    for other in left
+                }
+                best = min(news, key=lambda other: (-news[other], other), default="")
+                names = [best] if news.get(best) else []
+                left.discard(best)
+        met = {frozenset(pair) for pair in itertools.combinations({w.feature for w in on}, 2)}
+        assert missing & met, on
+        missing -= met
         found.append(on)
     return found
 

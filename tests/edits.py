@@ -133,6 +133,7 @@ def tidy(before: str, after: str) -> str:
     return after if style(before, 100) != before else style(after, 100)
 
 
+@lru_cache(1000)
 def style(text: str, length: int, quotes: bool = True) -> str:
     mode = black.Mode({TargetVersion.PY311}, length, string_normalization=quotes)
     return black.format_str(text, mode=mode)

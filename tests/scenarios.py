@@ -331,8 +331,10 @@ def _rename(text: str, old: str, new: str) -> str:
     return "".join(lines)
 
 
-def _black(text: str, line_length: int) -> str:
-    return black.format_str(text, mode=black.Mode(line_length=line_length))
+@cache
+def _black(text: str, line_length: int, magic_trailing_comma: bool = True) -> str:
+    mode = black.Mode(line_length=line_length, magic_trailing_comma=magic_trailing_comma)
+    return black.format_str(text, mode=mode)
 
 
 def formatted(line_length: int, *paths: str) -> Edit:
@@ -341,8 +343,7 @@ def formatted(line_length: int, *paths: str) -> Edit:
     def edit(files: Files) -> None:
         for path in paths:
             # a trailing comma that black left would keep its lines apart in a longer line too
-            mode = black.Mode(line_length=line_length, magic_trailing_comma=line_length < 100)
-            files[path] = black.format_str(files[path], mode=mode)
+            files[path] = _black(files[path], line_length, line_length < 100)
 
     return edit
 
@@ -427,10 +428,9 @@ def canonical(path: str, text: str) -> object:
 
 def _statements(text: str) -> Iterator[object]:
     """The lines of code and comments, as tokens; imports at the top level are sorted."""
-    mode = black.Mode(line_length=100, magic_trailing_comma=False)
     imports: set[tuple[str, ...]] = set()
     depth, line, seen = 0, [], []
-    for token in tokenize.generate_tokens(io.StringIO(black.format_str(text, mode=mode)).readline):
+    for token in tokenize.generate_tokens(io.StringIO(_black(text, 100, False)).readline):
         if token.type == tokenize.INDENT:
             depth += 1
         elif token.type == tokenize.DEDENT:

@@ -622,8 +622,7 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
     """Applied to a default project without the feature, it gives that with the feature."""
     feature = catalog.features[name]
     before, after = (
-        render_project(catalog, answers, remember)
-        for answers in without_and_with(catalog, feature)
+        render_project(catalog, answers, remember) for answers in without_and_with(catalog, feature)
     )
     result = cli("explain", name)
     assert result.code == 0

@@ -828,7 +828,7 @@ def rate(found: Sequence[Case]) -> float:
 
 
 def test_random_edits(proven: Proven) -> None:
-    found = [*cases(0, 25, 1, QUICK), *cases(1000, 10, 1, QUICK), *cases(10_000, 10, 3, QUICK)]
+    found = [*cases(0, 20, 1, QUICK), *cases(1000, 8, 1, QUICK), *cases(10_000, 8, 3, QUICK)]
     assert not [case for case in found if case.faults], report(found)
     proven("random edits merged", len(found))
 

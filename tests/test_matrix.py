@@ -46,7 +46,7 @@ from scaffold.answers.schema import (
     task_values,
 )
 from scaffold.errors import AnswerError
-from scaffold.render.folders import active_components, source_folders
+from scaffold.render.folders import Folder, active_components, source_folders
 from scaffold.render.project import render_project
 
 LINE_LENGTH = 100
@@ -299,22 +299,19 @@ def test_accelerate_gets_the_hardware(projects: dict[str, Project]) -> None:
 # --- no trace of what is off -------------------------------------------------------------------
 
 
-def sources(
-    catalog: Catalog, components: Iterable[Component], answers: Answers, name: str
-) -> list[str]:
-    """What components, if they are on with these answers, put into a Python file."""
-    folders = source_folders(catalog, answers, components)
+def sources(folders: Iterable[Folder], name: str) -> list[str]:
+    """What folders of templates put into a Python file."""
     files = [path for folder in folders if (path := folder.files.get(name))]
     fragments = [path for folder in folders if (path := folder.fragments.get(name))]
     return [path.read_text(encoding="utf-8") for path in [*files[-1:], *fragments]]
 
 
 def vocabulary(
-    catalog: Catalog, components: Iterable[Component], answers: Answers, name: str
+    folders: Iterable[Folder], components: Iterable[Component], name: str
 ) -> tuple[set[str], set[str]]:
-    """The names and comments that components may put into a file."""
+    """The names and comments that components, from their folders, may put into a file."""
     names, comments = set(), set()
-    for text in sources(catalog, components, answers, name):
+    for text in sources(folders, name):
         more_names, more_comments = tokens(text)
         names |= more_names
         comments |= more_comments
@@ -354,19 +351,24 @@ def test_no_name_and_no_comment_of_what_is_off(
         answers = project.answers
         on = active_components(catalog, answers)
         bare = label.endswith(", none")
+        folders = source_folders(catalog, answers, on)
+        off = {
+            feature.name: source_folders(catalog, answers, [feature])
+            for feature in catalog.features.values()
+            if bare and feature not in on and feature.name in caught
+        }
+        words = " ".join(map(str, task_values(catalog, answers).values()))
         for name, text in project.python.items():
-            known_names, known_comments = vocabulary(catalog, on, answers, name)
-            words = " ".join(map(str, task_values(catalog, answers).values()))
+            known_names, known_comments = vocabulary(folders, on, name)
             known_names |= set(re.findall(r"\w+", words))
             names, comments = tokens(text)
             strange = names - known_names - {"str", "True", "False"}
             assert not strange, f"{name} of {label}: {sorted(strange)}"
             strange = {text for text in comments - known_comments if text not in words}
             assert not strange, f"{name} of {label}"
-            for feature in catalog.features.values() if bare else ():
-                if feature not in on and feature.name in caught:
-                    names, comments = vocabulary(catalog, [feature], answers, name)
-                    caught[feature.name] += bool(names - known_names or comments - known_comments)
+            for other, parts in off.items():
+                names, comments = vocabulary(parts, [catalog.features[other]], name)
+                caught[other] += bool(names - known_names or comments - known_comments)
     assert all(caught.values()), f"these would leave no trace: {caught}"
 
 

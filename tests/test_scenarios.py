@@ -36,6 +36,8 @@ from scaffold.answers.schema import resolve
 from scaffold.cli import main
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 
+pytestmark = pytest.mark.xdist_group("scenarios")  # what is compared is kept for the next ones
+
 # a result was possible here, but the merge asks: known, and worth an improvement
 ASKS: dict[str, str] = {}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.rewrite import rewrite_settings
 from scaffold.answers.schema import (
     Answers,
     applies,
@@ -20,7 +21,7 @@ from scaffold.answers.schema import (
     schema,
     switch_key,
 )
-from scaffold.answers.settings import rewrite_settings, toml_literal, write_settings
+from scaffold.answers.settings import toml_literal, write_settings
 from scaffold.errors import AnswerError, ScaffoldError
 
 CATALOG = load_catalog()
@@ -355,10 +356,12 @@ def literal(value: Value, draw: random.Random) -> str:
     return toml_literal(value)
 
 
-SEEDS = range(120)
+SEEDS = range(60)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "seed", [*SEEDS, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(60, 400))]
+)
 def test_any_answers_go_into_any_file(tmp_path: Path, seed: int) -> None:
     draw, folder = random.Random(seed), tmp_path
     before, after = any_answers(draw), any_answers(draw)

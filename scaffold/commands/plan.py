@@ -7,7 +7,7 @@ from pathlib import Path
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import resolve, schema
-from scaffold.answers.settings import rewrite_settings, toml_literal
+from scaffold.answers.settings import toml_literal
 from scaffold.cache import remember
 from scaffold.errors import AnswerError
 from scaffold.merge.conflicts import Conflict
@@ -96,6 +96,8 @@ def _next_settings(
         return theirs[SETTINGS]
     if own == pristine.files.get(SETTINGS):
         return theirs[SETTINGS]
+    from scaffold.answers.rewrite import rewrite_settings  # tomlkit takes a while to import
+
     return rewrite_settings(
         catalog, own, answers, pristine.answers, rendered=pristine.files.get(SETTINGS)
     )
