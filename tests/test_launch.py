@@ -385,6 +385,7 @@ def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     assert final.read_bytes() == (project / WEIGHTS).read_bytes()
 
 
+@pytest.mark.sweep
 @pytest.mark.train
 def test_train_sh_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     """The same command on each, as two launches on this one."""
@@ -437,7 +438,7 @@ def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.sweep), 2])
 def test_the_cells_of_the_notebook_run(processes: int, tmp_path: Path) -> None:
     """One after the other, as a person does: train, then go on with what is done."""
     answers: Answers = TWO if processes == 2 else {"hardware.use_cpu": True}

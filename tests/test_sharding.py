@@ -281,6 +281,7 @@ def assert_layers_are_cut(project: Path, processes: int) -> None:
         assert found == [shape] * processes, log
 
 
+@pytest.mark.sweep
 @pytest.mark.train
 def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
     """Each has half of every text, and of every layer: together they are one with all of both."""

@@ -125,6 +125,7 @@ def new_project(folder: Path, mnist: Path, *options: str) -> Path:
     return folder
 
 
+@pytest.mark.sweep
 @pytest.mark.train
 def test_mnist_from_the_beginning(tmp_path: Path, mnist: Path) -> None:
     """The command of each recipe and the one that it prints, on two processes."""

@@ -58,7 +58,15 @@ def python(environment):
     else:
         command = [sys.executable, HERE, "server", path]
         environment = {**environment, "HF_HOME": f"{path}.hf"}  # read when modules are imported
-        subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+        with open(f"{path}.log", "wb") as log:
+            subprocess.Popen(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
     for _ in range(1200):
         if os.path.exists(path):
             return STAND_IN
