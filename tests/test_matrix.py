@@ -98,14 +98,7 @@ def shared_combinations(whole: bool) -> dict[str, Answers]:
     return made_once(f"combinations {whole}", lambda: combinations(load_catalog(), whole))
 
 
-# what several workers would each have to read: `--dist loadgroup` keeps these tests on one
-@pytest.fixture(
-    scope="session",
-    params=[
-        pytest.param("some", marks=pytest.mark.xdist_group("matrix")),
-        pytest.param("whole", marks=[pytest.mark.sweep, pytest.mark.xdist_group("whole matrix")]),
-    ],
-)
+@pytest.fixture(scope="session", params=["some", pytest.param("whole", marks=pytest.mark.sweep)])
 def projects(request: pytest.FixtureRequest) -> dict[str, Project]:
     """Those of every run, or with each feature alone with each task too."""
     given = shared_combinations(whole=request.param == "whole")
