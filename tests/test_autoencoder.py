@@ -10,7 +10,7 @@ from training import count_processes, start
 pytestmark = pytest.mark.train
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.sweep), 2])
 def test_autoencoder_on_mnist(
     processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

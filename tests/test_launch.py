@@ -411,7 +411,7 @@ def test_accelerate_launch_on_two_machines(two_processes: Path, tmp_path: Path) 
 
 @pytest.mark.train
 @pytest.mark.parametrize(
-    "launcher", ["trainjob", pytest.param("pytorchjob", marks=pytest.mark.sweep)]
+    "launcher", [pytest.param(name, marks=pytest.mark.sweep) for name in ("trainjob", "pytorchjob")]
 )
 def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path) -> None:
     """The command in the file, in the environment that the operator gives a pod."""

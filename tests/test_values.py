@@ -73,7 +73,7 @@ HOSTILE = [
     *["'; import os; os.system('x'); '", '"); import os; ("', "config.seed", "__import__('os')"],
 ]
 PRINTABLE = [text for text in HOSTILE if text.isprintable()]
-APART = 12  # settings share the printable texts among them
+APART = 18  # settings share the printable texts among them
 ALPHABET = st.sampled_from("'\"\\{}%#:$`()[]<>|&;*?!~=-_. abz019\n\t\x00é项🙂\u2028\u202e\ud800")
 hostile_text = st.text(ALPHABET, max_size=30) | st.text(max_size=20) | st.sampled_from(HOSTILE)
 
@@ -176,7 +176,7 @@ def test_a_text_stays_a_text(key: str) -> None:
 
 def test_there_are_texts(catalog: Catalog) -> None:
     assert {"project.name", "features.tracker.project"} <= set(TEXTS)
-    assert len(TEXTS) >= 3 * APART  # each printable text is tried with three settings or more
+    assert len(TEXTS) >= 2 * APART  # each printable text is tried with two settings or more
     assert not [text for text in HOSTILE if HARMLESS in text]
 
 
