@@ -62,6 +62,12 @@ def test_the_wheel_holds_the_package_and_all_templates(built: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+def test_the_readme_states_the_size_of_the_wheel(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    size = f"the wheel has {wheel.stat().st_size / 1e6:.1f} MB"
+    assert size in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_source_distribution_holds_what_builds_it(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
