@@ -1,4 +1,4 @@
-"""`pytest --changed FILE ...`: only tests that a change of these files can affect.
+"""`pytest tests --changed FILE ...`: only tests that a change of these files can affect.
 
 Each test that passes notes the answers of the projects that it rendered, in pytest's cache. Where a
 file of the templates changed, a test that trains runs if one of its projects comes from that file;
