@@ -337,7 +337,8 @@ def _render(answers: tuple[tuple[str, Value], ...]) -> dict[str, str]:
     def make() -> dict[str, str]:
         return render_project(load_catalog(), dict(answers), remember)
 
-    return made_once(f"render {answers}", make)
+    # of the sweep that leaves out black, nothing may be kept for others
+    return made_once(f"render {finish.black_version()} {answers}", make)
 
 
 def render_all(
@@ -479,13 +480,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give the tests folders of their own, which all workers of pytest-xdist share."""
     if hasattr(config, "workerinput"):
         return
-    for name in ("cache", "warm"):
-        folder = tempfile.TemporaryDirectory(prefix=f"scaffold-{name}-")
-        config.add_cleanup(folder.cleanup)
-        if name == "cache":
-            os.environ["SCAFFOLD_CACHE_DIR"] = folder.name
-        else:
-            warm.prepare(folder.name)
+    cache_folder, warm_folder = (
+        tempfile.TemporaryDirectory(prefix=f"scaffold-{name}-") for name in ("cache", "warm")
+    )
+    config.add_cleanup(cache_folder.cleanup)
+    config.add_cleanup(warm_folder.cleanup)
+    os.environ["SCAFFOLD_CACHE_DIR"] = cache_folder.name
+    warm.prepare(warm_folder.name)
     open_folder(config.cache.mkdir("shared"))
 
 

@@ -19,7 +19,7 @@ def check_together(
     mine: Mapping[str, str],
     theirs: Mapping[str, str],
 ) -> None:
-    """Doubt what a file takes from another file of the project in which it is not any more.
+    """Doubt what a file takes from another file of the project that no longer has it.
 
     Files that were not edited are merged after all where the fault is theirs, or where the owner's
     own code needs what they lose.
