@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import black
+from conftest import render
 
 from scaffold.answers.catalog import Value
 
@@ -26,12 +27,13 @@ Files = dict[str, str]
 Edit = Callable[[Files], None]
 Given = Mapping[str, Value]
 
-TRAIN, CALLBACKS, DATA, CHECKPOINT, PROOF = (
+TRAIN, CALLBACKS, DATA, CHECKPOINT, FILES, PROOF = (
     "train.py",
     "callbacks.py",
     "data.py",
     "checkpoint.py",
-    "test_train.py",
+    "files.py",
+    "tests/helpers.py",
 )
 README, PYPROJECT, LAUNCH, ANSWERS = (
     "README.md",
@@ -47,6 +49,7 @@ WINDOW = {"training.gradient_accumulation_steps": 4}
 NO_WINDOW = {"training.gradient_accumulation_steps": 1}
 TENSORBOARD = {"features.tracker.enabled": True, "features.tracker.kind": "tensorboard"}
 WANDB = {"features.tracker.enabled": True, "features.tracker.kind": "wandb"}
+NO_TRACKER = {"features.tracker.enabled": False}
 CLIP = {"features.clipping.enabled": True}
 NO_CLIP = {"features.clipping.enabled": False}
 STOP = {"features.early_stopping.enabled": True}
@@ -56,7 +59,9 @@ ONE_CYCLE = {"features.schedule.kind": "one_cycle"}
 NO_SCHEDULE = {"features.schedule.enabled": False}
 SHIFT = {"features.augmentation.enabled": True}
 CURVES = {"features.learning_curves.enabled": True}
+PREEMPTION = {"features.preemption.enabled": True}
 NO_PREEMPTION = {"features.preemption.enabled": False}
+NAN = {"features.stop_on_nan.enabled": True}
 NO_NAN = {"features.stop_on_nan.enabled": False}
 NO_BEST = {"features.best_model.enabled": False}
 NO_METRICS = {"features.metrics_file.enabled": False}
@@ -135,11 +140,21 @@ def _block(text: str) -> list[str]:
 
 
 def _find(lines: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, str]]:
-    """Where these lines are, at any one indentation, which is returned too."""
+    """Where these lines are, at any one indentation, which is returned too.
+
+    A line that ends with "..." stands for all lines that begin like it: its comment may change.
+    """
     found = []
     for start in range(len(lines) - len(wanted) + 1):
         margin = re.match(" *", lines[start])[0]
-        if [margin + line if line else "" for line in wanted] == lines[start : start + len(wanted)]:
+        if all(
+            (
+                line.startswith(margin + one.removesuffix("..."))
+                if one.endswith("...")
+                else line == (margin + one if one else "")
+            )
+            for line, one in zip(lines[start:], wanted, strict=False)
+        ):
             found.append((start, margin))
     return found
 
@@ -153,7 +168,12 @@ def change(path: str, old: str, new: str, times: int = 1) -> Edit:
         found = _find(lines, wanted)
         assert len(found) == times, (path, old, len(found))
         for start, margin in reversed(found):
-            lines[start : start + len(wanted)] = [margin + line if line else "" for line in instead]
+            end = start + len(wanted)
+            there = dict(
+                zip(wanted, (line[len(margin) :] for line in lines[start:end]), strict=True)
+            )
+            now = [there.get(line, line) for line in instead]
+            lines[start:end] = [margin + line if line else "" for line in now]
         files[path] = "\n".join(lines) + "\n"
 
     return edit
@@ -187,6 +207,39 @@ def everywhere(old: str, new: str, *paths: str) -> Edit:
     def edit(files: Files) -> None:
         for path in paths:
             files[path] = files[path].replace(old, new)
+
+    return edit
+
+
+def in_tests(old: str, new: str) -> Edit:
+    """As often as it is in the project's tests."""
+
+    def edit(files: Files) -> None:
+        for path in files:
+            if path.startswith("tests/"):
+                files[path] = files[path].replace(old, new)
+
+    return edit
+
+
+def comment(field: str, text: str) -> Edit:
+    """A field of Config has another comment, or none."""
+    ending = f"  # {text}" if text else ""
+    return substitute(TRAIN, rf"(\n    {field}: [^#\n]*?)  # .*", rf"\1{ending}")
+
+
+def default(field: str, value: str) -> Edit:
+    """A field of Config has another default."""
+    return substitute(TRAIN, rf"(\n    {field}: [^=\n]*= )\S+", rf"\g<1>{value}")
+
+
+def by_hand(path: str, start: str, anchor: str) -> Edit:
+    """A line as the default project has it, in front of another."""
+
+    def edit(files: Files) -> None:
+        rows = [row.strip() for row in render({})[path].splitlines()]
+        (row,) = (row for row in rows if row.startswith(start))
+        before(path, anchor, row)(files)
 
     return edit
 
@@ -338,10 +391,10 @@ def _black(text: str, line_length: int, magic_trailing_comma: bool = True) -> st
 
 
 def formatted(line_length: int, *paths: str) -> Edit:
-    """Black with another line length."""
+    """Black with another line length, in these files or in all."""
 
     def edit(files: Files) -> None:
-        for path in paths:
+        for path in paths or [path for path in files if path.endswith(".py")]:
             # a trailing comma that black left would keep its lines apart in a longer line too
             files[path] = _black(files[path], line_length, line_length < 100)
 
@@ -394,8 +447,8 @@ def crlf(*paths: str) -> Edit:
     return edit
 
 
-def without_comments(path: str, first: str, last: str) -> Edit:
-    """No comment at the end of any line, from one line to another."""
+def without_comments(path: str, first: str, last: str, but: str = "-") -> Edit:
+    """No comment at the end of any line, from one line to another, but of those that begin so."""
 
     def edit(files: Files) -> None:
         lines = files[path].splitlines()
@@ -405,7 +458,10 @@ def without_comments(path: str, first: str, last: str) -> Edit:
             for number, line in enumerate(lines)
             if number > start and line.strip().startswith(last)
         )
-        lines[start : end + 1] = [line.partition("  #")[0] for line in lines[start : end + 1]]
+        lines[start : end + 1] = [
+            line if line.strip().startswith(but) else line.partition("  #")[0]
+            for line in lines[start : end + 1]
+        ]
         files[path] = "\n".join(lines) + "\n"
 
     return edit
@@ -562,27 +618,36 @@ def _rows(text: str) -> Counter[str]:
 
 # ---- the scenarios ------------------------------------------------------------------------------
 
-LOG_UPDATE = 'log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")'
+READ = "mean_loss = train_loss.read()"
 LOG_EPOCH = 'log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")'
-LOSS = "loss = F.cross_entropy(model(images), labels)"
-VALIDATE = 'metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)'
-TEST = 'metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)'
-ZERO_GRAD = "parameter.grad = None"
-CLIPPING = "accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)"
+LOSS = "loss = compute_loss(model(images), labels).mean()"
+COUNT_LOSS = "train_loss.add(loss, len(labels))"
+VALIDATE = 'metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
+TEST = 'metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)'
+ZERO_GRAD = "optimizer.zero_grad()"
+CLIPPING = (
+    "grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)"
+)
 LOOP = "for epoch in range(progress.epoch, config.epochs):"
 LOOP_END = "checkpoints.after_training()"
-MIN_DELTA = "early_stopping_min_delta: float = 0.0  # a smaller change is no improvement"
-EMA_DECAY = "ema_decay: float = 0.99  # share of the average that stays at each update"
-LIMIT = "limit_batches: int = 0  # per epoch and evaluation, 0: all"
-GROUPS = "for group in optimizer.param_groups:"
+MIN_DELTA = "min_delta: ..."
+EMA_DECAY = "ema_decay: ..."
+LIMIT = "limit_batches: ..."
+LAST_FIELD = "resume: ..."
+GROUPS = "for group, peak in zip(optimizer.param_groups, peaks, strict=True):"
+SCHEDULE = (
+    "def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:"
+)
+COSINE = "return peak * 0.5 * (1 + cos(pi * done))"
 
 
 # lines beside those of the update
 
 scenario(
     "neighbours: own log line above a call that goes",
-    after(TRAIN, LOG_UPDATE, 'log(f"memory {torch.cuda.max_memory_allocated():,}")'),
+    after(TRAIN, READ, 'log(f"memory {torch.cuda.max_memory_allocated():,}")'),
     NO_NAN,
+    before=NAN,
 )
 scenario(
     "neighbours: own line where one is inserted",
@@ -592,24 +657,23 @@ scenario(
 )
 scenario(
     "neighbours: own line above a changed one",
+    before("environment.py", 'batch = f"batch ...', "config = replace(config, seed=1)"),
+    WINDOW,
+)
+scenario(
+    "neighbours: own line where a condition is inserted",
     after(TRAIN, ZERO_GRAD, "torch.cuda.empty_cache()"),
     BF16,
-    also=[
-        before(
-            TRAIN,
-            "progress.update += not accelerator.optimizer_step_was_skipped",
-            "torch.cuda.empty_cache()",
-        )
-    ],
+    also=[before(TRAIN, "progress.step += 1", "torch.cuda.empty_cache()")],
 )
 scenario(
     "neighbours: call in the line above an inserted one",
-    change(TRAIN, ZERO_GRAD, "parameter.grad.zero_()"),
+    change(TRAIN, ZERO_GRAD, "optimizer.zero_grad(set_to_none=False)"),
     EMA,
 )
 scenario(
     "neighbours: trailing comment above an inserted line",
-    change(TRAIN, ZERO_GRAD, "parameter.grad = None  # which saves memory"),
+    change(TRAIN, ZERO_GRAD, f"{ZERO_GRAD}  # which saves memory"),
     EMA,
 )
 scenario(
@@ -617,17 +681,18 @@ scenario(
     change(
         TRAIN,
         """
-        if progress.update == total_updates:
+        if progress.step >= total_steps:
             break
-        for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
+        model.train()
         """,
         """
-        if progress.update >= total_updates:
+        if progress.step >= total_steps - 1:
             break
-        for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
+        model.train()
         """,
     ),
     NO_STOP,
+    before=STOP,
 )
 scenario(
     "neighbours: comment between two lines, of which one goes",
@@ -636,21 +701,24 @@ scenario(
 )
 scenario(
     "neighbours: two defaults beside each other",
-    words(TRAIN, "batch_size: int = 32 ", "batch_size: int = 256 "),
+    default("batch_size", "256"),
     {"training.learning_rate": 0.01},
 )
 scenario(
     "neighbours: comment of the line whose value changes",
-    words(TRAIN, "# the peak, where a schedule changes it", "# table 3 of the paper"),
+    comment("learning_rate", "table 3 of the paper"),
     {"training.learning_rate": 0.01},
 )
 scenario(
     "neighbours: own line between two that both go",
-    before(TRAIN, 'checkpoints.states["early_stopping"] = early_stopping', "log('resuming')"),
-    NO_STOP,
-    expect=before(
-        TRAIN, 'metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")', "log('resuming')"
+    before(
+        TRAIN,
+        "accelerator.init_trackers(config.tracker_project, config=settings)",
+        "log('starting')",
     ),
+    NO_TRACKER,
+    expect=after(TRAIN, "check_environment(accelerator)", "log('starting')"),
+    before=TENSORBOARD,
 )
 scenario(
     "neighbours: log line deleted beside an inserted one",
@@ -658,13 +726,9 @@ scenario(
     TENSORBOARD,
 )
 scenario(
-    "neighbours: docstring above a changed line",
-    words(
-        TRAIN,
-        '"""Train an image classifier on scikit-learn\'s handwritten digits.',
-        '"""Train our digit classifier, the second version.',
-    ),
-    FOUR,
+    "neighbours: docstring above lines that go",
+    words(CALLBACKS, '"""Small objects', '"""Our own small objects'),
+    NO_BEST,
 )
 
 # lines that the update indents
@@ -675,9 +739,9 @@ scenario(
         TRAIN,
         LOSS,
         """
-        loss = F.cross_entropy(
+        loss = compute_loss(
             model(images), labels, label_smoothing=0.1
-        )
+        ).mean()
     """,
     ),
     WINDOW,
@@ -685,7 +749,7 @@ scenario(
 FOCAL = '''
     def focal_loss(logits, labels, gamma: float = 2.0):
         """Cross entropy that counts what is already right for less."""
-        losses = F.cross_entropy(logits, labels, reduction="none")
+        losses = compute_loss(logits, labels)
         return ((1 - torch.exp(-losses)) ** gamma * losses).mean()
 '''
 
@@ -703,9 +767,9 @@ scenario("indentation: own loss, in a window", OWN_LOSS, WINDOW)
 scenario("indentation: own loss, out of a window", OWN_LOSS, NO_WINDOW, before=WINDOW)
 scenario(
     "indentation: lines between those of the forward pass",
-    after(
+    before(
         TRAIN,
-        "images, labels = batch",
+        LOSS,
         """
         if config.seed:
             images = images + 0.01 * torch.randn_like(images)
@@ -726,14 +790,14 @@ scenario("indentation: own metric, out of the average", OWN_METRIC, NO_EMA, befo
 scenario("indentation: own metric, there and back", OWN_METRIC, EMA, NO_EMA)
 scenario(
     "indentation: another criterion, in the average",
-    words(TRAIN, 'improved(metrics["val_accuracy"])', 'improved(-metrics["val_loss"])'),
+    words(TRAIN, 'update(metrics["val_accuracy"], model)', 'update(-metrics["val_loss"], model)'),
     EMA,
 )
 scenario(
     "indentation: own block at the end of the average",
     after(
         TRAIN,
-        'early_stopping.step(metrics["val_accuracy"])',
+        'early_stopping.update(metrics["val_accuracy"])',
         """
         if epoch % 5 == 0:
             save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
@@ -750,41 +814,47 @@ scenario(
     """,
         )
     ],
+    before=STOP,
 )
-PROFILED = both(
-    indent(TRAIN, LOOP, LOOP_END, "with torch.profiler.profile() as profiler:"),
-    before(TRAIN, "# test, save the final weights", "log(profiler.key_averages().table())"),
+PROFILED = indent(
+    TRAIN,
+    LOOP,
+    LOOP_END,
+    "with torch.profiler.profile() as profiler:",
+    "log(profiler.key_averages().table())",
 )
 scenario("indentation: loop in a profiler, and the average in it", PROFILED, EMA)
 scenario("indentation: loop in a profiler, and a window in it", PROFILED, WINDOW)
-scenario("indentation: loop in a profiler, and a feature of it goes", PROFILED, NO_STOP)
+scenario(
+    "indentation: loop in a profiler, and a feature of it goes", PROFILED, NO_STOP, before=STOP
+)
+scenario(
+    "indentation: own line in a loop, of which a window takes only a part into its own",
+    after(TRAIN, ZERO_GRAD, "torch.cuda.empty_cache()"),
+    WINDOW,
+    before={"project.task": "text_classification"},
+)
 FINALLY = indent(
-    TRAIN, LOOP, LOOP_END, "try:", 'finally:\n    log(f"ended at update {progress.update}")'
+    TRAIN, LOOP, LOOP_END, "try:", 'finally:\n    log(f"ended at step {progress.step}")'
 )
 scenario("indentation: loop in try and finally, and a tracker", FINALLY, TENSORBOARD)
 scenario("indentation: loop in try and finally, and a window", FINALLY, WINDOW)
 scenario(
     "indentation: forward pass in a block of its own, in a window",
-    indent(TRAIN, "images, labels = batch", LOSS, "with accelerator.autocast():"),
+    indent(TRAIN, LOSS, COUNT_LOSS, "with accelerator.autocast():"),
     WINDOW,
 )
 STEP = '''
-    def forward(model, batch, train_loss):
+    def forward(model, images, labels, train_loss):
         """The loss of a batch, counted."""
-        images, labels = batch
-        loss = F.cross_entropy(model(images), labels)
+        loss = compute_loss(model(images), labels).mean()
         train_loss.add(loss, len(labels))
         return loss
 '''
 scenario(
     "indentation: forward pass as a function, in a window",
     both(
-        cut(
-            TRAIN,
-            "images, labels = batch",
-            "train_loss.add(loss, len(labels))",
-            "loss = forward(model, batch, train_loss)",
-        ),
+        cut(TRAIN, LOSS, COUNT_LOSS, "loss = forward(model, images, labels, train_loss)"),
         define(TRAIN, STEP, "@torch.no_grad()"),
     ),
     WINDOW,
@@ -795,26 +865,26 @@ scenario(
 scenario(
     "imports: own import above one of the update",
     both(
-        change(TRAIN, "import math", "import math\nimport time"),
-        after(TRAIN, "# train", "started = time.monotonic()"),
-        after(TRAIN, LOOP_END, 'log(f"{time.monotonic() - started:.0f} seconds")'),
+        change(TRAIN, "import time", "import time\nimport warnings"),
+        before(TRAIN, LOOP, 'warnings.simplefilter("ignore")'),
+        after(TRAIN, LOOP_END, "warnings.resetwarnings()"),
     ),
     WINDOW,
 )
 THROUGHPUT = '''
     class Throughput:
-        """Updates in a second."""
+        """Steps in a second."""
 
         def __init__(self) -> None:
-            self.updates = 0
+            self.steps = 0
 
         def step(self) -> None:
-            self.updates += 1
+            self.steps += 1
 '''
 OWN_CALLBACK = both(
     import_name(TRAIN, "callbacks", "Throughput"),
     before(TRAIN, "checkpoints.resume()", "throughput = Throughput()"),
-    before(TRAIN, "checkpoints.after_update()", "throughput.step()"),
+    before(TRAIN, "checkpoints.after_step()", "throughput.step()"),
 )
 OWN_CLASS_LAST = both(OWN_CALLBACK, define(CALLBACKS, THROUGHPUT, "class MetricsFile:"))
 scenario(
@@ -827,6 +897,7 @@ scenario(
     "imports: own name in an import that shrinks, own class beside one that goes",
     OWN_CLASS_LAST,
     NO_STOP,
+    before=STOP,
 )
 
 
@@ -840,17 +911,19 @@ def alias(files: Files) -> None:
 scenario("imports: alias in an import that grows", alias, WINDOW)
 scenario(
     "imports: another form of an import beside an inserted one",
-    change(TRAIN, "import torch.nn.functional as F", "from torch.nn import functional as F"),
+    both(
+        change(TRAIN, "from dataclasses import dataclass", "import dataclasses"),
+        change(TRAIN, "@dataclass(frozen=True)", "@dataclasses.dataclass(frozen=True)"),
+    ),
     WINDOW,
 )
 
 
 def local_imports_first(files: Files) -> None:
     start, end, _ = _span(
-        files, TRAIN, "from data import build_loaders", "from model import build_model"
+        files, TRAIN, "from callbacks import ...", "from workarounds import apply_workarounds"
     )
     lines = files[TRAIN].splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith("from callbacks"))
     moved = [*lines[start:end], ""]
     del lines[start - 1 : end]
     place = next(
@@ -882,8 +955,8 @@ scenario(
         ),
         indent(
             TRAIN,
-            "load_weights(accelerator, model, best_model.path)",
-            "load_weights(accelerator, model, best_model.path)",
+            "best_model.load(model)",
+            "best_model.load(model)",
             "with suppress(FileNotFoundError):",
         ),
     ),
@@ -892,18 +965,19 @@ scenario(
         after(TRAIN, "from contextlib import nullcontext", "from contextlib import suppress"),
         indent(
             TRAIN,
-            "load_weights(accelerator, model, best_model.path)",
-            "load_weights(accelerator, model, best_model.path)",
+            "best_model.load(model)",
+            "best_model.load(model)",
             "with suppress(FileNotFoundError):",
         ),
     ),
 )
-PERPLEXITY = after(TRAIN, VALIDATE, 'metrics["val_perplexity"] = math.exp(metrics["val_loss"])')
+DEGREES = after(TRAIN, VALIDATE, 'metrics["val_degrees"] = metrics["val_accuracy"] * 180 / pi')
 scenario(
-    "imports: own use of a module whose import goes",
-    PERPLEXITY,
+    "imports: own use of a name whose import goes",
+    DEGREES,
     NO_SCHEDULE,
-    expect=both(PERPLEXITY, before(TRAIN, "from dataclasses import dataclass", "import math")),
+    expect=both(DEGREES, before(TRAIN, "from pathlib import Path", "from math import pi")),
+    before=NO_CLIP,
 )
 SGD = both(
     change(
@@ -921,12 +995,8 @@ SGD = both(
         )
         """,
     ),
-    after(
-        TRAIN,
-        "weight_decay: float = 0.01  # of the weights, at each update",
-        "momentum: float = 0.9",
-    ),
-    words(TRAIN, "  # of the weights, at each update", ""),
+    after(TRAIN, "weight_decay: ...", "momentum: float = 0.9"),
+    comment("weight_decay", ""),
 )
 scenario("imports: another optimizer, and the average", SGD, EMA)
 scenario(
@@ -937,49 +1007,38 @@ scenario(
 
 # fields of Config, keywords of a call, names of a list
 
-scenario("fields: own field at the end", after(TRAIN, LIMIT, "compile: bool = False"), EMA)
+scenario("fields: own field at the end", after(TRAIN, LAST_FIELD, "compile: bool = False"), EMA)
 scenario(
     "fields: own field beside a changed one",
-    after(
-        TRAIN,
-        "batch_size: int = 32  # per process: two processes see twice as many samples an " "update",
-        "crop: int = 0",
-    ),
+    after(TRAIN, "batch_size: ...", "crop: int = 0"),
     {"training.batch_size": 64},
-    expect=after(
-        TRAIN,
-        "batch_size: int = 64  # per process: two processes see twice as many " "samples an update",
-        "crop: int = 0",
-    ),
 )
 scenario(
     "fields: own field where one is inserted",
     after(TRAIN, MIN_DELTA, "label_smoothing: float = 0.1"),
     EMA,
     also=[after(TRAIN, EMA_DECAY, "label_smoothing: float = 0.1")],
+    before=STOP,
 )
 scenario(
     "fields: own field below one that goes",
     after(TRAIN, MIN_DELTA, "label_smoothing: float = 0.1"),
     NO_STOP,
-    expect=before(
-        TRAIN,
-        "schedule_warmup: float = 0.05  # share of all updates that lead up to " "the peak",
-        "label_smoothing: float = 0.1",
-    ),
+    expect=before(TRAIN, "warmup_ratio: ...", "label_smoothing: float = 0.1"),
+    before=STOP,
 )
-BARE = without_comments(TRAIN, "epochs: int", "limit_batches: int")
+BARE = without_comments(TRAIN, "epochs: ", "resume: ")
 scenario(
     "fields: no comments",
     BARE,
     EMA,
-    also=[both(BARE, change(TRAIN, "ema_decay: float = 0.99", EMA_DECAY))],
+    also=[without_comments(TRAIN, "epochs: ", "resume: ", "ema_decay: ")],
 )
 scenario(
     "fields: own table in the class, and one field more",
     after(
         TRAIN,
-        LIMIT,
+        LAST_FIELD,
         """
         # ours
         crop: int = 0
@@ -996,7 +1055,7 @@ FIRST_KEYWORD = words(
 )
 OWN_KEYWORD = "step_scheduler_with_optimizer=False,"
 OLD_KEYWORD = """
-    # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
+    # the order of the data depends ...
     dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
 """
 
@@ -1037,9 +1096,8 @@ scenario(
 )
 scenario(
     "fields: own name in a list where one is inserted",
-    after(CHECKPOINT, '"seed",', '"num_workers",'),
+    words(CHECKPOINT, '"processes", "seed"]', '"processes", "seed", "num_workers"]'),
     WINDOW,
-    also=[after(CHECKPOINT, '"gradient_accumulation_steps",', '"num_workers",')],
 )
 scenario(
     "fields: own entry in the settings of the proof",
@@ -1050,11 +1108,47 @@ scenario(
     "fields: annotations of a signature above changed lines",
     words(
         TRAIN,
-        "def evaluate(model, loader, accelerator, name: str, limit: int)",
-        "def evaluate(model: torch.nn.Module, loader, accelerator, name: str, limit: int)",
+        "def evaluate(accelerator, model, loader, name, limit)",
+        "def evaluate(accelerator, model: nn.Module, loader, name: str, limit: int)",
     ),
     {**EMA, **WINDOW},
 )
+
+OWN_STATE = both(
+    words(TRAIN, "best_model, metrics_file)", "best_model, metrics_file, sampler)"),
+    before(
+        TRAIN,
+        'metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")',
+        "sampler = Sampler()",
+    ),
+    words(
+        TRAIN,
+        "from callbacks import BestModel, MetricsFile",
+        "from callbacks import BestModel, MetricsFile, Sampler",
+    ),
+)
+scenario(
+    "fields: own state that checkpoints save, where one goes",
+    OWN_STATE,
+    NO_BEST,
+    expect=both(
+        words(TRAIN, "train_loss, metrics_file)", "train_loss, metrics_file, sampler)"),
+        before(
+            TRAIN,
+            'metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")',
+            "sampler = Sampler()",
+        ),
+        words(
+            TRAIN, "from callbacks import MetricsFile", "from callbacks import MetricsFile, Sampler"
+        ),
+    ),
+)
+OWN_STATES = both(
+    words(TRAIN, "train_loss, best_model, ", "train_loss, sampler, best_model, "),
+    before(TRAIN, "best_model = BestModel(...", "sampler = Sampler()"),
+    import_name(TRAIN, "callbacks", "Sampler"),
+)
+scenario("fields: own state that checkpoints save, where one is inserted", OWN_STATES, EMA)
 
 # code of one's own
 
@@ -1111,7 +1205,7 @@ scenario(
         define(
             TRAIN,
             PLOT,
-            "def learning_rate(update: int, total_updates: int, config: Config) -> float:",
+            SCHEDULE,
         )
     ],
 )
@@ -1119,6 +1213,7 @@ scenario(
     "own code: a class at the end, above which one goes",
     append(CALLBACKS, "\n\n" + textwrap.dedent(THROUGHPUT).strip("\n") + "\n"),
     NO_NAN,
+    before=NAN,
 )
 scenario(
     "own code: a method at the end of a class, below which one comes",
@@ -1137,11 +1232,12 @@ scenario(
         """,
     ),
     EMA,
+    before=STOP,
 )
 WANDB_BY_HAND = both(
     after(TRAIN, "from torch.optim import AdamW, Optimizer", "import wandb"),
     before(TRAIN, "checkpoints.resume()", 'wandb.init(project="digits", config=vars(config))'),
-    after(TRAIN, LOG_EPOCH, "wandb.log(metrics, step=progress.update)"),
+    after(TRAIN, LOG_EPOCH, "wandb.log(metrics, step=progress.step)"),
 )
 scenario("own code: a tracker by hand, and the average", WANDB_BY_HAND, EMA)
 scenario(
@@ -1151,25 +1247,13 @@ scenario(
     also=[
         both(
             after(TRAIN, "from torch.optim import AdamW, Optimizer", "import wandb"),
-            place_init,
-            place_log,
-        )
-        for place_init in (
             before(
                 TRAIN, "checkpoints.resume()", 'wandb.init(project="digits", config=vars(config))'
             ),
             after(
                 TRAIN,
-                'checkpoints.states["metrics_file"] = metrics_file',
-                'wandb.init(project="digits", config=vars(config))',
-            ),
-        )
-        for place_log in (
-            after(TRAIN, LOG_EPOCH, "wandb.log(metrics, step=progress.update)"),
-            after(
-                TRAIN,
-                f"{LOG_EPOCH}\naccelerator.log(metrics, step=progress.update)",
-                "wandb.log(metrics, step=progress.update)",
+                f"{LOG_EPOCH}\naccelerator.log(metrics, step=progress.step)",
+                "wandb.log(metrics, step=progress.step)",
             ),
         )
     ],
@@ -1191,37 +1275,45 @@ OWN_OPTIMIZER = both(
 )
 scenario("own code: a part of main as a function", OWN_OPTIMIZER, {**EMA, **WINDOW})
 TESTING = '''
-    def test(accelerator, model, test_loader, config, progress, best_model, metrics_file, log):
+    def test(accelerator, model, test_loader, config, progress, best_model, metrics_file):
         """Test, save the final weights."""
-        if best_model.found:
-            load_weights(accelerator, model, best_model.path)
-        metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+        best_model.load(model)
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
         log(f"done | {format_metrics(metrics)}")
-        if accelerator.is_main_process:
-            metrics_file(progress, metrics)
+        metrics_file.append(progress.step, metrics)
 '''
-# by its lines: "if" and the call below it are in the loop too
-TESTED = """
-    # test, save the final weights
-    if best_model.found:
-        load_weights(accelerator, model, best_model.path)
-    metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
-    save_weights(accelerator, model, config.output_dir / "model.safetensors")
-    log(f"done | {format_metrics(metrics)}")
-    if accelerator.is_main_process:
-        metrics_file(progress, metrics)
-"""
+# by its lines: the last is in the loop too
+TESTED = textwrap.dedent(TESTING.partition('weights."""\n')[2])
+CALLED = "test(accelerator, model, test_loader, config, progress, best_model, metrics_file)"
 SPLIT = both(
-    change(
-        TRAIN,
-        TESTED,
-        "test(accelerator, model, test_loader, config, progress, best_model, metrics_file, log)",
-    ),
+    change(TRAIN, TESTED, CALLED),
     define(TRAIN, TESTING, "def main(config: Config) -> None:"),
 )
 scenario("own code: main split, and an update elsewhere", SPLIT, BF16)
 scenario("own code: main split where the update wraps lines", SPLIT, EMA, expect=decide(TRAIN))
+FINISHED = f"""
+def finish(
+    accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file
+):
+    {LOOP_END}
+{textwrap.indent(TESTED, "    ")}
+"""
+scenario(
+    "own code: main split where the update wraps a part of the lines",
+    both(
+        cut(
+            TRAIN,
+            LOOP_END,
+            "metrics_file.append(progress.step, metrics)",
+            "finish(accelerator, model, test_loader, config, progress, checkpoints, best_model, "
+            "metrics_file)",
+        ),
+        define(TRAIN, FINISHED, "def main(config: Config) -> None:"),
+    ),
+    EMA,
+    expect=decide(TRAIN),
+)
 scenario(
     "own code: the test's evaluation deleted, where lines are wrapped",
     both(
@@ -1230,8 +1322,7 @@ scenario(
             TRAIN,
             """
             log(f"done | {format_metrics(metrics)}")
-            if accelerator.is_main_process:
-                metrics_file(progress, metrics)
+            metrics_file.append(progress.step, metrics)
         """,
             'log("done")',
         ),
@@ -1246,8 +1337,9 @@ scenario("dialect: 88 characters, a window", formatted(88, TRAIN), WINDOW)
 scenario("dialect: 79 characters, a tracker", formatted(79, TRAIN), TENSORBOARD)
 scenario(
     "dialect: 120 characters everywhere, early stopping goes",
-    formatted(120, TRAIN, CALLBACKS, CHECKPOINT, DATA, PROOF),
+    formatted(120),
     NO_STOP,
+    before=STOP,
 )
 scenario("dialect: single quotes, the average", single_quotes(100, TRAIN, CALLBACKS), EMA)
 scenario("dialect: single quotes and 88 characters, a tracker", single_quotes(88, TRAIN), WANDB)
@@ -1270,15 +1362,17 @@ scenario("names: config -> cfg, and the average", CONFIG, EMA)
 scenario("names: config -> cfg, but not the keyword of a call that comes", CONFIG, TENSORBOARD)
 scenario("names: config -> cfg, and another schedule", CONFIG, LINEAR)
 scenario("names: accelerator -> acc, and a tracker", rename("accelerator", "acc", TRAIN), WANDB)
-scenario("names: loss -> mean_loss, in a window", rename("loss", "mean_loss", TRAIN), WINDOW)
+scenario("names: loss -> batch_loss, in a window", rename("loss", "batch_loss", TRAIN), WINDOW)
 scenario(
-    "names: log -> say, and early stopping comes", rename("log", "say", TRAIN), STOP, before=NO_STOP
+    "names: log -> say, and early stopping comes",
+    rename("log", "say", TRAIN, "progress.py", CALLBACKS, CHECKPOINT, "environment.py"),
+    STOP,
 )
 scenario(
     "names: evaluate -> evaluate_model, where it is indented",
     both(
         rename("evaluate", "evaluate_model", TRAIN),
-        everywhere("train.evaluate(", "train.evaluate_model(", PROOF),
+        in_tests("train.evaluate(", "train.evaluate_model("),
     ),
     EMA,
 )
@@ -1293,7 +1387,7 @@ scenario("names: model -> net and an edit", both(OWN_METRIC, MODEL), EMA)
 INTO_SRC = both(
     move(DATA, "src/data.py"),
     words(TRAIN, "from data import", "from src.data import"),
-    words(PROOF, "from data import", "from src.data import"),
+    in_tests("from data import", "from src.data import"),
 )
 scenario("files: moved to a folder", INTO_SRC, SHIFT)
 PINNED = words(DATA, "        shuffle=True,\n", "        shuffle=True,\n        pin_memory=True,\n")
@@ -1303,7 +1397,7 @@ scenario(
     both(
         move(DATA, "dataset.py"),
         words(TRAIN, "from data import", "from dataset import"),
-        words(PROOF, "from data import", "from dataset import"),
+        in_tests("from data import", "from dataset import"),
     ),
     SHIFT,
 )
@@ -1314,14 +1408,14 @@ scenario(
     "files: callbacks.py -> hooks.py, where the import changes",
     HOOKS,
     EMA,
-    expect=both(HOOKS, words(PROOF, "from callbacks import", "from hooks import")),
+    expect=both(HOOKS, in_tests("from callbacks import", "from hooks import")),
 )
 scenario(
     "files: model.py -> network.py, beside a changed import",
     both(
         move("model.py", "network.py"),
         words(TRAIN, "from model import", "from network import"),
-        words(PROOF, "from model import", "from network import"),
+        in_tests("from model import", "from network import"),
     ),
     EMA,
 )
@@ -1333,8 +1427,16 @@ def into_package(files: Files) -> None:
 
 
 scenario("files: all code into src/", into_package, {**EMA, **WINDOW})
-scenario("files: the proof deleted", remove(PROOF), EMA)
-scenario("files: README deleted", remove(README), NO_STOP)
+
+
+def without_tests(files: Files) -> None:
+    for path in [path for path in files if path.startswith("tests/")]:
+        del files[path]
+
+
+scenario("files: the proof deleted", without_tests, EMA)
+scenario("files: a file of the proof deleted", remove("tests/test_features.py"), EMA)
+scenario("files: README deleted", remove(README), NO_STOP, before=STOP)
 RUN_SH = create(
     "run.sh",
     """
@@ -1347,27 +1449,27 @@ scenario("files: own files beside the others", both(RUN_SH, NOTES), FOUR)
 SCHEDULE_PY = '''
     """The learning rate."""
 
-    import math
+    from math import cos, pi
 
 
-    def learning_rate(update: int, total_updates: int, config) -> float:
+    def learning_rate_at(step: int, total_steps: int, peak: float, config) -> float:
         """A linear warm-up to the peak, then half a cosine down to zero."""
-        warmup = int(config.schedule_warmup * total_updates)
-        if update < warmup:
-            return config.learning_rate * (update + 1) / warmup
-        done = (update - warmup) / (total_updates - warmup)
-        return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+        warmup = int(config.warmup_ratio * total_steps)
+        if step < warmup:
+            return peak * (step + 1) / warmup
+        done = min(1, (step - warmup) / max(1, total_steps - warmup))
+        return peak * 0.5 * (1 + cos(pi * done))
 '''
 SCHEDULE_MOVED = both(
     delete(
         TRAIN,
         textwrap.dedent(SCHEDULE_PY)
-        .partition("import math\n\n\n")[2]
+        .partition("import cos, pi\n\n\n")[2]
         .replace("config)", "config: Config)"),
     ),
-    delete(TRAIN, "import math"),
+    change(TRAIN, "from math import cos, inf, pi", "from math import inf"),
     create("schedule.py", textwrap.dedent(SCHEDULE_PY).lstrip("\n")),
-    after(TRAIN, "from model import build_model", "from schedule import learning_rate"),
+    after(TRAIN, "from progress import ...", "from schedule import learning_rate_at"),
 )
 scenario("files: a function moved to a file of its own", SCHEDULE_MOVED, EMA)
 scenario(
@@ -1376,23 +1478,13 @@ scenario(
     LINEAR,
     expect=decide(TRAIN),
 )
-SCHEDULE_LAST = carry(
-    TRAIN,
-    "def learning_rate(update: int, total_updates: int, config: Config) -> float:",
-    "return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))",
-    'if __name__ == "__main__":',
-)
+SCHEDULE_LAST = carry(TRAIN, SCHEDULE, COSINE, 'if __name__ == "__main__":')
 scenario("files: a function moved down", SCHEDULE_LAST, EMA)
 scenario(
     "files: a function moved down, which changes",
     SCHEDULE_LAST,
     LINEAR,
-    expect=carry(
-        TRAIN,
-        "def learning_rate(update: int, total_updates: int, config: Config) -> float:",
-        "return config.learning_rate * (1 - done)",
-        'if __name__ == "__main__":',
-    ),
+    expect=carry(TRAIN, SCHEDULE, "return peak * (1 - done)", 'if __name__ == "__main__":'),
 )
 
 # TOML, YAML, Markdown, patterns
@@ -1402,8 +1494,8 @@ scenario(
     both(
         words(
             README,
-            "Trains an image classifier on scikit-learn's handwritten digits, in plain",
-            "Our classifier, in plain",
+            "Trains an image classifier on scikit-learn's handwritten digits",
+            "Our classifier",
         ),
         append(README, "\n## Results\n\n| run | accuracy |\n| --- | --- |\n| 1 | 0.98 |\n"),
     ),
@@ -1420,12 +1512,12 @@ scenario(
             README, r"(- \*\*Metrics file\*\*.*\n)", r"- **Ours**: two seeds for each run.\n\1"
         )
     ],
+    before=STOP,
 )
 
 
 def without_list(files: Files) -> None:
-    head, _, rest = files[README].partition("## What was chosen\n")
-    files[README] = head + "## Run, stop, go on\n" + rest.partition("## Run, stop, go on\n")[2]
+    files[README] = re.sub(r"^- \*\*.*\n", "", files[README], flags=re.MULTILINE)
 
 
 scenario(
@@ -1496,31 +1588,33 @@ scenario(
 scenario(
     "text: comments in scaffold.toml",
     both(
-        words(
-            ANSWERS,
-            "# The answers that this project was written from: "
-            "change them, then run `scaffold update`.",
-            "# What we train with. Ask Kim before you change it.",
-        ),
+        substitute(ANSWERS, "^# .*", "# What we train with. Ask Kim before you change it."),
         before(ANSWERS, "[features.ema]", "# tried in May: no better"),
     ),
     WINDOW,
 )
 scenario("text: patterns in .gitignore", append(".gitignore", "wandb/\n*.ckpt\n"), WANDB)
 scenario(
-    "text: the command in a docstring, which changes too",
-    change(TRAIN, "python train.py", "python train.py --epochs 40"),
+    "text: the command in README, which changes too",
+    change(README, "python train.py", "python train.py --epochs 40"),
     FOUR,
-    expect=decide(TRAIN),
+    expect=decide(README),
 )
 
 # already there by hand
 
-FIELD = "clipping_max_norm: float = 1.0  # of all gradients together, once an update"
-KEEP = "keep_checkpoints: int = 2  # the newest so many"
+KEEP = "keep_checkpoints: ..."
+CLIPPED = both(
+    change(TRAIN, "from math import cos, pi", "from math import cos, inf, pi"),
+    before(TRAIN, GROUPS, CLIPPING),
+)
 scenario(
     "by hand: the option's own lines",
-    both(after(TRAIN, KEEP, FIELD), before(TRAIN, GROUPS, CLIPPING)),
+    both(
+        by_hand(TRAIN, "max_grad_norm: ", "warmup_ratio: ..."),
+        CLIPPED,
+        before(TRAIN, 'values["s/step"] = ...', 'values["grad_norm"] = float(grad_norm)'),
+    ),
     CLIP,
     before=NO_CLIP,
     expect=nothing,
@@ -1545,14 +1639,14 @@ scenario(
 )
 scenario(
     "by hand: the same field with another value",
-    both(after(TRAIN, KEEP, "clipping_max_norm: float = 0.5"), before(TRAIN, GROUPS, CLIPPING)),
+    both(after(TRAIN, KEEP, "max_grad_norm: float = 0.5"), CLIPPED),
     CLIP,
     before=NO_CLIP,
     expect=decide(TRAIN),
 )
 scenario(
     "by hand: the same field at another place",
-    both(after(TRAIN, LIMIT, "clipping_max_norm: float = 0.5"), before(TRAIN, GROUPS, CLIPPING)),
+    both(after(TRAIN, LIMIT, "max_grad_norm: float = 0.5"), CLIPPED),
     CLIP,
     before=NO_CLIP,
     expect=decide(TRAIN),
@@ -1573,13 +1667,13 @@ AVERAGED = both(
 scenario("by hand: an average of the owner's own", AVERAGED, EMA, expect=decide(TRAIN))
 scenario(
     "by hand: the value that the update sets",
-    words(TRAIN, "batch_size: int = 32 ", "batch_size: int = 64 "),
+    default("batch_size", "64"),
     {"training.batch_size": 64},
     expect=nothing,
 )
 scenario(
     "by hand: another value than the update sets",
-    words(TRAIN, "learning_rate: float = 0.001 ", "learning_rate: float = 0.003 "),
+    default("learning_rate", "0.003"),
     {"training.learning_rate": 0.01},
     expect=decide(TRAIN),
 )
@@ -1587,31 +1681,28 @@ STOPPED = both(
     delete(
         TRAIN,
         """
-        if early_stopping.stop:
-            log(f"early stop: {early_stopping.stale} epochs without a better val_accuracy")
+        if early_stopping.should_stop:
+            log(f"early stop: {early_stopping.stale} epochs with no better val_accuracy")
             break
     """,
     ),
-    delete(TRAIN, 'early_stopping.step(metrics["val_accuracy"])'),
-    delete(
-        TRAIN,
-        "early_stopping = EarlyStopping("
-        "config.early_stopping_patience, config.early_stopping_min_delta)\n"
-        'checkpoints.states["early_stopping"] = early_stopping',
-    ),
+    delete(TRAIN, 'early_stopping.update(metrics["val_accuracy"])'),
+    delete(TRAIN, "early_stopping = EarlyStopping(config.patience, config.min_delta)"),
     everywhere("EarlyStopping, ", "", TRAIN),
-    delete(
-        TRAIN,
-        f"early_stopping_patience: int = 5  # evaluations without improvement\n{MIN_DELTA}",
-    ),
+    delete(TRAIN, f"patience: ...\n{MIN_DELTA}"),
+    words(TRAIN, "best_model, early_stopping, ", "best_model, "),
+    formatted(100, TRAIN),
 )
-scenario("by hand: a feature taken out, then turned off", STOPPED, NO_STOP, expect=nothing)
-scenario("by hand: a feature taken out, where lines are indented", STOPPED, EMA)
+scenario(
+    "by hand: a feature taken out, then turned off", STOPPED, NO_STOP, expect=nothing, before=STOP
+)
+scenario("by hand: a feature taken out, where lines are indented", STOPPED, EMA, before=STOP)
 scenario(
     "by hand: a call taken out of a feature, then turned off",
-    change(TRAIN, f"{LOG_UPDATE}\nstop_on_nan(loss, progress)", LOG_UPDATE),
+    change(TRAIN, f"{READ}\nstop_on_nan(mean_loss, progress.step)", READ),
     NO_NAN,
     expect=nothing,
+    before=NAN,
 )
 
 # a feature goes that its owner has changed or makes use of
@@ -1622,7 +1713,7 @@ scenario(
         TRAIN,
         CLIPPING,
         """
-    torch.nn.utils.clip_grad_value_(model.parameters(), config.clipping_max_norm)
+    grad_norm = torch.nn.utils.clip_grad_value_(model.parameters(), config.max_grad_norm)
 """,
     ),
     NO_CLIP,
@@ -1636,14 +1727,15 @@ scenario(
         "if score >= self.best + self.min_delta:",
     ),
     NO_STOP,
+    before=STOP,
     expect=decide(CALLBACKS),
 )
 scenario(
     "goes: a changed function",
     words(
         TRAIN,
-        "return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))",
-        "return config.learning_rate * 0.45 * (1.1 + math.cos(math.pi * done))",
+        COSINE,
+        "return peak * 0.45 * (1.1 + cos(pi * done))",
     ),
     NO_SCHEDULE,
     expect=decide(TRAIN),
@@ -1652,8 +1744,8 @@ scenario(
     "goes: a function whose body both change",
     words(
         TRAIN,
-        "return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))",
-        "return config.learning_rate * 0.45 * (1.1 + math.cos(math.pi * done))",
+        COSINE,
+        "return peak * 0.45 * (1.1 + cos(pi * done))",
     ),
     LINEAR,
     expect=decide(TRAIN),
@@ -1667,38 +1759,42 @@ scenario(
 PRETRAINED = 'load_weights(accelerator, model, Path("pretrained.safetensors"))'
 scenario(
     "goes: a function that own code calls",
-    after(TRAIN, "checkpoints.resume()", PRETRAINED),
+    both(
+        import_name(TRAIN, "files", "load_weights"),
+        after(TRAIN, "checkpoints.resume()", PRETRAINED),
+    ),
     NO_BEST,
-    expect=decide(TRAIN, CHECKPOINT),
+    expect=decide(TRAIN, FILES),
 )
 scenario(
     "goes: a function that an own file imports",
     create(
         "export.py",
         """
-        from checkpoint import load_weights
+        from files import load_weights
 
         print(load_weights)
     """,
     ),
     NO_BEST,
-    expect=decide("export.py", CHECKPOINT),
+    expect=decide("export.py", FILES),
 )
 scenario(
     "goes: a field that own code reads",
     after(
         TRAIN,
         "check_environment(accelerator)",
-        'accelerator.print(f"patience {config.early_stopping_patience}")',
+        'accelerator.print(f"patience {config.patience}")',
     ),
     NO_STOP,
+    before=STOP,
     expect=decide(TRAIN),
 )
 
 # several at once
 
 COMPILED = both(
-    after(TRAIN, LIMIT, "compile: bool = False"),
+    after(TRAIN, LAST_FIELD, "compile: bool = False"),
     after(
         TRAIN,
         "model = build_model(config)",
@@ -1738,6 +1834,7 @@ scenario(
             ),
         )
     ],
+    before=NAN,
 )
 scenario(
     "several: profiler, loss, log line, in a window",
@@ -1765,9 +1862,15 @@ scenario(
     "several: edits, then three features go",
     both(OWN_LOSS, OWN_METRIC, COMPILED, WANDB_BY_HAND),
     {**NO_STOP, **NO_NAN, **NO_CLIP},
+    before={**STOP, **NAN},
 )
 scenario(
-    "several: one feature after the other", both(OWN_LOSS, OWN_METRIC, SGD), EMA, WINDOW, NO_STOP
+    "several: one feature after the other",
+    both(OWN_LOSS, OWN_METRIC, SGD),
+    EMA,
+    WINDOW,
+    NO_STOP,
+    before=STOP,
 )
 scenario(
     "several: there and back",
@@ -1780,21 +1883,18 @@ scenario(
     both(
         words(
             CHECKPOINT,
-            'f"checkpoint_{self.progress.update:08d}"',
-            'f"checkpoint_{self.progress.update:010d}"',
+            'f"checkpoint_{self.progress.step:08d}"',
+            'f"checkpoint_{self.progress.step:010d}"',
         ),
-        after(
-            CHECKPOINT,
-            "self.saved, self.saved_at = replace(progress), time.monotonic()",
-            "self.count = 0",
-        ),
+        before(CHECKPOINT, "self.history: ...", "self.count = 0"),
         words(
             CHECKPOINT,
             "self.accelerator.save_state(scratch)",
             "self.accelerator.save_state(scratch)\n            self.count += 1",
         ),
     ),
-    NO_PREEMPTION,
+    {**NO_PREEMPTION, **NO_NAN},
+    before={**PREEMPTION, **NAN},
 )
 scenario("several: the best model goes, loss, optimizer", both(OWN_LOSS, SGD, COMPILED), NO_BEST)
 scenario(

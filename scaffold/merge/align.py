@@ -1,4 +1,4 @@
-"""Which unit of an edited file is which unit of the file that it was made from."""
+"""Matches the units of an edited file with those of the file it was made from."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from scaffold.merge.units import Unit, parse_unit
 
-_ALIKE = 0.55  # of the words of two units: less is another statement
+_ALIKE = 0.55  # the share of common words below which units are different statements
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Side:
     """One of the two edited files, seen from the base."""
 
     units: Sequence[Unit]
-    match: Sequence[int | None]  # for each unit of the base, that of this file
-    inserts: Sequence[Sequence[int]]  # before each unit of the base and at the end: new units
-    number_of: Mapping[int, int]  # `match` the other way round
+    match: Sequence[int | None]  # for each unit of the base, its unit in this file
+    inserts: Sequence[Sequence[int]]  # new units before each unit of the base, and at the end
+    number_of: Mapping[int, int]  # the inverse of `match`
 
     def of(self, number: int) -> Unit | None:
         """What became of a unit of the base."""
@@ -33,6 +33,7 @@ def align(base: Sequence[Unit], units: Sequence[Unit]) -> Side:
     free = _gaps(base, units, match)
     for b_range, u_range in free:
         _match_alike(base, units, b_range, u_range, match)
+    _part_heads(base, units, match)
     inserts: list[list[int]] = [[] for _ in range(len(base) + 1)]
     number_of = {found: number for number, found in enumerate(match) if found is not None}
     gap = 0
@@ -56,7 +57,7 @@ def _match_equal(base: Sequence[Unit], units: Sequence[Unit], match: list[int | 
 def _gaps(
     base: Sequence[Unit], units: Sequence[Unit], match: Sequence[int | None]
 ) -> list[tuple[range, range]]:
-    """Stretches between matches in which both files have units."""
+    """Ranges between matches in which both files have units."""
     found = []
     i = j = 0
     for number, position in [*enumerate(match), (len(base), len(units))]:
@@ -75,7 +76,7 @@ def _match_alike(
     u_range: range,
     match: list[int | None],
 ) -> None:
-    """Pair units that were edited: the pairs, in order, that are most alike together."""
+    """Pair edited units, in order, so that all pairs together are as alike as possible."""
     if len(b_range) * len(u_range) > 10_000:
         return
     best = [[0.0] * (len(u_range) + 1) for _ in range(len(b_range) + 1)]
@@ -95,8 +96,28 @@ def _match_alike(
             y += 1
 
 
+def _part_heads(base: Sequence[Unit], units: Sequence[Unit], match: list[int | None]) -> None:
+    """Undo the match of edited heads if most of what was in the block is elsewhere now."""
+    for number, position in enumerate(match):
+        if position is None or base[number].same == units[position].same:
+            continue
+        block = _block(units, position)
+        found = [match[row] for row in _block(base, number)]
+        kept = sum(row in block for row in found if row is not None)
+        if 2 * kept < sum(row is not None for row in found):
+            match[number] = None
+
+
+def _block(units: Sequence[Unit], head: int) -> range:
+    """The units in the block that a unit opens."""
+    end = head + 1
+    while end < len(units) and units[end].depth > units[head].depth:
+        end += 1
+    return range(head + 1, end)
+
+
 def alike(one: Unit, two: Unit) -> float:
-    """How much two units are versions of one: 0 if they are not, at most 2."""
+    """How likely two units are versions of the same one: from 0 (they are not) to 2."""
     if one.same == two.same:
         return 2.0
     if one.key == two.key:

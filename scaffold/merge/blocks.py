@@ -1,4 +1,4 @@
-"""Whether a merge left everything in the blocks that its sides had put it into."""
+"""Checks that a merge leaves every unit in the blocks that its sides put it into."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from scaffold.merge.units import Unit
 
 
 def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
-    """Where units are in other blocks than their sides have put them, by number in the base."""
+    """Where units are in different blocks than in their sides, by number in the base."""
     found = []
     dropped = _dropped(three, units)
     blocks: list[tuple[int, str]] = []  # around what comes next
@@ -21,8 +21,10 @@ def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
         mark, place = unit.origin[0], int(unit.origin[1:])
         if mark == "b":
             last = place
-            wanted = _heads(three, "m", three.mine.match[place])
-            wanted |= _heads(three, "t", three.theirs.match[place])
+            mine = _heads(three, "m", three.mine.match[place])
+            theirs = _heads(three, "t", three.theirs.match[place])
+            # what one side moved out of a block of the base is not in it
+            wanted = mine & theirs | (mine ^ theirs) - _base_heads(three, place)
             fits = wanted - dropped == around
         else:  # the other side may have put a new block around it
             wanted = _heads(three, mark, place) - dropped
@@ -34,12 +36,19 @@ def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
 
 
 def _dropped(three: Three, units: Sequence[Unit]) -> set[str]:
-    """What is in one of the sides and not in the merge."""
+    """What one of the sides has and the merge does not."""
     there = {unit.origin for unit in units}
     every = {f"b{number}" for number in range(len(three.base))}
     every |= {f"m{number}" for number in range(len(three.mine.units))}
     every |= {f"t{number}" for number in range(len(three.theirs.units))}
     return every - there
+
+
+def _base_heads(three: Three, place: int | None) -> set[str]:
+    heads = set()
+    while place is not None and (place := parent(three.base, place)) is not None:
+        heads.add(f"b{place}")
+    return heads
 
 
 def _heads(three: Three, mark: str, place: int | None) -> set[str]:

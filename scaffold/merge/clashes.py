@@ -1,7 +1,7 @@
-"""Where two edited versions do not go together, and how far a conflict reaches.
+"""Finds where two edited versions can't be merged, and how far each conflict reaches.
 
-A conflict covers what hangs together: a whole deleted stretch, and all of a block whose head it
-holds.
+A conflict covers what belongs together: everything that was deleted in one place, and a complete
+block if it contains its head.
 """
 
 import re
@@ -17,7 +17,7 @@ _IMPORT = re.compile(r"\s*(import|from)\b")
 
 
 def find_clashes(three: Three, doubtful: Collection[Region] = ()) -> list[Region]:
-    """Where a person must decide."""
+    """The regions that the owner has to decide."""
     regions = _join([*_find_clashes(three), *doubtful])
     while True:
         whole = _join([_whole_blocks(three, region) for region in regions])
@@ -86,7 +86,7 @@ def _both_fit(three: Three, gap: int) -> bool:
         return three.union and not purposes[0] & purposes[1]
     levels = [min(unit.depth for unit in units) for units in (mine, theirs)]
     if levels[0] != levels[1]:
-        return True  # the deeper goes on with the block above, the other stands behind it
+        return True  # the deeper one continues the block above, the other one follows it
     return can_commute(mine, theirs, _modules(three))
 
 
@@ -98,14 +98,14 @@ def _modules(three: Three) -> set[str]:
 
 
 def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
-    """The base unit that the other side deleted, if new units have nothing left around them."""
+    """The base unit that the other side deleted, if new units have lost all their context."""
     number_of = one.number_of
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
     depth = one.units[first].depth
     head = parent(one.units, first)
     if head is not None and head not in number_of:
-        return None  # in a block that is new itself
-    near: list[int] = []  # what stands above and below it in its block, the nearest first
+        return None  # in a new block
+    near: list[int] = []  # the units above and below it in its block, the nearest first
     for places in (range(first - 1, -1, -1), range(first + 1, len(one.units))):
         found: list[int] = []
         for place in places:
@@ -125,7 +125,7 @@ def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
 
 
 def _same_purpose(three: Three) -> list[Region]:
-    """Gaps in which the other side adds what the owner already wrote elsewhere, otherwise."""
+    """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
     known = three.base
     own = [three.mine.units[place] for gap in three.mine.inserts for place in gap]
     return [
@@ -147,7 +147,7 @@ def _is_replaced(three: Three, side: Side, gap: int) -> bool:
 
 
 def _deleted_run(three: Three, side: Side, number: int) -> Region:
-    """The stretch around a unit that this side deleted and that hangs together with it."""
+    """The range around a unit that this side deleted together with it."""
     if three.kind != PYTHON or _stands_alone(three, number):
         return number, number + 1
     start, end = number, number + 1
@@ -159,7 +159,7 @@ def _deleted_run(three: Three, side: Side, number: int) -> Region:
 
 
 def _stands_alone(three: Three, number: int) -> bool:
-    """Whether a unit is a field or a statement at the top of a file."""
+    """Whether a unit is a field or a top-level statement."""
     unit = three.base[number]
     if unit.is_comment or unit.text.rstrip().endswith(":"):
         return False
@@ -169,7 +169,7 @@ def _stands_alone(three: Three, number: int) -> bool:
 
 
 def _ends_before(three: Three, number: int) -> bool:
-    """Whether a definition at the top of a file ends in front of a unit."""
+    """Whether a top-level definition ends before a unit."""
     unit, before = three.base[number], three.base[number - 1]
     if unit.depth > 0:
         return False
@@ -177,7 +177,7 @@ def _ends_before(three: Three, number: int) -> bool:
 
 
 def _whole_blocks(three: Three, region: Region) -> Region:
-    """A region that goes on to the end of all blocks that one side opens or drops in it."""
+    """A region, extended to the end of all blocks that one side opens or removes in it."""
     start, end = region
     last = end
     for number in range(start, min(end, len(three.base))):
@@ -202,7 +202,7 @@ def _whole_blocks(three: Three, region: Region) -> Region:
 
 
 def _join(regions: Collection[Region], touching: bool = False) -> list[Region]:
-    """The regions in order, those that overlap made one, and those that touch if that is wanted."""
+    """The regions in order; overlapping ones are joined, and touching ones if that is wanted."""
     joined: list[Region] = []
     for start, end in sorted(set(regions)):
         if joined and (start < joined[-1][1] + touching or start == joined[-1][0]):

@@ -1,4 +1,4 @@
-"""Whether statements that two people inserted at one spot may stand there in either order."""
+"""Decides whether statements inserted in the same place can stand there in either order."""
 
 import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -8,13 +8,13 @@ from functools import lru_cache
 from scaffold.merge.align import role
 from scaffold.merge.units import Unit, parse_unit
 
-# methods that are called for what they show, not for what they change
+# methods that are called for their output, not for what they change
 _HARMLESS = {"print", "log", "info", "debug", "warning", "write", "item", "format", "parameters"}
 
 
 @dataclass
 class Effects:
-    """What a stretch of code does to names, as far as its text shows."""
+    """What some code does to names, as far as its text shows."""
 
     binds: set[str] = field(default_factory=set)
     reads: set[str] = field(default_factory=set)
@@ -24,7 +24,7 @@ class Effects:
 
 
 def can_commute(one: Sequence[Unit], two: Sequence[Unit], modules: Collection[str]) -> bool:
-    """Whether neither stretch can notice which of them stands first.
+    """Whether neither part can notice which of them comes first.
 
     `modules` are imported names, whose methods change nothing that is named here.
     """
@@ -85,7 +85,7 @@ _LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
 def _walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those inside definitions, whose names are their own."""
+    """All nodes except those inside definitions, which have their own names."""
     for node in ast.iter_child_nodes(tree):
         yield node
         if isinstance(node, _LATER):
@@ -100,9 +100,9 @@ def _root(node: ast.AST) -> str:
 
 
 def same_purpose(unit: Unit, own: Iterable[Unit], known: Iterable[Unit]) -> bool:
-    """Whether the owner already added something for the same purpose, that is not the same.
+    """Whether the owner already added something different for the same purpose.
 
-    That is: something of the same name, or another call of what has a name as telling as
+    That is: something with the same name, or another call with a name as specific as
     `clip_grad_norm_`. `own` are the owner's new units, `known` those of the base.
     """
     purposes = _purposes(unit)
@@ -128,7 +128,7 @@ def _purposes(unit: Unit) -> frozenset[tuple[str, ...]]:
 
 @lru_cache(maxsize=8192)
 def _telling_calls(text: str) -> frozenset[str]:
-    """Names of several words that a statement calls."""
+    """The names of several words that a statement calls."""
     found = parse_unit(text)
     calls = (
         [node.func for node in ast.walk(found[1]) if isinstance(node, ast.Call)] if found else []

@@ -1,15 +1,15 @@
-"""Places that a person has to decide, as they stand in a file: between markers."""
+"""Conflicts, which are written to a file between markers."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| generated before", "=======", ">>>>>>> "
+YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """A place that a person has to decide."""
+    """A place that the owner has to resolve."""
 
     path: str
     line: int  # of its first marker in the file as it will be written, from 1
@@ -22,9 +22,9 @@ def frame(mine: Sequence[str], base: Sequence[str], theirs: Sequence[str], cause
 
 
 def find_conflicts(path: str, text: str) -> list[Conflict]:
-    """The regions between conflict markers in a file, each with what is behind its last marker.
+    """The regions between conflict markers in a file, each with the label of its last marker.
 
-    One marker alone, such as a line under a heading, is none.
+    A single marker, such as the line under a heading, does not count.
     """
     conflicts: list[Conflict] = []
     first = 0  # the line with the marker that opens the region, 0 outside of one

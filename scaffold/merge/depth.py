@@ -1,4 +1,4 @@
-"""How deep a unit stands in the merged text, where a side has put a block around others."""
+"""Finds the depth of a unit in the merged text after a side put a block around others."""
 
 from scaffold.merge.align import Side
 from scaffold.merge.three import Three, parent
@@ -31,7 +31,8 @@ def depth_change(three: Three, one: Side, other: Side, place: int, gap: int) -> 
     rest = places[list(places).index(place) :]
     if after is not None and all(one.units[row].is_comment for row in rest):
         to_next = True  # a comment is about what stands below it
-    if three.opens_for_next(one, gap):  # where both do, the owner's block is the inner one
+    opens = three.opens_for_next(one, gap)
+    if opens:  # if both do, the owner's block is the inner one
         to_next = one is three.mine or not three.opens_for_next(three.mine, gap)
     for number, rank in ((_above(three, one, gap, level), int(to_next)), (gap, int(not to_next))):
         if not 0 <= number < len(three.base):
@@ -39,7 +40,9 @@ def depth_change(three: Three, one: Side, other: Side, place: int, gap: int) -> 
         near, there = one.of(number), other.of(number)
         if near is None or there is None:
             continue
-        score = (abs(near.depth - level), rank, there.depth - three.base[number].depth)
+        # what a new block is opened for is beside its head in the base
+        distance = 0 if opens and number == gap else abs(near.depth - level)
+        score = (distance, rank, there.depth - three.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
 

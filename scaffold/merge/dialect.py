@@ -1,7 +1,7 @@
-"""What an owner did to a whole file: newlines, indentation, layout, quotes, renamed things.
+"""What an owner changed throughout a file: newlines, indentation, layout, quotes, names.
 
-The pristine and the new file are put into the same dialect before they are compared, so that none
-of it is a difference, and lines that an update brings in read like the lines around them.
+The pristine and the new file are translated into the same dialect before they are compared, so that
+none of this counts as a difference, and new lines look like the lines around them.
 """
 
 import builtins
@@ -17,7 +17,8 @@ from functools import lru_cache
 
 from scaffold.merge.units import Unit, key_of
 
-# of lines, the usual ones first: to try all of them would take seconds
+_GENERATED = 100  # the line length of generated files
+# common ones first: trying all of them would take seconds
 _WIDTHS = (88, 79, 120, 100, 80, 99, 119, 90, 110, 96, 72, 127, 140)
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -37,7 +38,7 @@ class Ending:
 
 
 def take_ending(text: str) -> tuple[str, Ending]:
-    """The text with plain newlines, and what it had. Mixed newlines are left as they are."""
+    """The text with plain newlines, and its own kind. Mixed newlines stay."""
     mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
     crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
@@ -47,7 +48,7 @@ def take_ending(text: str) -> tuple[str, Ending]:
 
 
 def find_indent(text: str) -> str:
-    """What one block is indented by."""
+    """The indentation of one block."""
     found = re.search(r":[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*([ \t]+)\S", text)
     indent = found[1] if found else "    "
     return "\t" if "\t" in indent else indent if len(indent) <= 8 else "    "
@@ -58,9 +59,9 @@ def find_indent(text: str) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """How an owner's file is laid out, where that is not as it was generated."""
+    """The layout of an owner's file, if it differs from what was generated."""
 
-    width: int | None  # of its lines, if black would change nothing at it
+    width: int | None  # the line length, if black would change nothing
     single: bool  # quotes
 
     def put_on(self, text: str) -> str:
@@ -74,7 +75,7 @@ class Layout:
         return black.format_str(text, mode=mode)
 
     def fits(self, text: str) -> bool:
-        """Whether it would change nothing."""
+        """Whether this layout would change nothing."""
         try:
             return self.put_on(text) == text
         except ValueError:  # InvalidInput: black can't read it
@@ -82,11 +83,15 @@ class Layout:
 
 
 def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout | None:
-    """The layout of a file whose owner laid it out anew as a whole, else None."""
-    known: dict[str, Unit] = {unit.key: unit for unit in base}
+    """The layout of a file that its owner reformatted throughout, else None."""
+    # a statement may be there in several functions, with other comments
+    known = {unit.key: unit for unit in base}
+    there = {(unit.scope, unit.key): unit for unit in base}
     shapes = {unit.flat for unit in base}
     changed = [
-        (known[unit.key], unit) for unit in mine if unit.key in known and unit.flat not in shapes
+        (there.get((unit.scope, unit.key), known[unit.key]), unit)
+        for unit in mine
+        if unit.key in known and unit.flat not in shapes
     ]
     if not changed:
         return None
@@ -94,21 +99,25 @@ def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout
     single = marks["'"] > marks['"']
     width = _find_width(changed, text, single)
     if len(changed) < 3 and width is None:
-        return None  # a few statements, laid out by hand
+        return None  # a few statements, formatted by hand
     return Layout(width, single)
 
 
 def _find_width(changed: Sequence[tuple[Unit, Unit]], text: str, single: bool) -> int | None:
-    """The line length for which black leaves the text as it is, if there is one.
+    """The line length for which black leaves the text unchanged, if there is one.
 
-    What was split was too long for it, and what was put on one line was not.
+    Statements that were split were too long for it, and those on one line were not. Without
+    either, it is that of generated files.
     """
     import black
 
     split = [len(old.lines[0]) for old, new in changed if len(old.lines) == 1 < len(new.lines)]
     joined = [len(new.lines[0]) for old, new in changed if len(new.lines) == 1 < len(old.lines)]
     low, high = max(joined, default=0), min(split, default=1000)
-    for width in [width for width in _WIDTHS if low <= width < high][:4]:
+    widths = [width for width in _WIDTHS if low <= width < high]
+    if not split and not joined:
+        widths.insert(0, _GENERATED)
+    for width in widths[:4]:
         mode = black.Mode(line_length=width, string_normalization=not single)
         try:
             if black.format_str(text, mode=mode) == text:
@@ -119,7 +128,7 @@ def _find_width(changed: Sequence[tuple[Unit, Unit]], text: str, single: bool) -
 
 
 def single_quotes(text: str) -> str:
-    """The text with ' around strings that hold no quotes."""
+    """The text with single quotes around strings without quotes in them."""
     rows = text.split("\n")
     for mark, (row, start), (end_row, end) in reversed(list(_strings(text))):
         literal = rows[row - 1][start:end]
@@ -132,7 +141,7 @@ def single_quotes(text: str) -> str:
 
 
 def _strings(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
-    """The quotes and the span of each string with one quote at each end."""
+    """The quotes and the span of each string with a single quote character at each end."""
     start: tuple[int, int] = (0, 0)
     opening = ""
     level = 0
@@ -212,9 +221,9 @@ def find_renames(base: Sequence[Unit], mine: Sequence[Unit]) -> Renames:
 
 
 def spread(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:
-    """Let a rename of one file hold in the others too, where nothing has the old name any more.
+    """Apply a rename in one file to the others too, if the old name is used nowhere.
 
-    `names` are those in each file of the owner's.
+    `names` are the names in each of the owner's files.
     """
     together = {x: y for found in renames.values() for x, y in found.everywhere.items()}
     for x, y in together.items():
@@ -228,7 +237,7 @@ def names_in(units: Sequence[Unit]) -> set[str]:
 
 
 def rename_units(units: Sequence[Unit], renames: Renames) -> list[Unit]:
-    """The units with the new names, in code but not in text and comments."""
+    """The units with the new names in code, but not in texts and comments."""
     if not renames.everywhere and not renames.inside:
         return list(units)
     out = []
@@ -264,7 +273,7 @@ def _kind(name: str) -> str:
 
 
 def words(unit: Unit) -> Sequence[Word]:
-    """The names in a unit's code, those in formatted strings too."""
+    """The names in a unit's code, including those in f-strings."""
     if unit.is_comment:
         return ()
     in_class = bool(unit.scope) and unit.scope.rpartition(".")[2][:1].isupper()
@@ -304,7 +313,7 @@ def _words(text: str, in_class: bool) -> tuple[Word, ...]:
 
 
 def _words_of_fstring(text: str, start: int) -> Iterator[Word]:
-    """Names between the braces of a formatted string, which is one token before Python 3.12."""
+    """The names between the braces of an f-string, which is a single token before Python 3.12."""
     for part in re.finditer(r"(?<!\{)\{(?!\{)([^{}:!]*)", text):
         for name in _NAME.finditer(part[1]):
             place = part.start(1) + name.start()
@@ -331,5 +340,5 @@ def _mask(text: str) -> str:
 
 
 def mask(unit: Unit) -> str:
-    """What a unit says with all names alike."""
+    """What a unit says if all names are the same."""
     return unit.key if unit.is_comment else _mask(unit.text)

@@ -1,4 +1,4 @@
-"""One file on its way through a merge."""
+"""A file during a merge."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from scaffold.merge.write import choose_mine, write_units
 
 
 class Generated(Protocol):
-    """What was generated last: texts by path, and where the owner has moved some of them since."""
+    """What was generated last: texts by path, and the files that the owner has moved since."""
 
     @property
     def files(self) -> Mapping[str, str]: ...
@@ -29,13 +29,13 @@ class Generated(Protocol):
     def moved(self) -> Mapping[str, str]: ...
 
     def place(self, name: str) -> str:
-        """The path in the project of what was generated as `name`."""
+        """The current path of the file that was generated as `name`."""
         ...
 
 
 @dataclass
 class OpenFile:
-    """One file on its way: everything that is known about its merge."""
+    """A file, with everything that is known about its merge."""
 
     name: str  # in the render
     path: str  # in the project
@@ -46,7 +46,7 @@ class OpenFile:
     units: tuple[list[Unit], list[Unit], list[Unit]] = ([], [], [])
     renames: dialect.Renames = field(default_factory=dialect.Renames)
     doubts: dict[Region, str] = field(default_factory=dict)
-    woven: Weave = field(init=False)  # as soon as all files are in their dialects
+    woven: Weave = field(init=False)  # set when all files are in their dialects
 
 
 def kind_of(name: str) -> str:
@@ -64,13 +64,13 @@ def broken_line(text: str) -> int | None:
         ast.parse(text)
     except SyntaxError as error:
         return error.lineno or 1
-    except ValueError:  # what is no UTF-8
+    except ValueError:  # not UTF-8
         return 1
     return None
 
 
 def mended_text(file: OpenFile, pieces: Sequence[Piece]) -> str:
-    """The merged text, the owner's in conflicts, its imports as its code needs them."""
+    """The merged text, with the owner's side of conflicts and the imports that its code needs."""
     text = write_units(choose_mine(pieces))
     _, own, new = file.texts
     before = find_faults(own)
@@ -87,10 +87,10 @@ def mended_text(file: OpenFile, pieces: Sequence[Piece]) -> str:
 
 
 def laid_out(file: OpenFile, text: str) -> str:
-    """The text as black has it, if that is how the owner's file is laid out as a whole."""
+    """The text formatted with black, if the owner's file is formatted that way."""
     if file.layout and file.layout.width is not None:
         try:
             return file.layout.put_on(text)
-        except ValueError:  # InvalidInput: black can't read it, and the text stands as merged
+        except ValueError:  # InvalidInput: black can't read it; the text stays as merged
             return text
     return text

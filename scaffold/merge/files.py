@@ -1,7 +1,7 @@
 """Merges an edited project with a new render of it, in memory.
 
-Three versions of each file: as it was generated, as its owner made it, as it would be generated
-now. `merge_files` puts them together; `weave.py` says how one file is merged.
+Each file has three versions: as it was generated, as its owner edited it, and as it would be
+generated now. `merge_files` merges all files; `weave.py` merges one.
 """
 
 import re
@@ -37,17 +37,18 @@ def merge_files(
 ) -> Merged:
     """The project after an update.
 
-    `mine` holds the owner's files by their path, `theirs` the new render. `label` names the cause
-    of a conflict. Text is as it is in the files: newlines and byte order marks are kept.
+    `mine` are the owner's files by path, `theirs` the new render. `label` names the cause of a
+    conflict. Texts are as in the files: newlines and byte order marks are kept.
     """
     merged = Merged()
     moved = moved_modules(pristine, mine)
-    if moved:  # what is generated finds the modules where they are now
+    if moved:  # generated code imports the modules from where they are now
         theirs = {
             name: _follow_moves(text, moved) if name.endswith(".py") else text
             for name, text in theirs.items()
         }
     open_files: list[OpenFile] = []
+    replaced: list[OpenFile] = []
     name_cause = label if callable(label) else lambda name, text: label
     for name in sorted(pristine.files.keys() | theirs.keys()):
         path = pristine.place(name)
@@ -60,11 +61,13 @@ def merge_files(
             file = open_file(name, path, base or "", own, new)
             if own in (base, new) or file.texts[1] in (file.texts[0], file.texts[2]):
                 merged.files[path] = file.ending.put_on(file.texts[2])
+                replaced.append(file)
             elif file.texts[0] == file.texts[2]:
                 merged.files[path] = own
             else:
                 open_files.append(file)
     _weave_all(merged, open_files, moved)
+    _lay_out_like_others(merged, replaced, open_files, mine)
     check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
     for file in open_files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
@@ -81,11 +84,11 @@ def _merge_missing(
         crlf = bool(mine) and all("\r\n" in text for text in mine.values() if text)
         merged.files[path] = dialect.Ending(crlf=crlf).put_on(new or "")
     elif new is not None and new != base:
-        merged.notes.append(f"{path} stays deleted, as you left it.")
+        merged.notes.append(f"{path} stays deleted, because you deleted it.")
 
 
 def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
-    """A file that is not generated any more."""
+    """A file that is no longer generated."""
     text, ending = dialect.take_ending(own)
     if text == base:
         merged.files[path] = None
@@ -97,11 +100,11 @@ def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: L
 
 
 def _weave_all(merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, str]) -> None:
-    """Put together what both sides changed, each file for itself."""
+    """Merge what both sides changed, file by file."""
     for file in files:
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
             merged.notes.append(
-                f"{file.path} can't be read at line {line}: it was merged by lines."
+                f"{file.path} is not valid Python at line {line}, so it was merged line by line."
             )
             file.kind = TEXT
         if file.kind == PYTHON:
@@ -135,11 +138,32 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, st
         settle(file)
 
 
+def _lay_out_like_others(
+    merged: Merged, replaced: Sequence[OpenFile], files: Sequence[OpenFile], mine: Mapping[str, str]
+) -> None:
+    """Lay out the new text of files in which the owner's formatter had nothing to change."""
+    layouts = {file.layout for file in files if file.layout}
+    if len(layouts) != 1:
+        return
+    (layout,) = layouts
+    found = [
+        file
+        for file in replaced
+        if file.kind == PYTHON
+        and file.texts[1] == file.texts[0] != file.texts[2]
+        and not layout.fits(file.texts[2])
+    ]
+    code = (dialect.take_ending(text)[0] for path, text in mine.items() if path.endswith(".py"))
+    if layout.width is not None and found and all(map(layout.fits, code)):
+        for file in found:
+            merged.files[file.path] = file.ending.put_on(layout.put_on(file.texts[2]))
+
+
 def moved_modules(pristine: Generated, mine: Mapping[str, str]) -> dict[str, str]:
     """The dotted names of the modules that the owner moved, by the old ones.
 
-    Left out are those that the owner's code still imports by the old name, as it may where
-    everything was moved together.
+    Modules that the owner's code still imports by the old name are left out: everything may have
+    been moved together.
     """
     code = "\n".join(text for path, text in mine.items() if path.endswith(".py"))
     return {
@@ -154,7 +178,7 @@ def _import_of(module: str) -> str:
 
 
 def _agree_on_width(files: Sequence[OpenFile]) -> None:
-    """A file may fit several widths, or not show which: it takes the one that fits most files."""
+    """A file may fit several line widths, or show none: it gets the one that fits most files."""
     layouts = [(file, file.layout) for file in files if file.layout]
     if len({layout.width for _, layout in layouts}) < 2:
         return

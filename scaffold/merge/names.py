@@ -1,8 +1,8 @@
-"""What a merge must not bring about: names undefined, unused or defined twice.
+"""What a merge must not cause: names that are undefined, unused or defined twice.
 
-Each side was right by itself. A merged file is held against both: what pyflakes, or a look at the
-other files, finds in the merged file and in neither side is a fault of the merge. Imports are put
-right; everything else is shown as a conflict.
+Each side is right by itself. A merged file is compared with both: what pyflakes, or a check across
+files, finds in the merged file and in neither side is a fault of the merge. Imports are repaired;
+everything else becomes a conflict.
 """
 
 import ast
@@ -16,17 +16,17 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True)
 class Fault:
-    """Something wrong with a name. The line is no part of what it is."""
+    """A problem with a name. Its line does not matter for equality."""
 
     kind: str
     name: str
-    source: str = ""  # the file that would have to have it
+    source: str = ""  # the file that should define it
 
     def __str__(self) -> str:
         return self.kind.format(name=self.name)
 
 
-UNREADABLE = "it could not be read as Python"
+UNREADABLE = "it would not be valid Python"
 UNDEFINED = "{name} would be undefined"
 UNUSED_IMPORT = "the import of {name} would be unused"
 REPEATED_IMPORT = "{name} would be imported twice"
@@ -34,7 +34,7 @@ REPEATED_IMPORT = "{name} would be imported twice"
 
 @lru_cache(maxsize=64)
 def find_faults(text: str) -> Counter[Fault]:
-    """The faults of one file of Python."""
+    """The faults of one Python file."""
     from pyflakes.checker import Checker
 
     try:
@@ -56,7 +56,7 @@ def find_faults(text: str) -> Counter[Fault]:
             words["UnusedVariable"] = "the variable {name} would be unused"
             found[Fault(words.get(kind, f"{kind}: {{name}}"), name)] += 1
     for repeated in _repeated_fields(tree):
-        found[Fault("the field {name} would be there twice", repeated)] += 1
+        found[Fault("the field {name} would be defined twice", repeated)] += 1
     return found
 
 
@@ -81,7 +81,7 @@ def _repeated_fields(tree: ast.Module) -> Iterator[str]:
 
 
 def find_project_faults(files: Mapping[str, str]) -> dict[str, Counter[Fault]]:
-    """What a file takes from the project's other files and is not there, by file."""
+    """What a file uses from other files of the project that does not exist there, by file."""
     facts = {
         name: found
         for name, text in files.items()
@@ -94,9 +94,9 @@ def find_project_faults(files: Mapping[str, str]) -> dict[str, Counter[Fault]]:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What one file says of others, and holds for them."""
+    """What a file uses from others, and defines for them."""
 
-    imports: tuple[tuple[str, tuple[str, ...]], ...]  # modules, and the names taken from each
+    imports: tuple[tuple[str, tuple[str, ...]], ...]  # modules, and the names imported from each
     held: frozenset[str]
     fields: frozenset[str]  # of its Config
     read: frozenset[str]  # fields of `config`
@@ -108,7 +108,7 @@ def _read_facts(text: str) -> _Facts | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
-    # all nodes are looked at only where a function may import something: that takes its time
+    # looking at all nodes is slow: only if a function may import something
     nested = re.search(r"^[ \t]+(import|from)\b", text, re.MULTILINE)
     nodes = list(ast.walk(tree) if nested else _top_level(tree.body))
     imports: list[tuple[str, tuple[str, ...]]] = []
@@ -124,7 +124,7 @@ def _read_facts(text: str) -> _Facts | None:
 
 
 def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, those in its blocks too, but not those of definitions."""
+    """The statements of a module, including those in its blocks but not in its definitions."""
     for node in body:
         yield node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -165,7 +165,7 @@ def _faults_between(
 
 
 def module_of(name: str) -> str:
-    """The dotted name of a file of Python."""
+    """The dotted name of a Python file."""
     return ".".join(PurePosixPath(name).with_suffix("").parts)
 
 
@@ -179,13 +179,13 @@ def _config_fields(tree: ast.Module) -> frozenset[str]:
     )
 
 
-# imports that can be put right
+# imports that can be repaired
 
 
 def mend_imports(text: str, faults: Collection[Fault], sources: Collection[str]) -> str:
-    """The text with imports added, taken out and made one, as its code needs them.
+    """The text with imports added, removed and joined as its code needs them.
 
-    `sources` are the versions in which the missing imports may stand.
+    `sources` are the versions that may contain the missing imports.
     """
     for fault in faults:
         if fault.kind == UNDEFINED:
@@ -205,7 +205,7 @@ def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
 
 
 def _find_import(name: str, sources: Collection[str]) -> tuple[str | None, str] | None:
-    """The module and what is imported from it, as it stands in one of the sources."""
+    """The module and what is imported from it, as in one of the sources."""
     for source in sources:
         for node in _imports(source):
             for alias in node.names:
@@ -231,7 +231,7 @@ def _add_import(text: str, module: str | None, words: str) -> str:
 
 
 def _remove_import(text: str, name: str, last: bool) -> str:
-    """Without the first, or the last, import of a name as pyflakes gives it: `x.y`, `x as y`."""
+    """The text without the first or last import of a name, as pyflakes has it: `x.y`, `x as y`."""
     rows = text.split("\n")
     nodes = _imports(text)
     for node in reversed(nodes) if last else nodes:
@@ -257,7 +257,7 @@ def _top(node: ast.Import | ast.ImportFrom) -> str:
 
 
 def _order(name: str) -> tuple[int, str]:
-    """Constants, classes, then the rest, as isort has it."""
+    """Constants, classes, then the rest, as isort sorts them."""
     kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
     return kind, name.lower()
 

@@ -1,7 +1,7 @@
-"""Follows an owner who moved definitions, imports, methods or fields about in a file.
+"""Follows an owner who moved definitions, imports, methods or fields within a file.
 
-The pristine and the new file are brought into the owner's order before they are compared, so that
-what the update changes in a function arrives where the function is now.
+The pristine and the new file are put into the owner's order before they are compared, so that an
+update changes a function where it is now.
 """
 
 import re
@@ -12,11 +12,11 @@ from scaffold.merge.align import role
 from scaffold.merge.units import Unit, parse_unit
 
 Chunk = list[Unit]
-Order = dict[str, list[str]]  # by class, "" for the file: names in the order of the owner
+Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
 
 
 def find_order(base: Sequence[Unit], mine: Sequence[Unit]) -> Order:
-    """Where the owner has another order than the base."""
+    """Where the owner's order differs from the base."""
     found: Order = {}
     old, new = dict(_bodies(base)), dict(_bodies(mine))
     for scope in old.keys() & new.keys():
@@ -58,7 +58,7 @@ def _reorder(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, Chu
 
 
 def _bodies(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
-    """The file, and what is in each of its classes, by the name of the class."""
+    """The file and the content of each of its classes, by the name of the class."""
     yield "", list(units)
     for name, chunk in _chunks(units):
         if name.startswith("ClassDef "):
@@ -66,7 +66,7 @@ def _bodies(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
 
 
 def _chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
-    """Statements with all that is in them, each with its name and the comments above it."""
+    """Statements with everything inside them, each with its name and the comments above it."""
     if not units:
         return
     level = min(unit.depth for unit in units)
@@ -86,7 +86,7 @@ def _chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
 
 
 def _goes_on(chunk: Chunk, unit: Unit) -> bool:
-    """Whether a unit belongs to the statement before it: `else`, or what a decorator stands on."""
+    """Whether a unit continues the statement before it, such as `else` or what is decorated."""
     found = parse_unit(unit.text.strip())
     if found and found[0] in ("else", "elif", "except", "finally"):
         return True

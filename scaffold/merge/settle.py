@@ -1,4 +1,4 @@
-"""Where the sides of one file fit as text, and not as code: regions that a person has to decide."""
+"""Finds regions of a file that merge as text but not as code: the owner has to resolve them."""
 
 import ast
 import re
@@ -14,12 +14,12 @@ from scaffold.merge.write import choose, choose_mine, write_units
 
 
 def settle(file: OpenFile) -> None:
-    """Find the regions of a file whose merge would not hold."""
+    """Find the regions of a file whose merge would break its code."""
     if file.kind == TOML:
         _settle_toml(file)
     if file.kind != PYTHON:
         return
-    # what is generated has no faults: only the owner's are none of the merge
+    # generated code has no faults: the owner's are not caused by the merge
     before = find_faults(file.texts[1])
     for _ in range(8):
         pieces = file.woven.merge(file.doubts)
@@ -33,7 +33,7 @@ def settle(file: OpenFile) -> None:
             if any(region[0] <= number <= region[1] for number in misplaced)
         ]
         if any(region not in file.doubts for region in moving):
-            file.doubts |= dict.fromkeys(moving, "it would stand in another block")
+            file.doubts |= dict.fromkeys(moving, "it would end up in another block")
             continue
         faults = find_faults(mended_text(file, pieces))
         new = [fault for fault in faults if fault not in before]
@@ -44,7 +44,7 @@ def settle(file: OpenFile) -> None:
 
 
 def _balance(file: OpenFile) -> None:
-    """Let each conflict cover so much that either choice leaves something that can be read."""
+    """Extend each conflict until the file is valid Python with either side."""
     last = len(file.woven.base) + 1
     for _ in range(40):
         grown = False
@@ -58,7 +58,7 @@ def _balance(file: OpenFile) -> None:
 
 
 def _can_be_read(file: OpenFile, region: Region, theirs: bool) -> bool:
-    """Whether the file is Python with either side in one region, and the owner's in others."""
+    """Whether the file is Python with this side in one region and the owner's in the others."""
     units = choose(
         file.woven.merge(file.doubts),
         lambda clash: clash.theirs if theirs and clash.region == region else clash.mine,
@@ -81,11 +81,11 @@ def _settle_toml(file: OpenFile) -> None:
         tomllib.loads(write_units(choose_mine(pieces)))
     except tomllib.TOMLDecodeError:
         for region in their_changes(file.woven):
-            file.doubts[region] = "the merged file could not be read"
+            file.doubts[region] = "the merged file would not be valid TOML"
 
 
 def doubt(file: OpenFile, fault: Fault) -> None:
-    """Doubt the changes that a fault comes from: those that name it, or else all."""
+    """Doubt the changes that cause a fault: those that contain its name, or else all."""
     changes = their_changes(file.woven)
     if not fault.name:
         for region in changes:

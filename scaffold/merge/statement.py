@@ -1,8 +1,7 @@
 """Merges three versions of one statement, argument by argument.
 
 What one side changed in a call, a list, an import or a signature is put into the owner's text, so
-that the owner's layout and comments stay. Names of arguments, and not their places, say what
-belongs together.
+that the owner's layout and comments stay. Arguments are matched by name, not by position.
 """
 
 import ast
@@ -23,7 +22,7 @@ class Differs(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """A statement with its text, so that parts of it can be cut out."""
+    """A statement with its text, so that parts can be cut out."""
 
     text: str
     tree: ast.stmt
@@ -58,7 +57,7 @@ _POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 class Item:
     """One argument, element or name of a list."""
 
-    name: str  # what it is known by
+    name: str  # what identifies it
     says: str
     start: int  # in its text
     end: int
@@ -79,9 +78,9 @@ MergeLines = Callable[[str, str, str], str | None]  # merges three texts, None i
 
 
 def merge_unit(base: Unit, mine: Unit, theirs: Unit, merge_lines: MergeLines) -> Unit | None:
-    """The owner's unit with the other side's change in it. None if they do not go together.
+    """The owner's unit with the other side's change. None if they can't be merged.
 
-    A docstring is merged by `merge_lines`.
+    `merge_lines` merges docstrings.
     """
     if base.is_comment or mine.is_comment or theirs.is_comment:
         return None
@@ -151,6 +150,8 @@ def _merge_nodes(
         return
     if not type(b) is type(m) is type(t):
         raise Differs
+    if isinstance(b, ast.Call) and _is_another_call(b, m, t):
+        raise Differs
     for name in b._fields:
         if type(m) in _LISTS and name in _LISTS[type(m)][0]:
             continue
@@ -170,6 +171,22 @@ def _merge_nodes(
             _items(source, read(node)) for source, node in ((base, b), (mine, m), (theirs, t))
         )
         yield from _merge_items(base, mine, theirs, old, own, new)
+
+
+def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
+    """Whether one side calls something else, with other arguments, and the other side's are new.
+
+    New arguments are for what was called before: `loss(x, y)` and `loss_of(x, y).mean()`.
+    """
+    assert isinstance(m, ast.Call) and isinstance(t, ast.Call)
+    changed = [
+        (_dump(call.func) != _dump(b.func), _arguments(call) != _arguments(b)) for call in (m, t)
+    ]
+    return changed in ([(False, True), (True, True)], [(True, True), (False, True)])
+
+
+def _arguments(call: ast.Call) -> str:
+    return _dump(call.args) + _dump(call.keywords)
 
 
 def _is_list(value: object) -> TypeGuard[list[Any]]:
@@ -245,12 +262,15 @@ def _merge_items(
 ) -> Iterator[Splice]:
     old, own, new = ({item.name: item for item in items} for items in (b, m, t))
     if any(len(table) != len(items) for table, items in ((old, b), (own, m), (new, t))):
-        raise Differs  # twice the same: which is which can't be told
-    positional = [sum(item.name.isdigit() for item in items) for items in (b, m, t)]
+        raise Differs  # the same item twice: they can't be told apart
+    positional = [sum(_is_positional(item) for item in items) for items in (b, m, t)]
     if len(set(positional)) > 1 and positional[1] != positional[0] != positional[2]:
-        raise Differs
+        b, m, t = _by_variable(b), _by_variable(m), _by_variable(t)
+        if not _go_in_one_order(b, m, t):
+            raise Differs
+        old, own, new = ({item.name: item for item in items} for items in (b, m, t))
     if old.keys() - own.keys() - new.keys() and own.keys() - old.keys() - new.keys():
-        raise Differs  # one that goes may be one that the owner named otherwise
+        raise Differs  # the owner may have renamed an item that the other side removes
     for name, item in new.items():
         if name in old and name in own:
             before, here = old[name], own[name]
@@ -262,7 +282,7 @@ def _merge_items(
                 yield from _merge_nodes(base, mine, theirs, before.node, here.node, item.node)
             else:
                 raise Differs
-        elif name in old:  # the owner took it out
+        elif name in old:  # the owner removed it
             if item.says != old[name].says:
                 raise Differs
         elif name in own and item.says != own[name].says:
@@ -273,6 +293,43 @@ def _merge_items(
             if item.says != old[name].says:
                 raise Differs
             yield _removal(mine, m, item)
+
+
+def _is_positional(item: Item) -> bool:
+    return item.name[:1].isdigit()
+
+
+def _by_variable(items: Sequence[Item]) -> Sequence[Item]:
+    """Positional arguments that are variables, identified by these, not by their places."""
+    found = [
+        (
+            replace(item, name=f"0 {item.node.id}")
+            if _is_positional(item) and isinstance(item.node, ast.Name)
+            else item
+        )
+        for item in items
+    ]
+    names = {item.name for item in found}
+    if len(names) < len(found) or any(name.isdigit() for name in names):
+        raise Differs
+    return found
+
+
+def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) -> bool:
+    """Whether no side moved a positional argument, and only one added some at each place."""
+    rows = [[item.name for item in items if _is_positional(item)] for items in (b, m, t)]
+    shared = set(rows[0]).intersection(*rows)
+    if len({tuple(name for name in row if name in shared) for row in rows}) > 1:
+        return False
+    places = []  # what new arguments follow
+    for row in rows[1:]:
+        last = ""
+        followed = set()
+        for name in row:
+            last = name if name in shared else last
+            followed |= {last} if name not in rows[0] else set()
+        places.append(followed)
+    return not places[0] & places[1]
 
 
 def _replacement(
@@ -299,7 +356,7 @@ def _insert_items(
     t: Sequence[Item],
     own: dict[str, Item],
 ) -> Iterator[Splice]:
-    """Put their new items behind what they stand behind in their own text."""
+    """Insert their new items after the items that they follow in their own text."""
     where: dict[int, str] = {}
     for item in added:
         if item.name in own:
@@ -310,12 +367,12 @@ def _insert_items(
             raise Differs
         text = _with_comments(theirs, t, place)
         if anchor is None and not m:
-            raise Differs  # an empty list has no place to stand behind
+            raise Differs  # an empty list has no item to insert after
         if anchor is None or ("=" in text and _before_keywords(anchor, m)):
             anchor = m[-1] if m else None
         assert anchor is not None
         comment, end = _tail(mine, anchor)
-        if comment or _tail_is_new(theirs, t, anchor):  # behind the comment, on a line of its own
+        if comment or _tail_is_new(theirs, t, anchor):  # after the comment, on a line of its own
             where[end] = where.get(end, "") + f"\n{text},"
             if mine.text[anchor.end : anchor.end + 1] != ",":
                 where[anchor.end] = ","
@@ -326,13 +383,13 @@ def _insert_items(
 
 
 def _tail_is_new(theirs: Source, t: Sequence[Item], anchor: Item) -> bool:
-    """Whether an item gets a comment behind it from the other side."""
+    """Whether the other side adds a comment after an item."""
     return any(item.name == anchor.name and _tail(theirs, item)[0] for item in t)
 
 
 def _before_keywords(anchor: Item, m: Sequence[Item]) -> bool:
-    """Whether a positional argument stands behind the anchor, where no keyword may."""
-    return any(item.name.isdigit() for item in m[m.index(anchor) + 1 :])
+    """Whether a positional argument follows the anchor, so that no keyword may."""
+    return any(_is_positional(item) for item in m[m.index(anchor) + 1 :])
 
 
 def _with_comments(theirs: Source, items: Sequence[Item], place: int) -> str:
@@ -347,7 +404,7 @@ def _with_comments(theirs: Source, items: Sequence[Item], place: int) -> str:
 
 
 def _removal(mine: Source, m: Sequence[Item], item: Item) -> Splice:
-    """Cuts an item out, with its comma and the comment behind it, and no other comment."""
+    """Cut out an item with its comma and the comment after it, but no other comment."""
     place = m.index(item)
     if place + 1 < len(m):
         end = _tail(mine, item)[1]
@@ -361,7 +418,7 @@ def _removal(mine: Source, m: Sequence[Item], item: Item) -> Splice:
 
 
 def _layout(text: str, width: int, mine: Unit) -> str:
-    """The statement as black has it, if the owner's was not laid out by hand."""
+    """The statement formatted with black, if the owner's was not formatted by hand."""
     import black
 
     length = max([LINE_LENGTH, *(len(row) for row in mine.lines)]) - width

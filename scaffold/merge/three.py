@@ -1,4 +1,4 @@
-"""Three versions of one text, aligned: what the merge looks at."""
+"""Three versions of one text, aligned: the input of a merge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Three:
     theirs: Side
     kind: str
     merge_lines: MergeLines  # for docstrings
-    union: bool  # whether lines of text that both sides insert at one spot may stand together
+    union: bool  # whether lines of text that both sides insert in one place may both stay
 
     def opens_for_next(self, side: Side, gap: int) -> bool:
         """Whether new lines end with the head of a block around the next unit."""
@@ -37,6 +37,6 @@ def parent(units: Sequence[Unit], place: int) -> int | None:
 
 
 def contains(units: Sequence[Unit], others: Sequence[Unit]) -> bool:
-    """Whether the others are all there, in their order."""
+    """Whether the units contain all the others, in their order."""
     rest = iter(unit.key for unit in units)
     return all(other.key in rest for other in others)

@@ -1,4 +1,4 @@
-"""Faults between the files of a project: what one takes from another that no longer has it."""
+"""Finds faults between the files of a project: what one uses and another no longer has."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -19,10 +19,10 @@ def check_together(
     mine: Mapping[str, str],
     theirs: Mapping[str, str],
 ) -> None:
-    """Doubt what a file takes from another file of the project that no longer has it.
+    """Doubt changes if a file uses something that another file no longer has.
 
-    Files that were not edited are merged after all where the fault is theirs, or where the owner's
-    own code needs what they lose.
+    Unedited files are merged after all if the fault is theirs, or if the owner's own code needs
+    what they lose.
     """
     result = {path: text for path, text in merged.items() if text is not None}
     clashing = {conflict.path for conflict in conflicts}
@@ -33,7 +33,7 @@ def check_together(
             if any(isinstance(piece, Clash) for piece in pieces):
                 clashing.add(file.path)
     names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
-    # of all other code in the folder, which may be much, what uses the project's modules
+    # of all other code in the folder, which may be a lot, only what uses the project's modules
     modules = "|".join(re.escape(module_of(path)) for path in names if path.endswith(".py"))
     uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
     mine = {path: text for path, text in mine.items() if path in names or uses.search(text)}
@@ -41,7 +41,7 @@ def check_together(
     together = {**others, **result}
     rendered = {pristine.place(name): text for name, text in theirs.items()}
     if _code_in(together) == _code_in(rendered):
-        return  # nothing in them is the owner's
+        return  # none of it is the owner's
     now = find_project_faults(together)
     own = find_project_faults(mine)
     new = find_project_faults(rendered)
@@ -52,7 +52,7 @@ def check_together(
                 continue
             at = path if path in names else fault.source  # who has it, or who lost it
             if at in clashing or fault.source in clashing:
-                continue  # there is something to decide already
+                continue  # there is a conflict already
             if at not in open_files and at in names and at in mine:
                 open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
                 files.append(open_files[at])
@@ -67,7 +67,7 @@ def _code_in(files: Mapping[str, str]) -> dict[str, str]:
 def _reopen(
     name: str, path: str, pristine: Generated, mine: Mapping[str, str], theirs: Mapping[str, str]
 ) -> OpenFile:
-    """A file that had seemed to need no merge."""
+    """A file that seemed to need no merge."""
     file = open_file(name, path, pristine.files.get(name, ""), mine[path], theirs.get(name, ""))
     base, own, new = (split(text, file.kind) for text in file.texts)
     file.woven = weave(base, own, new, file.kind)

@@ -1,9 +1,8 @@
 """Files as units that a merge can compare: statements of Python, lines of everything else.
 
 A unit of Python is a logical line (a simple statement, the head of a block, a decorator) or a
-comment of its own. Two units are the same if they say the same, however they are laid out: the
-comparison is of syntax trees, so that another line length, other quotes or another indentation
-are no change. Blank lines are no units: each unit knows how many stand above it.
+comment on its own line. Two units are the same if their syntax trees are: line length, quotes and
+indentation don't matter. Blank lines are not units: each unit knows how many are above it.
 """
 
 import ast
@@ -17,7 +16,7 @@ from typing import TypeGuard
 
 PYTHON, TOML, TEXT = "python", "toml", "text"
 
-# what completes the head of a block to something that parses, and what makes it stand alone
+# what makes the head of a block parse, and what makes it stand alone
 _FRAMES = (
     (re.compile(r"(elif)\b"), "if x:\n pass\n", ""),
     (re.compile(r"(else)\b"), "if x:\n pass\n", ""),
@@ -57,7 +56,7 @@ class Unit:
         return shift(self.lines, -indent_of(self.lines[0]))
 
     def at(self, depth: int, indent: str) -> "Unit":
-        """The unit inside so many blocks."""
+        """The unit inside `depth` blocks."""
         first = self.lines[0]
         width = len(indent.expandtabs(8)) * depth - indent_of(first)
         if "\t" not in indent:
@@ -72,7 +71,7 @@ def indent_of(line: str) -> int:
 
 
 def shift(lines: tuple[str, ...], width: int) -> tuple[str, ...]:
-    """The lines of one unit moved by so many columns, without those inside a string."""
+    """The lines of one unit moved sideways, except those inside a string."""
     if not width:
         return lines
     inside = _string_rows("\n".join(lines)) if len(lines) > 1 else set()
@@ -87,7 +86,7 @@ def shift(lines: tuple[str, ...], width: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _string_rows(text: str) -> frozenset[int]:
-    """Rows, from 0, that begin inside a string which is no docstring."""
+    """Rows, from 0, that begin inside a string that is not a docstring."""
     rows: set[int] = set()
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(inspect.cleandoc(text)).readline))
@@ -112,7 +111,7 @@ _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, toke
 
 
 def split(text: str, kind: str) -> list[Unit]:
-    """The units of a file. Python that can't be read is split into lines."""
+    """The units of a file. Invalid Python is split into lines."""
     if kind == PYTHON:
         try:
             return _split_python(text)
@@ -174,8 +173,8 @@ def _split_python(text: str) -> list[Unit]:
 
 
 def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str]) -> list[int]:
-    """The depth of each unit: a comment belongs to the block whose indentation it has."""
-    columns: dict[int, int] = {0: 0}  # of the blocks that are open, by their depth
+    """The depth of each unit: a comment belongs to the block with its indentation."""
+    columns: dict[int, int] = {0: 0}  # of the open blocks, by depth
     depths = []
     for number, (first, _, depth, _) in enumerate(spans):
         column = indent_of(rows[first - 1])
@@ -208,7 +207,7 @@ def _with_scopes(units: list[Unit]) -> list[Unit]:
 
 @lru_cache(maxsize=8192)
 def key_of(text: str) -> str:
-    """What a statement says, whatever its layout: its syntax tree, or else its words."""
+    """What a statement says, independent of its layout: its syntax tree, or else its words."""
     tree = parse_unit(text)
     if tree is None:
         return " ".join(text.split())
@@ -233,14 +232,14 @@ class Frame:
 
 
 def parse_unit(text: str) -> tuple[str, ast.stmt] | None:
-    """The statement of a unit, with the word of the block that it goes on with, if it does."""
+    """The statement of a unit, with the keyword of the block it continues, if any."""
     found = parse_framed(text)
     return found and (found[1].word, found[0])
 
 
 @lru_cache(maxsize=8192)
 def parse_framed(text: str) -> tuple[ast.stmt, Frame] | None:
-    """The tree of a unit's text without indentation, and where the text stands in it."""
+    """The tree of a unit's text without indentation, and the position of the text in it."""
     for pattern, above, below in _FRAMES:
         match = pattern.match(text)
         if match:

@@ -1,9 +1,8 @@
 """Merges two edited versions of one text, unit by unit.
 
-Each unit of the base was kept, changed or deleted by either side, and each gap between two of
-them was filled by either side. What only one side did is done. What both did is done where they
-agree, or where the two can be put together (`statement.py`, `commute.py`); everything else is a
-conflict (`clashes.py`).
+Each side keeps, changes or deletes each unit of the base, and may fill the gaps between units. What
+only one side did is done. What both did is done if they agree, or if it can be combined
+(`statement.py`, `commute.py`); everything else is a conflict (`clashes.py`).
 """
 
 import itertools
@@ -19,7 +18,7 @@ from scaffold.merge.units import PYTHON, TEXT, Unit, split_lines
 
 @dataclass(frozen=True)
 class Clash:
-    """What stands in the file where a person must decide."""
+    """A conflict in the file that the owner has to resolve."""
 
     mine: tuple[Unit, ...]
     base: tuple[Unit, ...]
@@ -39,7 +38,7 @@ class Weave(Three):
     def merge(self, doubtful: Collection[Region] = ()) -> list[Piece]:
         """The merged units and the conflicts between them.
 
-        `doubtful` are regions where the sides do not fit although their text does.
+        `doubtful` are regions that merge as text but would break the code.
         """
         regions = find_clashes(self, doubtful)
         pieces: list[Piece] = []
@@ -49,7 +48,7 @@ class Weave(Three):
             pieces += self._clash(start, end)
             number = end
             if end > start:
-                # the gap behind the region is not part of it
+                # the gap after the region is not part of it
                 continue
             pieces += self._unit(number)
             number += 1
@@ -60,7 +59,7 @@ class Weave(Three):
         ]
 
     def _close_up(self, pieces: Sequence[Piece]) -> list[Piece]:
-        """Without blank lines behind the head of a block that neither side has there."""
+        """Remove blank lines after the head of a block that neither side has."""
         known = {
             (one.key, two.key)
             for side in (self.mine, self.theirs)
@@ -75,10 +74,10 @@ class Weave(Three):
             out.append(piece)
         return out
 
-    # what comes out
+    # output
 
     def _plain(self, start: int, end: int) -> list[Piece]:
-        """The units from one of the base to another, with the gaps in front of them."""
+        """The units of a range of the base, with the gaps before them."""
         pieces: list[Piece] = []
         for number in range(start, end):
             pieces += self._gap(number)
@@ -94,11 +93,11 @@ class Weave(Three):
         depth = mine.depth + theirs.depth - unit.depth
         if mine.depth == theirs.depth and in_same_block(self, number):
             depth = mine.depth
-        # blank lines stand between two units: a new one above has its own distance
+        # blank lines separate two units: a new one above has its own distance
         own = bool(self.mine.inserts[number]) or mine.blanks != unit.blanks
         blanks = mine.blanks if own else theirs.blanks
         if unit.same == theirs.same:
-            # laid out anew by neither the owner nor the merge: as the generator has it
+            # reformatted by neither the owner nor the merge: as generated
             merged = theirs if mine.same == unit.same and mine.flat == unit.flat else mine
         elif unit.same == mine.same or mine.same == theirs.same:
             merged = mine if mine.same == theirs.same else theirs
@@ -119,7 +118,7 @@ class Weave(Three):
             return [*mine]
         if contains(theirs, mine):
             return [*theirs]
-        # what goes on with the block above stands first, what opens one for the next unit last
+        # what continues the block above comes first, what opens one for the next unit comes last
         inside = mine[0].blanks and self.opens_for_next(self.theirs, gap)
         last = self.opens_for_next(self.mine, gap)
         if inside or last or theirs[0].depth > mine[0].depth:
@@ -141,7 +140,7 @@ class Weave(Three):
         return any((row.scope, row.key, row.depth) == (*same, unit.depth) for row in own)
 
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Unit:
-        """A new unit of one side, as deep as the other side has put what is around it."""
+        """A new unit of one side, at the depth that the other side gave its surroundings."""
         unit = one.units[place]
         moved = self._place(unit, unit.depth + depth_change(self, one, other, place, gap))
         return replace(moved, origin=f"{'m' if one is self.mine else 't'}{place}")
@@ -171,7 +170,7 @@ class Weave(Three):
         return [*before, Clash(tuple(mine), tuple(base), tuple(theirs), (start, end)), *after]
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Unit]:
-        """The units of one side in a region, as deep as the other side has what is around it."""
+        """One side's units in a region, at the depth that the other side gave its surroundings."""
         places = [*one.inserts[start]]
         for number in range(start, end):
             place = one.match[number] if number < len(self.base) else None
@@ -186,7 +185,7 @@ def _equal(one: Unit, two: Unit) -> bool:
 
 
 def indent_fits(unit: Unit, indent: str) -> bool:
-    """Whether a unit is indented as its owner indents."""
+    """Whether a unit is indented in the owner's way."""
     return unit.lines[0].startswith(indent * unit.depth) and not unit.lines[0].startswith(
         (indent * unit.depth + " ", indent * unit.depth + "\t")
     )
@@ -205,7 +204,7 @@ def weave(
 
 
 def merge_lines(base: str, mine: str, theirs: str) -> str | None:
-    """The text merged line by line. None where a person must decide, or if it has one line."""
+    """The text merged line by line. None if there is a conflict, or if it has only one line."""
     texts = [split_lines(text) for text in (base, mine, theirs)]
     if max(map(len, texts)) < 2:
         return None

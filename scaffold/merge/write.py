@@ -1,4 +1,4 @@
-"""The text of what was merged, with its conflicts between markers."""
+"""Writes the merged text, with conflicts between markers."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from scaffold.merge.weave import Clash, Piece
 
 
 def choose_mine(pieces: Sequence[Piece]) -> list[Unit]:
-    """The merged units, with the owner's where there is a conflict."""
+    """The merged units, with the owner's side of each conflict."""
     return choose(pieces, lambda clash: clash.mine)
 
 
@@ -32,7 +32,7 @@ def write_pieces(
 ) -> tuple[str, list[tuple[int, str]]]:
     """The text with its conflicts, and the line and the cause of each.
 
-    `name_cause` names the cause of a conflict about these lines.
+    `name_cause` returns the cause of a conflict about these lines.
     """
     rows: list[str] = []
     conflicts = []
