@@ -16,18 +16,19 @@ from scaffold.project.answers import SETTINGS, complete
 from scaffold.project.changes import Change
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
+from scaffold.project.renames import tell_renames, translate_file, translate_settings
 from scaffold.render.project import render_project
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An update, or what else a command would do."""
+    """What a command does to a project."""
 
     answers: Mapping[str, Value]
     changed: Mapping[str, tuple[Value | None, Value | None]]  # answers: before and after, by key
     changes: tuple[Change, ...]  # that of pristine.json is last
     conflicts: tuple[Conflict, ...]
-    notes: tuple[str, ...]  # what was decided for the owner, a sentence each
+    notes: tuple[str, ...]  # what the owner should know, a sentence each
 
 
 def plan_update(
@@ -42,9 +43,12 @@ def plan_update(
         if key in options and pristine.answers.get(key) != value
     }
     places = {pristine.place(name) for name in (*pristine.files, *theirs)}
-    mine = {place: text for place in places if (text := read_text(folder, place)) is not None}
-    # other code of the owner may need what an update takes away
-    mine |= read_texts(folder, (), {".py"})
+    found = {place: text for place in places if (text := read_text(folder, place)) is not None}
+    # other code of the owner may need what an update removes
+    found |= read_texts(folder, (), {".py"})
+    renamed = tell_renames(folder, pristine)
+    mine = _translate(pristine, found)
+    pristine = replace(pristine, files=_translate(pristine, pristine.files))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(
         replace(pristine, files=_without_settings(pristine.files)),
@@ -64,15 +68,31 @@ def plan_update(
             moved=_moved(pristine, theirs),
         )
     )
+    # other code of the owner, where it uses names that have changed
+    others = [(path, mine[path]) for path in sorted(mine) if path not in merged.files]
     changes = [
-        Change(path, mine.get(path), text)
-        for path, text in merged.files.items()
-        if mine.get(path) != text
+        Change(path, found.get(path), text)
+        for path, text in (*merged.files.items(), *others)
+        if found.get(path) != text
     ]
     before = (folder / PRISTINE).read_text(encoding="utf-8")
     if after != before:
         changes.append(Change(PRISTINE, before, after))
-    return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), tuple(merged.notes))
+    notes = (*renamed, *merged.notes)
+    return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes)
+
+
+def _translate(pristine: Pristine, files: Mapping[str, str]) -> dict[str, str]:
+    """The files with the names of this version."""
+    settings = pristine.place(SETTINGS)
+    return {
+        path: (
+            translate_settings(pristine.version, text)
+            if path in (SETTINGS, settings)
+            else translate_file(pristine.version, text)
+        )
+        for path, text in files.items()
+    }
 
 
 def _without_settings(files: Mapping[str, str]) -> dict[str, str]:
@@ -90,13 +110,13 @@ def _next_settings(
     theirs: Mapping[str, str],
     answers: Mapping[str, Value],
 ) -> str:
-    """The text of scaffold.toml, which is the owner's with the new answers in it."""
+    """The text of scaffold.toml: the owner's, with the new answers in it."""
     own = mine.get(pristine.place(SETTINGS))
     if own is None:
         return theirs[SETTINGS]
     if own == pristine.files.get(SETTINGS):
         return theirs[SETTINGS]
-    from scaffold.answers.rewrite import rewrite_settings  # tomlkit takes a while to import
+    from scaffold.answers.rewrite import rewrite_settings  # importing tomlkit is slow
 
     return rewrite_settings(
         catalog, own, answers, pristine.answers, rendered=pristine.files.get(SETTINGS)
@@ -104,7 +124,7 @@ def _next_settings(
 
 
 class _Causes:
-    """Names the answer that a change comes from, with a render for each where there are several."""
+    """Names the answer that causes a change; with several answers, each is rendered on its own."""
 
     def __init__(
         self,
@@ -148,7 +168,7 @@ class _Causes:
             given = complete(self.catalog, {key: self.answers[key]}, known)
             try:
                 yield key, self._render(given, key)
-            except AnswerError:  # it goes only with the others
+            except AnswerError:  # it works only with the others
                 continue
 
     def _render(self, given: Mapping[str, Value], key: str) -> dict[str, str]:

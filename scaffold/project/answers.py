@@ -1,5 +1,6 @@
-"""The answers of a project that exists: those of the last time, and what was changed since."""
+"""The answers of an existing project: the previous ones, and what was changed since."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from scaffold.answers.schema import (
 from scaffold.errors import AnswerError
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_text
+from scaffold.project.renames import translate_settings
 
 SETTINGS = "scaffold.toml"
 
@@ -26,13 +28,13 @@ SETTINGS = "scaffold.toml"
 def next_answers(
     catalog: Catalog, folder: Path, pristine: Pristine, fresh: Mapping[str, Value]
 ) -> Answers:
-    """All answers: those of the last time, the owner's in scaffold.toml over them, then `fresh`.
+    """All answers: the previous ones, overridden by scaffold.toml, overridden by `fresh`.
 
-    Raises ScaffoldError, or AnswerError for answers that do not go together.
+    Raises ScaffoldError, or AnswerError for answers that can't be combined.
     """
     edited = edited_answers(catalog, folder, pristine)
     for key in fresh:
-        # an option that is given turns its feature on, whatever its table in the file says
+        # a given option turns its feature on, even if its table in the file turns it off
         table = key.rpartition(".")[0]
         if table.startswith("features.") and f"{table}.enabled" not in fresh:
             edited.pop(f"{table}.enabled", None)
@@ -41,7 +43,7 @@ def next_answers(
 
 
 def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answers:
-    """What the owner answers otherwise in scaffold.toml than at the last render.
+    """The answers that the owner changed in scaffold.toml since the last render.
 
     Raises ScaffoldError if the file can't be read or has an answer that is not allowed.
     """
@@ -49,14 +51,20 @@ def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answer
     if text is None or text == pristine.files.get(SETTINGS):
         return {}
     path = folder / pristine.place(SETTINGS)
-    given = read_answers(catalog, path, obsolete=pristine.answers)
+    text = translate_settings(pristine.version, text)
+    given = read_answers(catalog, path, obsolete=pristine.answers, text=text)
     edited = {
         key: value
         for key, value in given.items()
         if key not in pristine.answers or pristine.answers[key] != value
     }
+    for feature in catalog.features.values():
+        # a feature that the last version did not have is not turned off by a file without it
+        named = rf"(?m)^\s*(\[features\.{feature.name}\]|{feature.name}\s*=)"
+        if feature.switch_key not in pristine.answers and not re.search(named, text):
+            edited.pop(feature.switch_key, None)
     for key in list(edited):
-        # a row of a feature that is off in the file leaves it off
+        # a row of a feature that the file turns off leaves it off
         switch = f"{key.rpartition('.')[0]}.enabled"
         if switch in given:
             edited[switch] = given[switch]
@@ -66,22 +74,22 @@ def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answer
 def complete(
     catalog: Catalog, given: Mapping[str, Value], previous: Mapping[str, Value]
 ) -> Answers:
-    """The given answers, and those previous ones that had an effect and have one beside them."""
+    """The given answers, and the previous ones that had an effect and still have one."""
     effective = effective_answers(catalog, previous)
     task = "project.task"
     if given.get(task, effective.get(task)) != effective.get(task):
-        # what was a default of the other task follows from this one
+        # defaults of the previous task are replaced by those of the new one
         usual = default_answers(catalog, effective)
         effective = {key: value for key, value in effective.items() if value != usual[key]}
     known = {**effective, **given}
-    # what was a default, and is another beside a choice that is given, follows from that
+    # defaults that a given choice changes are replaced too
     usual, other = default_answers(catalog, effective), default_answers(catalog, known)
     follows = {key for key, value in effective.items() if value == usual[key] != other[key]}
     known = {key: value for key, value in known.items() if key in given or key not in follows}
     effective = {key: value for key, value in effective.items() if key not in follows}
     answers = {**default_answers(catalog, known), **known}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
-    with suppress(AnswerError):  # which `resolve` will raise
+    with suppress(AnswerError):  # `resolve` will raise it
         hardware.complete(answers, given)
     options = schema(catalog)
     return {
@@ -97,7 +105,7 @@ def effective_answers(catalog: Catalog, answers: Mapping[str, Value]) -> Answers
     known: Answers = {}
     for key, option in options.items():
         if key in answers:
-            with suppress(AnswerError):  # a value that only another version allows
+            with suppress(AnswerError):  # a value that only other versions allow
                 known[key] = check(option, answers[key])
     everything = {**default_answers(catalog, known), **known}
     return {

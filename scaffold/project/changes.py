@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Change:
-    """One file: its text is UTF-8 with `surrogateescape`, its newlines are as they are in it."""
+    """One file: its text is UTF-8 with `surrogateescape`, with the newlines of the file."""
 
     path: str  # inside the project, with '/' in it
-    before: str | None  # None: there is no such file
+    before: str | None  # None: the file does not exist
     after: str | None

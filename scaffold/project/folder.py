@@ -1,5 +1,6 @@
-"""Finds a project on the disk, and reads what was generated last."""
+"""Finds a project on disk, and reads what was generated last."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -8,30 +9,31 @@ from scaffold import __version__
 from scaffold.errors import ScaffoldError
 from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import PRISTINE, Pristine, read_pristine
+from scaffold.project.renames import translate_answers
 
 
 def find_project(folder: Path) -> Path:
-    """The folder of a project. Raises ScaffoldError if it is none."""
+    """The folder of a project. Raises ScaffoldError if it is not one."""
     try:
         folder = folder.expanduser().resolve()
         if not folder.is_dir():
             raise ScaffoldError(f"{folder}: there is no such folder.")
     except (OSError, RuntimeError, ValueError) as error:
-        raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
+        raise ScaffoldError(f"{str(folder)!r} is not a valid path: {error}.") from None
     if not (folder / PRISTINE).is_file():
-        read_pristine(folder)  # which says what is wrong with it
+        read_pristine(folder)  # raises an error that says what is wrong
     return folder
 
 
 def read_project(folder: Path) -> Pristine:
-    """What was generated last, with the moves of its owner. Raises ScaffoldError."""
+    """What was generated last, with the files that the owner moved since. Raises ScaffoldError."""
     pristine = follow_moves(folder, read_pristine(folder))
     if _is_newer(pristine.version):
         raise ScaffoldError(
-            f"the project was written by scaffold {pristine.version}, and this is {__version__}: "
-            "install that version or a later one."
+            f"the project was written by scaffold {pristine.version}, but this is {__version__}: "
+            "install that version or a newer one."
         )
-    return pristine
+    return replace(pristine, answers=translate_answers(pristine.version, pristine.answers))
 
 
 def _is_newer(version: str) -> bool:

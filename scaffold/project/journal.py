@@ -1,8 +1,8 @@
-"""Changes the files of a project so that a kill, a full disk or an error at any moment loses none.
+"""Changes the files of a project so that a kill, a full disk or an error never loses any.
 
-All new texts are staged in `.scaffold/staged`, then `journal.json` appears by a rename: before
-that nothing has changed, after it every command finishes the update first. The finished journal
-becomes `undo.json`, the one backup that an undo starts from.
+All new texts are staged in `.scaffold/staged`, then `journal.json` appears by a rename: before it,
+nothing has changed; after it, every command first finishes the update. The finished journal becomes
+`undo.json`, the only backup, which `scaffold undo` uses.
 """
 
 import errno
@@ -24,26 +24,26 @@ from scaffold.project.changes import Change
 from scaffold.project.pristine import FOLDER, PRISTINE, check_name
 
 JOURNAL, UNDO, STAGED = (f"{FOLDER}/{name}" for name in ("journal.json", "undo.json", "staged"))
-IGNORE = "*\n!.gitignore\n!pristine.json\n"  # the backups are nobody else's
-ABOUT = "Files before and after an update. `scaffold undo` starts from them: no need to keep this."
+IGNORE = "*\n!.gitignore\n!pristine.json\n"  # backups are not committed
+ABOUT = "The files before and after the last update, for `scaffold undo`. No need to commit this."
 
 Modes = tuple[int | None, int | None]  # before and after; None: it does not exist
 
 
 @dataclass(frozen=True)
 class _Journal:
-    """What is done to a project, whole: it can be finished, or taken back, from this alone."""
+    """All changes to a project: enough to finish them, or to undo them."""
 
     undo: bool  # an undo leaves no backup
     files: tuple[tuple[Change, Modes], ...]
-    folders: Mapping[str, Modes]  # those made and removed
+    folders: Mapping[str, Modes]  # those created and removed
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[list[str]]:
     """One command at a time on a project; yields what `recover` did.
 
-    Raises ScaffoldError if another command is at work, or if there is no project.
+    Raises ScaffoldError if another command is running, or if there is no project.
     """
     root = _root(folder)
     if sys.platform == "win32":  # has no flock
@@ -60,9 +60,9 @@ def locked(folder: Path) -> Iterator[list[str]]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ScaffoldError(
-                f"{folder}: another scaffold command is at work there. Wait until it has ended."
+                f"{folder}: another scaffold command is running there. Wait until it finishes."
             ) from None
-        except OSError:  # a network file system that can't lock folders: do without
+        except OSError:  # a network file system that can't lock folders: go on without a lock
             pass
         yield recover(root)
     finally:
@@ -70,10 +70,11 @@ def locked(folder: Path) -> Iterator[list[str]]:
 
 
 def recover(folder: Path) -> list[str]:
-    """Finish an interrupted update, or clear away one that had changed nothing yet.
+    """Finish an interrupted update, or discard one that has not changed anything yet.
 
-    A file that its owner edited in between stays, with the text of the update beside it. Returns
-    what was done, a sentence each. Raises ScaffoldError if that fails, or can't be trusted.
+    A file that its owner edited in the meantime stays, with the text of the update next to it.
+    Returns what was done, a sentence each. Raises ScaffoldError if that fails, or if the journal is
+    damaged.
     """
     root = _root(folder)
     journal = _load(root, JOURNAL)
@@ -87,10 +88,10 @@ def recover(folder: Path) -> list[str]:
 
 
 def apply_changes(folder: Path, changes: Sequence[Change]) -> list[str]:
-    """Make all these changes, or none; to be called inside of `locked`.
+    """Make all these changes, or none; call it inside `locked`.
 
-    Returns what the owner has to know, a sentence each. Raises ScaffoldError, whose message says
-    whether anything was changed.
+    Returns what the owner should know, a sentence each. Raises ScaffoldError with a message that
+    says whether anything was changed.
     """
     changes = [change for change in changes if change.before != change.after]
     if not changes:
@@ -105,16 +106,16 @@ def apply_changes(folder: Path, changes: Sequence[Change]) -> list[str]:
 
 
 def last_update(folder: Path) -> tuple[Change, ...] | None:
-    """What `undo_last` would take back. Raises ScaffoldError if the backup is damaged."""
+    """What `undo_last` would revert. Raises ScaffoldError if the backup is damaged."""
     journal = _load(_root(folder), UNDO)
     return None if journal is None else tuple(change for change, _ in journal.files)
 
 
 def undo_last(folder: Path, keep_copy: bool) -> list[str]:
-    """Restore what the last update changed; to be called inside of `locked`.
+    """Revert what the last update changed; call it inside `locked`.
 
-    Returns what the owner has to know, a sentence each. Raises ScaffoldError if files were edited
-    since and no copy of them is to be kept, and as `apply_changes` does.
+    Returns what the owner should know, a sentence each. Raises ScaffoldError if files were edited
+    since and `keep_copy` is false, and like `apply_changes`.
     """
     root = _root(folder)
     update = _load(root, UNDO)
@@ -129,7 +130,7 @@ def undo_last(folder: Path, keep_copy: bool) -> list[str]:
             path = _locate(root, change.path)
             now = _read(path)
             if now == change.before:
-                continue  # taken back by hand
+                continue  # reverted by hand
             changes.append(Change(change.path, now, change.before))
             if now == change.after:
                 continue
@@ -141,43 +142,43 @@ def undo_last(folder: Path, keep_copy: bool) -> list[str]:
         if edited and not keep_copy:
             raise ScaffoldError(
                 f"{folder}: edited since the last update: {', '.join(edited)}; nothing was"
-                " changed. `--keep-copy` undoes it and keeps your files beside, as NAME.kept."
+                " changed. To undo it and keep your versions as NAME.kept, use `--keep-copy`."
             )
         files = _check(root, [*copies.values(), *changes], modes)
     except OSError as error:
         raise _unchanged(root, error) from None
     folders = {name: (after, before) for name, (before, after) in update.folders.items()}
     notes = _carry_out(root, _Journal(True, files, folders))
-    return [f"{copy} holds your edited version of that file." for copy in copies] + notes
+    return [f"{copy} is your edited version of that file." for copy in copies] + notes
 
 
 def _root(folder: Path) -> Path:
-    """The project's folder without links. Raises ScaffoldError unless it has our own in it."""
+    """The project's folder without links. Raises ScaffoldError if it has no folder of scaffold."""
     home = folder / FOLDER
     if home.is_symlink() or not home.is_dir():
-        raise ScaffoldError(f"{folder} is no project of scaffold: there is no folder {FOLDER}.")
+        raise ScaffoldError(f"{folder} is not a scaffold project: it has no folder {FOLDER}.")
     return Path(os.path.realpath(folder))
 
 
 def _check_path(name: object) -> str:
-    """As `check_name`, and for the copy of the render. Raises ValueError."""
+    """Like `check_name`, but pristine.json is allowed too. Raises ValueError."""
     if isinstance(name, str) and re.fullmatch(re.escape(PRISTINE) + r"(\.kept[0-9]*)?", name):
         return name
     if name == ".":  # the project itself
-        raise ValueError("'.' is no path of a file in the project")
+        raise ValueError("'.' is not the path of a file in the project")
     return check_name(name)
 
 
 def _locate(root: Path, name: str) -> Path:
-    """The file itself, through links. Raises ScaffoldError for any that is not the project's."""
+    """The file itself, with links resolved. Raises ScaffoldError if it is not a project file."""
     path = Path(os.path.realpath(root / name))
     try:
         _check_path(name)
         _check_path(path.relative_to(root).as_posix())
     except ValueError:
         raise ScaffoldError(
-            f"{name!r} leads to {path}, which is no file of the project. Nothing is"
-            " written there: if it is a link, replace it by a file or folder."
+            f"{name!r} leads to {path}, which is not a file of the project. scaffold does not"
+            " write there: if it is a link, replace it with a file or folder."
         ) from None
     return path
 
@@ -186,7 +187,7 @@ def _read(path: Path) -> str | None:
     """Its text, or None if there is none. Raises OSError."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise OSError(errno.EINVAL, "is a folder or another thing that is no file", str(path))
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -195,23 +196,23 @@ def _read(path: Path) -> str | None:
 def _check(
     root: Path, changes: Sequence[Change], modes: Mapping[str, int]
 ) -> tuple[tuple[Change, Modes], ...]:
-    """All changes with their modes, pristine.json last. `modes`: other than as they are now.
+    """All changes with their modes, pristine.json last. `modes` replace the current ones.
 
     Raises ScaffoldError or OSError if one of them can't be made.
     """
     if os.path.lexists(root / JOURNAL):
-        raise ScaffoldError(f"{root}: an update is not finished. Run the command again.")
+        raise ScaffoldError(f"{root}: an update is unfinished. Run the command again.")
     files: list[tuple[Change, Modes]] = []
     targets: set[Path] = set()
     for change in sorted(changes, key=lambda change: change.path == PRISTINE):
         name, path = change.path, _locate(root, change.path)
         if path in targets:
-            raise ScaffoldError(f"{name}: is a link to another file that would change. Remove it.")
+            raise ScaffoldError(f"{name}: is a link to another file that changes. Remove the link.")
         targets.add(path)
         if _read(path) != change.before:
-            raise ScaffoldError(f"{name}: was changed meanwhile; nothing was written. Run again.")
+            raise ScaffoldError(f"{name}: changed just now; nothing was written. Try again.")
         if (root / name).is_symlink() and None in (change.before, change.after):
-            raise ScaffoldError(f"{name}: is a link that would be created or deleted. Remove it.")
+            raise ScaffoldError(f"{name}: is a link in the place of a file. Remove the link.")
         mode = None if change.before is None else stat.S_IMODE(path.stat().st_mode) & 0o777
         if mode is not None and not (mode & stat.S_IWUSR and os.access(path, os.W_OK)):
             raise ScaffoldError(
@@ -225,7 +226,7 @@ def _check(
     for path in targets:
         parent = next(parent for parent in path.parents if os.path.lexists(parent))
         if not parent.is_dir() or not targets.isdisjoint(path.parents):
-            raise ScaffoldError(f"{path}: a file is where its folder would be. Move that away.")
+            raise ScaffoldError(f"{path}: there is a file where its folder belongs. Move it.")
         _check_folder(parent)
     _check_folder(root / FOLDER)
     return tuple(files)
@@ -233,7 +234,7 @@ def _check(
 
 def _check_folder(path: Path) -> None:
     """Raises ScaffoldError if files can't be put there."""
-    # root may write anywhere: the bit says what the owner wants
+    # root can write anywhere: the mode says what the owner wants
     if not (path.stat().st_mode & stat.S_IWUSR and os.access(path, os.W_OK | os.X_OK)):
         raise ScaffoldError(f"{path}: is read-only; nothing was written. Run `chmod u+w` on it.")
 
@@ -264,7 +265,7 @@ def _folders(root: Path, changes: Sequence[Change]) -> dict[str, Modes]:
 
 
 def _carry_out(root: Path, journal: _Journal) -> list[str]:
-    """Stage everything, then commit to it, then do it. Returns notes, raises ScaffoldError."""
+    """Stage all changes, write the journal, apply them. Returns notes, raises ScaffoldError."""
     staged = root / STAGED
     try:
         _discard(staged)
@@ -284,7 +285,7 @@ def _carry_out(root: Path, journal: _Journal) -> list[str]:
 
 
 def _finish(root: Path, journal: _Journal) -> list[str]:
-    """Do what is left of it. Returns notes, raises ScaffoldError."""
+    """Apply the remaining changes. Returns notes, raises ScaffoldError."""
     notes: list[str] = []
     at = FOLDER
     touched = {root / FOLDER}
@@ -315,21 +316,23 @@ def _finish(root: Path, journal: _Journal) -> list[str]:
         _discard(root / STAGED)
         if journal.undo:
             (root / UNDO).unlink(missing_ok=True)
-            _sync(root / FOLDER)  # a journal that comes back alone is harmless, a backup is not
+            _sync(
+                root / FOLDER
+            )  # after a crash, a leftover journal is harmless, a leftover backup is not
             (root / JOURNAL).unlink()
         else:
             (root / JOURNAL).replace(root / UNDO)
         _sync(root / FOLDER)
     except OSError as error:
         raise ScaffoldError(
-            f"{root / at}: {error.strerror}. The {_word(journal)} is only partly written, and"
-            " nothing is lost: mend this, and the next scaffold command finishes it."
+            f"{root / at}: {error.strerror}. The {_word(journal)} is only partly written, but"
+            " nothing is lost: fix this, and the next scaffold command finishes it."
         ) from None
     return notes
 
 
 def _bring(root: Path, staged: Path, change: Change, mode: int | None) -> list[str]:
-    """Make one change unless it is made. Returns a note if its owner has edited the file."""
+    """Make one change unless it is already made. Returns a note if the owner edited the file."""
     name, path = change.path, _locate(root, change.path)
     link = (root / name).is_symlink() and None in (change.before, change.after)
     ours = not link and (path.is_file() or not os.path.lexists(path))
@@ -343,18 +346,18 @@ def _bring(root: Path, staged: Path, change: Change, mode: int | None) -> list[s
             _put(staged, change.after, mode, path)
         return []
     if change.after is None:
-        return [f"{name} was edited meanwhile, so that it was not deleted."]
-    _aside(path, change.after).unlink(missing_ok=True)  # of an attempt that was killed
+        return [f"{name} was edited in the meantime, so it was not deleted."]
+    _aside(path, change.after).unlink(missing_ok=True)  # left by an attempt that was killed
     copy = _free(root, name, "update", (), change.after)
     if not os.path.lexists(root / copy):
         _put(staged, change.after, mode, root / copy)
-    return [f"{name} was edited meanwhile and stays as it is: {copy} holds what was to be written."]
+    return [f"{name} was edited in the meantime and stays as it is: the update is in {copy}."]
 
 
 def _free(
     root: Path, name: str, suffix: str, taken: Collection[str], text: str | None = None
 ) -> str:
-    """A name beside this one for a new file, or one that has this text already."""
+    """An unused name next to this one, or the name of a file that already has this text."""
     number = 0
     while True:
         free = f"{name}.{suffix}{number or ''}"
@@ -367,18 +370,18 @@ def _free(
 
 
 def _aside(path: Path, text: str) -> Path:
-    """A name of a temporary file that only we choose, and choose again after a kill."""
+    """A name for a temporary file that nobody else uses, and the same one after a kill."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     return path.with_name(f".{path.name}.{digest[:16]}")
 
 
 def _put(staged: Path, text: str, mode: int | None, path: Path) -> None:
-    """Move a staged file to its place, or a new one if there is none. Raises OSError."""
+    """Move a staged file to its place, or write it again if it is gone. Raises OSError."""
     mode = 0o600 if mode is None else mode
     if not path.parent.is_dir():
         path.parent.mkdir(parents=True)
     aside = _aside(path, text)
-    aside.unlink(missing_ok=True)  # of an attempt that was killed
+    aside.unlink(missing_ok=True)  # left by an attempt that was killed
     if not staged.exists():
         staged.parent.mkdir(0o700, exist_ok=True)
         _write(staged, text, mode)
@@ -407,7 +410,7 @@ def _write(path: Path, text: str, mode: int) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Renames in a folder reach the disk only with the folder. Raises OSError."""
+    """Renames in a folder reach the disk only when the folder is synced. Raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -438,18 +441,18 @@ def _dump(journal: _Journal) -> str:
         ],
         "folders": journal.folders,
     }
-    return json.dumps(data, indent=1) + "\n"  # in ASCII, as bytes that are no UTF-8 have to be
+    return json.dumps(data, indent=1) + "\n"  # in ASCII, because of bytes that are not UTF-8
 
 
 def _load(root: Path, name: str) -> _Journal | None:
-    """None if there is none. Raises ScaffoldError for one that scaffold would not have written."""
+    """None if there is none. Raises ScaffoldError for one that scaffold did not write."""
     path = root / name
     if not os.path.lexists(path):
         return None
-    mend = "Nothing was written. Look at your files, then remove it."
+    mend = "Nothing was written. Check your files, then delete this one."
     try:
         if path.is_symlink() or not path.is_file():
-            raise ValueError("it is no file")
+            raise ValueError("it is not a file")
         data = json.loads(path.read_text(encoding="utf-8"))
         files = [
             (
@@ -479,19 +482,21 @@ def _load(root: Path, name: str) -> _Journal | None:
 
 def _text(value: object) -> str | None:
     if value is None or isinstance(value, str):
-        (value or "").encode("utf-8", "surrogateescape")  # a ValueError if that can't be written
+        (value or "").encode(
+            "utf-8", "surrogateescape"
+        )  # raises ValueError if that can't be written
         return value
-    raise ValueError("a file is no text")
+    raise ValueError("a file is not text")
 
 
 def _modes(modes: Any, mask: int, *present: object) -> Modes:
-    """Raises ValueError unless there is one, with no bits but these, for each that is present."""
+    """Raises ValueError unless each file that exists has a mode within this mask."""
     before, after = modes
     for mode, value in zip((before, after), present, strict=True):
         if (mode is None) != (value is None):
-            raise ValueError("a file has no mode, or a mode no file")
+            raise ValueError("a file without a mode, or a mode without a file")
         if mode is not None and (type(mode) is not int or mode & ~mask):
-            raise ValueError(f"{mode!r} is no mode")
+            raise ValueError(f"{mode!r} is not a file mode")
     return before, after
 
 

@@ -1,4 +1,4 @@
-"""Finds the files of a render that their owner has moved."""
+"""Finds rendered files that their owner has moved."""
 
 import difflib
 import os
@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_texts
 
-SIMILAR = 0.6  # the share of common lines from which on a file is one that was moved
+SIMILAR = 0.6  # the share of common lines above which a file counts as moved
 
 
 def follow_moves(folder: Path, pristine: Pristine) -> Pristine:
-    """The render with all moves of its owner, also those after the last update."""
+    """The render with all files that its owner moved, even after the last update."""
     missing = [name for name in pristine.files if not _exists(folder, pristine.place(name))]
     if not missing:
         return pristine
@@ -30,11 +30,11 @@ def _exists(folder: Path, name: str) -> bool:
 
 
 def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
-    """Where the owner has moved rendered files that are missing from their places.
+    """The new paths of rendered files that are missing from their places.
 
-    `texts` are the project's, by path, as `read_texts` returns them. A file is taken for the moved
-    one if it has the same suffix and most lines in common; each is the place of one file only. A
-    file that came back to where it was rendered has its own path.
+    `texts` are the project's, by path, as `read_texts` returns them. A file counts as the moved one
+    if it has the same suffix and most lines in common; it can stand for one file only. A file that
+    was moved back has its own path.
     """
     missing = [name for name in pristine.files if pristine.place(name) not in texts]
     found = {name: name for name in missing if name in texts}
@@ -43,9 +43,9 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
     pairs = []
     for name in missing:
         if name in found or not pristine.files[name].strip():
-            continue  # an empty file is like any other
+            continue  # an empty file looks like any other
         path = PurePosixPath(name)
-        # what the second text has in it is counted once for all of the first ones
+        # the lines of the second text are counted once, for all first ones
         matcher = difflib.SequenceMatcher(None, [], _split(pristine.files[name]))
         for other, text in texts.items():
             place = PurePosixPath(other)
@@ -65,5 +65,5 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _split(text: str) -> list[str]:
-    """Lines, the same for each kind of newline: an editor may have changed it with the place."""
+    """Lines without their newlines: an editor may have changed those too."""
     return text.replace("\r\n", "\n").split("\n")

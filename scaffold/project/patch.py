@@ -1,7 +1,6 @@
-"""Changes as a patch, which `git apply` and `patch -p1` take.
+"""Changes as a patch for `git apply` and `patch -p1`.
 
-A patch is text of UTF-8 with `surrogateescape`, as the files are: written as bytes, any content
-comes out as it went in.
+A patch is UTF-8 text with `surrogateescape`, like the files: any content survives unchanged.
 """
 
 import difflib
@@ -17,7 +16,7 @@ NO_RENAMES: Mapping[str, str] = {}
 def unified_diff(
     changes: Iterable[Change], renamed_from: Mapping[str, str] = NO_RENAMES
 ) -> Iterator[str]:
-    """The lines of a patch without the "\\n" at their end. A change that changes nothing has none.
+    """The lines of a patch without their "\\n". A change that changes nothing has none.
 
     `renamed_from` has the old path of each file that was moved, by its path in `changes`.
     """
@@ -32,13 +31,13 @@ def unified_diff(
 
 
 def _about(change: Change, old: str) -> Iterator[str]:
-    """What the lines of a file don't say."""
+    """The header lines that are not about a file's content."""
     if change.before is None:
         yield f"new file mode {_MODE}"
     elif change.after is None:
         yield f"deleted file mode {_MODE}"
         if not change.before:
-            yield "index e69de29..0000000"  # patch deletes no empty file without
+            yield "index e69de29..0000000"  # without it, patch does not delete empty files
     elif old != change.path:
         yield f"rename from {_quote(old)}"
         yield f"rename to {_quote(change.path)}"
@@ -46,7 +45,7 @@ def _about(change: Change, old: str) -> Iterator[str]:
 
 def _hunks(change: Change, old: str) -> Iterator[str]:
     before, after = _lines(change.before or ""), _lines(change.after or "")
-    # without the two lines of its head: difflib does not know what needs quotes
+    # without its two header lines: difflib does not quote names
     lines = difflib.unified_diff(before, after, lineterm="")
     if next(lines, None) is None:
         return
@@ -71,7 +70,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _quote(path: str) -> str:
-    """The path as it stands in a patch: where a name has a space, patch finds its end by quotes."""
+    """The path as a patch shows it: names with a space need quotes."""
     if path.isprintable() and not set(path) & set(' "\\'):
         return path
     special = {'"': '\\"', "\\": "\\\\"}

@@ -12,12 +12,12 @@ from scaffold.errors import ScaffoldError
 
 FOLDER = ".scaffold"
 PRISTINE = f"{FOLDER}/pristine.json"
-ABOUT = "The files as they were generated. Later updates start from them: commit this."
+ABOUT = "The files as generated. Later updates start from them: commit this file."
 
 
 @dataclass(frozen=True)
 class Pristine:
-    """A render, and where its owner has moved files of it since."""
+    """A render, and the files that its owner has moved since."""
 
     version: str
     answers: Mapping[str, Value]
@@ -25,7 +25,7 @@ class Pristine:
     moved: Mapping[str, str] = field(default_factory=dict)  # the path now, by that in `files`
 
     def place(self, name: str) -> str:
-        """Where a rendered file is kept in this project."""
+        """The path of a rendered file in this project."""
         return self.moved.get(name, name)
 
 
@@ -44,7 +44,7 @@ def write_pristine(pristine: Pristine) -> str:
 
 
 def read_pristine(folder: Path) -> Pristine:
-    """Raises ScaffoldError if the folder holds no project, or a copy that can't be trusted."""
+    """Raises ScaffoldError if the folder is not a project, or if pristine.json is damaged."""
     path = folder / PRISTINE
     mend = "Restore it from your version control."
     try:
@@ -53,7 +53,7 @@ def read_pristine(folder: Path) -> Pristine:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ScaffoldError(
-            f"{folder} is no project of scaffold: it has no {PRISTINE}. `scaffold new` writes one."
+            f"{folder} is not a scaffold project: it has no {PRISTINE}. `scaffold new` creates one."
         ) from None
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
@@ -70,7 +70,7 @@ def check_name(name: object) -> str:
             parts = {part.lower() for part in path.parts}
             if not parts & {"..", ".", ".git", ".hg", ".svn", FOLDER}:
                 return name
-    raise ValueError(f"{name!r} is no path of a file in the project")
+    raise ValueError(f"{name!r} is not the path of a file in the project")
 
 
 def _check(path: Path, data: Any, mend: str) -> Pristine:
@@ -84,15 +84,15 @@ def _check(path: Path, data: Any, mend: str) -> Pristine:
         digest = data.pop("digest")
         tables = (pristine.answers, pristine.files, pristine.moved)
         if not all(isinstance(table, dict) for table in tables):
-            raise ValueError("'answers' and 'files' are no tables")
+            raise ValueError("'answers' and 'files' must be tables")
         for name in (*pristine.files, *pristine.moved, *pristine.moved.values()):
             check_name(name)
         if not all(isinstance(text, str) for text in (pristine.version, *pristine.files.values())):
-            raise ValueError("a file is no text")
+            raise ValueError("a file is not text")
         if not all(
             isinstance(value, bool | int | float | str) for value in data["answers"].values()
         ):
-            raise ValueError("an answer is no value")
+            raise ValueError("an answer is not a value")
         if digest != _digest(data):
             raise ValueError("it was edited by hand")
     except KeyError as error:
@@ -103,6 +103,6 @@ def _check(path: Path, data: Any, mend: str) -> Pristine:
 
 
 def _digest(data: Mapping[str, Any]) -> str:
-    """Of everything else in the file, so that an edit of the copy does not pass for the render."""
+    """A digest of the rest of the file, so that an edited copy is not taken for the render."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

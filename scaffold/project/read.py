@@ -1,4 +1,4 @@
-"""Reads the text files of a project: never run, and no link followed out of it."""
+"""Reads the text files of a project. Never runs them, never follows a link out of the project."""
 
 import itertools
 import os
@@ -10,19 +10,19 @@ from pathlib import Path, PurePosixPath
 from scaffold.errors import ScaffoldError
 from scaffold.project.pristine import FOLDER, check_name
 
-MOST_FILES = 3000  # that are looked into for one that was moved
-MOST_ENTRIES = 30_000  # of folders, a data set among them
+MOST_FILES = 3000  # searched for a moved file
+MOST_ENTRIES = 30_000  # in all folders, which may include a dataset
 MOST_BYTES = 1_000_000
-# no code of the project, or copies of it
+# not the project's code, or copies of it
 _OTHER_FOLDERS = {"__pycache__", "build", "dist", "node_modules", "runs", "venv"}
-_OTHER_PROJECTS = {FOLDER, "pyvenv.cfg"}  # what is in the folder of another project
+_OTHER_PROJECTS = {FOLDER, "pyvenv.cfg"}  # marks the folder of another project
 
 
 def read_text(folder: Path, name: str) -> str | None:
-    """The text of a file in the project as it is stored. None if there is none.
+    """The text of a project file as it is stored. None if it does not exist.
 
-    A link is followed inside the project. Raises ScaffoldError for one that leads out, for what is
-    no file, and for a file that can't be read.
+    Links inside the project are followed. Raises ScaffoldError for a link that leads out of it, for
+    anything but a file, and for a file that can't be read.
     """
     path = folder / name
     try:
@@ -30,14 +30,14 @@ def read_text(folder: Path, name: str) -> str | None:
         if not real.is_relative_to(folder.resolve()):
             raise ScaffoldError(f"{path}: is a link that leads out of the project.")
         if real.exists() and not real.is_file():
-            raise ScaffoldError(f"{path}: is no file.")
+            raise ScaffoldError(f"{path}: is not a file.")
         return _decode(real.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
     except RuntimeError:  # links in a circle
-        raise ScaffoldError(f"{path}: is a link that leads nowhere.") from None
+        raise ScaffoldError(f"{path}: is a broken link.") from None
 
 
 def _decode(content: bytes) -> str:
@@ -47,11 +47,11 @@ def _decode(content: bytes) -> str:
 def read_texts(
     folder: Path, always: Iterable[str] = (), suffixes: Collection[str] | None = None
 ) -> dict[str, str]:
-    """The text files of a project, by path, those near its root first, then `always`.
+    """The text files of a project by path, those near its root first, then `always`.
 
-    Left out are what is hidden, links, other projects, environments, runs, large files and those
-    with a zero byte, and, where `suffixes` are given, files with another one. The files `always`
-    are in it if they are there and can be read.
+    Hidden files, links, other projects, environments, runs, large files and files with a zero byte
+    are left out. So are files with other `suffixes`, if any are given. The files in `always` are
+    included if they exist and can be read.
     """
     texts: dict[str, str] = {}
     for path in _walk(folder, suffixes):
@@ -60,7 +60,7 @@ def read_texts(
         try:
             content = path.read_bytes()
             name = check_name(path.relative_to(folder).as_posix())
-        except (OSError, ValueError):  # gone or locked, or a name that no patch could hold
+        except (OSError, ValueError):  # gone or locked, or a name that a patch can't contain
             continue
         if b"\0" not in content:
             texts[name] = _decode(content)
@@ -76,7 +76,7 @@ def read_texts(
 
 
 def _walk(folder: Path, suffixes: Collection[str] | None) -> Iterator[Path]:
-    """Files that may be text, one folder after the other, those near the root first."""
+    """Files that may be text, folder by folder, those near the root first."""
     folders = deque([folder])
     seen = 0
     while folders and seen < MOST_ENTRIES:

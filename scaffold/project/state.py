@@ -1,6 +1,6 @@
-"""What became of the files and the answers of a render.
+"""The state of the files and answers of a render.
 
-Files are read, never run, and no link is followed out of the project.
+Files are only read, never run, and links out of the project are never followed.
 """
 
 from pathlib import Path
@@ -14,18 +14,18 @@ from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_text
 
-# the states of a file, in the order in which they are told
+# the states of a file, in the order in which they are listed
 UNTOUCHED, EDITED, MOVED, MOVED_EDITED = "untouched", "edited", "moved", "moved, edited"
-DELETED, UNREADABLE = "deleted", "unreadable"  # there is something in its place, but no text
+DELETED, UNREADABLE = "deleted", "unreadable"  # something is in its place, but not a text file
 STATES = (EDITED, MOVED, MOVED_EDITED, DELETED, UNREADABLE, UNTOUCHED)
 
 Unapplied = dict[str, tuple[Value | None, Value | None]]
 
 
 def file_states(folder: Path, pristine: Pristine) -> dict[str, str]:
-    """What became of each file of the render: one of STATES, by its path in the render.
+    """The state of each file of the render: one of STATES, by its path in the render.
 
-    Where moved files are, `follow_moves` tells.
+    `follow_moves` finds moved files.
     """
     pristine = follow_moves(folder, pristine)
     return {name: _state(folder, pristine, name) for name in pristine.files}
@@ -45,7 +45,7 @@ def _state(folder: Path, pristine: Pristine, name: str) -> str:
 
 
 def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:
-    """The conflicts in the files of the render that nobody has decided yet."""
+    """The conflicts in the files of the render that are not resolved yet."""
     conflicts = []
     for name in pristine.files:
         try:
@@ -68,6 +68,6 @@ def unapplied_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Una
     except AnswerError as error:
         raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
     keys = [key for key in schema(catalog) if before.get(key) != after.get(key)]
-    # a setting that this version has brought along is no answer of anyone
+    # settings that are new in this version do not count as changed
     keys = [key for key in keys if key in pristine.answers]
     return {key: (before.get(key), after.get(key)) for key in keys}

@@ -1,4 +1,4 @@
-"""Writes a new project whole, or not at all."""
+"""Writes a new project completely or not at all."""
 
 import errno
 import os
@@ -31,16 +31,16 @@ def check_target(folder: Path, names: Mapping[str, str]) -> None:
     if taken or blocked:
         listed = ", ".join(sorted({*taken, *blocked})[:5])
         raise ScaffoldError(
-            f"{folder} already holds {listed}: nothing is overwritten. Choose another path."
+            f"{folder} already contains {listed}, and nothing is overwritten: choose another path."
         )
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise ScaffoldError(f"{nearest} can't be written to: choose another path.")
+        raise ScaffoldError(f"{nearest} is not writable: choose another path.")
 
 
 def write_new(folder: Path, files: Mapping[str, str]) -> None:
-    """Write all files, or none: an interruption or an error takes back what was written.
+    """Write all files, or none: after an interruption or an error, what was written is removed.
 
-    A folder that does not exist yet appears whole, by a rename. Raises ScaffoldError.
+    A new folder appears complete, by a rename. Raises ScaffoldError.
     """
     check_target(folder, files)
     created = [path for path in (folder.parent, *folder.parent.parents) if not path.exists()]
@@ -51,7 +51,7 @@ def write_new(folder: Path, files: Mapping[str, str]) -> None:
                 _write(folder, files)
             except BaseException:
                 for path in created:
-                    with suppress(OSError):  # not made yet, or no longer empty
+                    with suppress(OSError):  # not created yet, or no longer empty
                         path.rmdir()
                 raise
     except OSError as error:
@@ -76,7 +76,7 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _move_into(scratch: Path, folder: Path, files: Mapping[str, str]) -> None:
-    """Move the files into a folder that exists, and back out of it if that is interrupted."""
+    """Move the files into an existing folder, and remove them if that is interrupted."""
     moved: list[Path] = []
     made: list[Path] = []
     try:
@@ -107,13 +107,13 @@ def _move_into(scratch: Path, folder: Path, files: Mapping[str, str]) -> None:
 
 @contextmanager
 def _signals_as_exceptions() -> Iterator[None]:
-    """Let a signal that ends the process raise, so that it cleans up after itself."""
+    """Turn signals that end the process into an exception, so that it cleans up."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    # not one that is ignored, as SIGHUP is under nohup
+    # not ignored ones, such as SIGHUP under nohup
     numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
     for number in numbers:
         signal.signal(number, stop)

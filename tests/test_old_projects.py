@@ -1,0 +1,277 @@
+"""A project that version 0.1.0 wrote and its owner edited is carried to today's templates."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Cli, command_line
+from training import start
+
+OLD = Path(__file__).parent / "data" / "pristine-0.1.0.json"
+Files = dict[str, str]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(monkeypatch, capfd)
+
+
+def old_project(folder: Path) -> Files:
+    """Write the project as version 0.1.0 did. Returns its files."""
+    files: Files = json.loads(OLD.read_text())["files"]
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / ".scaffold").mkdir()
+    shutil.copy(OLD, folder / ".scaffold" / "pristine.json")
+    return files
+
+
+def change(name: str, old: str, new: str) -> Callable[[Files], None]:
+    def edit(files: Files) -> None:
+        assert old in files[name], old
+        files[name] = files[name].replace(old, new)
+
+    return edit
+
+
+def create(name: str, text: str) -> Callable[[Files], None]:
+    return lambda files: files.update({name: files.get(name, "") + text})
+
+
+TRAIN = "train.py"
+# what an owner edits, and what stands in the files afterwards
+EDITS = {
+    "other defaults": (
+        [
+            change(TRAIN, "epochs: int = 20", "epochs: int = 50"),
+            change(TRAIN, "clipping_max_norm: float = 1.0", "clipping_max_norm: float = 0.5"),
+        ],
+        ["epochs: int = 50", "max_grad_norm: float = 0.5"],
+    ),
+    "own field, used in the loop": (
+        [
+            change(
+                TRAIN,
+                "    limit_batches: int = 0  # per epoch and evaluation, 0: all\n",
+                "    limit_batches: int = 0  # per epoch and evaluation, 0: all\n"
+                "    noise: float = 0.1  # of my images\n",
+            ),
+            change(
+                TRAIN,
+                "            images, labels = batch\n",
+                "            images, labels = batch\n"
+                "            images = images + config.noise * torch.randn_like(images)\n",
+            ),
+        ],
+        [
+            "    noise: float = 0.1  # of my images\n",
+            "            images = images + config.noise * torch.randn_like(images)\n",
+        ],
+    ),
+    "own line with old names": (
+        [
+            change(
+                TRAIN,
+                "            progress.update += 1\n",
+                "            progress.update += 1\n"
+                '            print("mine", progress.update, "of", total_updates)\n',
+            )
+        ],
+        [
+            "            progress.step += 1\n"
+            '            print("mine", progress.step, "of", total_steps)\n'
+        ],
+    ),
+    "own metric": (
+        [
+            change(
+                TRAIN,
+                "        seen += len(labels)\n",
+                "        seen += len(labels)\n        large = (predictions >= 5).sum()\n",
+            ),
+            change(
+                TRAIN,
+                '        f"{name}_accuracy": float(correct) / seen,\n',
+                '        f"{name}_accuracy": float(correct) / seen,\n'
+                '        f"{name}_large": float(large),\n',
+            ),
+        ],
+        ['        f"{name}_large": float(large),\n', "large = (predictions >= 5).sum()\n"],
+    ),
+    "own callback": (
+        [
+            create(
+                "callbacks.py",
+                '\n\nclass Mine:\n    def seen(self, metrics):\n        print("seen")\n',
+            ),
+            change(TRAIN, "MetricsFile, stop_on_nan", "MetricsFile, Mine, stop_on_nan"),
+            change(
+                TRAIN,
+                '        early_stopping.step(metrics["val_accuracy"])\n',
+                '        early_stopping.step(metrics["val_accuracy"])\n'
+                "        Mine().seen(metrics)\n",
+            ),
+        ],
+        [
+            '        early_stopping.update(metrics["val_accuracy"])\n'
+            "        Mine().seen(metrics)\n",
+            "class Mine:\n",
+        ],
+    ),
+    "another optimizer": (
+        [
+            change(TRAIN, "return AdamW(parameters, config.", "return RMSprop(parameters, config."),
+            change(TRAIN, "import AdamW, Optimizer", "import Optimizer, RMSprop"),
+        ],
+        ["return RMSprop(parameters, config.learning_rate, weight_decay=config.weight_decay)"],
+    ),
+    "another model": (
+        [change("model.py", "dropout: float = 0.3", "dropout: float = 0.1")],
+        ["dropout: float = 0.1"],
+    ),
+    "other data": (
+        [
+            change(
+                "data.py",
+                "    labels = torch.tensor(digits.target)\n",
+                "    labels = torch.tensor(digits.target)\n    images = images.clamp(0, 0.9)\n",
+            )
+        ],
+        ["    images = images.clamp(0, 0.9)\n"],
+    ),
+    "own schedule": (
+        [
+            change(
+                TRAIN,
+                "config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))",
+                "config.learning_rate * (1 - done) ** 2",
+            )
+        ],
+        ["    return peak * (1 - done) ** 2\n"],
+    ),
+    "own state of the checkpoints": (
+        [
+            change(
+                TRAIN,
+                "    checkpoints.resume()\n",
+                '    checkpoints.states["mine"] = Progress()\n    checkpoints.resume()\n',
+            )
+        ],
+        ['    checkpoints.states["mine"] = Progress()\n    checkpoints.resume()\n'],
+    ),
+    "own file and script": (
+        [
+            create(
+                "mine.py",
+                "from checkpoint import Progress, find_checkpoints\n\n\n"
+                "def show(config, progress: Progress):\n"
+                "    print(progress.update, config.clipping_max_norm, find_checkpoints)\n",
+            ),
+            change(
+                TRAIN,
+                "from model import build_model\n",
+                "from mine import show\nfrom model import build_model\n",
+            ),
+            change(
+                TRAIN,
+                "    checkpoints.resume()\n",
+                "    checkpoints.resume()\n    show(config, progress)\n",
+            ),
+        ],
+        [
+            "from checkpoint import find_checkpoints\n",
+            "    print(progress.step, config.max_grad_norm, find_checkpoints)\n",
+        ],
+    ),
+    "settings in scaffold.toml": (
+        [
+            change("scaffold.toml", "patience = 5 ", "patience = 9 "),
+            change("scaffold.toml", 'checkpoint_unit = "epochs"', 'checkpoint_unit = "updates"'),
+        ],
+        ["patience: int = 9 ", '"minutes"] = "steps"'],
+    ),
+}
+
+
+def edited_project(folder: Path, names: list[str]) -> list[str]:
+    """Write the old project with these edits. Returns what must stand in its files at the end."""
+    files = old_project(folder)
+    for name in names:
+        for edit in EDITS[name][0]:
+            edit(files)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return [text for name in names for text in EDITS[name][1]]
+
+
+def all_code(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted(folder.glob("*.py")))
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_is_carried_over(cli: Cli, tmp_path: Path, name: str) -> None:
+    kept = edited_project(tmp_path / "p", [name])
+    result = cli("update", tmp_path / "p")
+    assert result.code == 0, result.out + result.err
+    code = all_code(tmp_path / "p")
+    for text in kept:
+        assert text in code, f"{text!r} is not in the updated project"
+    leftover = r"progress\.update|total_updates|clipping_max_norm|early_stopping_patience"
+    assert not re.search(leftover, code), "an old name is left"
+
+
+def test_an_unedited_project_is_as_one_that_is_new(cli: Cli, tmp_path: Path) -> None:
+    old_project(tmp_path / "old")
+    result = cli("update", tmp_path / "old")
+    assert result.code == 0
+    settings = ["early_stopping", "preemption", "stop_on_nan"]
+    given = [part for name in settings for part in ("--set", f"features.{name}=true")]
+    name = json.loads(OLD.read_text())["answers"]["project.name"]
+    cli("new", tmp_path / "new", "--yes", "--name", name, *given)
+    one, two = (
+        {
+            path.relative_to(tmp_path / folder).as_posix(): path.read_text()
+            for path in (tmp_path / folder).rglob("*")
+            if path.is_file() and path.name not in ("undo.json", ".gitignore")
+        }
+        for folder in ("old", "new")
+    )
+    assert len(one) > 15
+    assert one == two
+
+
+def test_renamed_settings_are_named(cli: Cli, tmp_path: Path) -> None:
+    edited_project(tmp_path / "p", ["settings in scaffold.toml"])
+    told = cli("update", tmp_path / "p").out
+    assert "config.clipping_max_norm -> config.max_grad_norm" in told
+    assert "config.early_stopping_patience -> config.patience" in told
+
+
+def test_a_conflict_where_both_changed_the_line(cli: Cli, tmp_path: Path) -> None:
+    """The old loss has another argument of its owner's; the new loss is another call."""
+    files = old_project(tmp_path / "p")
+    call = "F.cross_entropy(model(images), labels)"
+    text = files[TRAIN].replace(call, f"{call[:-1]}, label_smoothing=0.1)")
+    (tmp_path / "p" / TRAIN).write_text(text)
+    result = cli("update", tmp_path / "p")
+    assert result.code == 1
+    assert "label_smoothing=0.1" in (tmp_path / "p" / TRAIN).read_text()
+    assert cli("undo", tmp_path / "p").code == 0
+    assert (tmp_path / "p" / TRAIN).read_text() == text
+
+
+@pytest.mark.train
+def test_all_edits_together_still_train(cli: Cli, tmp_path: Path) -> None:
+    kept = edited_project(tmp_path / "p", list(EDITS))
+    result = cli("update", tmp_path / "p")
+    assert result.code == 0, result.out + result.err
+    code = all_code(tmp_path / "p")
+    assert [text for text in kept if text not in code] == []
+    done = start(tmp_path / "p", ["train.py", "--max-steps", "8", "--limit-batches", "4"], 1)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("mine") == 8
+    assert "step" in (tmp_path / "p" / "runs" / "latest" / "metrics.jsonl").read_text()
