@@ -1,4 +1,4 @@
-"""Texts that took long to make, kept on this machine for the next command."""
+"""Caches texts that take long to make, on this machine, for the next command."""
 
 import hashlib
 import os
@@ -6,15 +6,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-FOLDER = "SCAFFOLD_CACHE_DIR"  # a variable of the environment, for another place than the usual
-PREFIX = "scaffold-"  # of our files: the folder may hold others
-LIMIT = 2000  # files of some kilobytes each
+FOLDER = "SCAFFOLD_CACHE_DIR"  # an environment variable that moves the cache
+PREFIX = "scaffold-"  # of our files: the folder may contain others
+LIMIT = 2000  # files of a few kilobytes each
 
 
 def remember(key: str, make: Callable[[], str]) -> str:
-    """What `make` returned for this key before; else what it returns now, which is kept.
+    """The cached text for this key; without one, what `make` returns, which is cached.
 
-    A file that can't be read or written, or that is not what was written, is as none.
+    A cache file that is damaged or can't be read or written is ignored.
     """
     path = _folder() / f"{PREFIX}{_digest(key)}"
     text = _read(path)
@@ -47,7 +47,7 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=PREFIX, delete=False) as file:
             file.write(f"{_digest(text)}\n{text}".encode())
-        # whole, or not at all: other commands read at the same time
+        # complete or not at all: other commands may be reading
         Path(file.name).replace(path)
         _forget_the_oldest(path.parent)
 

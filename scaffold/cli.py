@@ -1,4 +1,4 @@
-"""The command line. Only declarations: what a command does is in the module of its name."""
+"""The command line. Only declarations: the work of a command is in the module of the same name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Writes PyTorch + Accelerate training projects that you own: the loop, its proof, its "
-    "launch files.",
+    help="Generate PyTorch + Accelerate training projects that you own: the loop, the tests that "
+    "prove it, and the launch files.",
 )
 
 PROJECT, HARDWARE, TRAINING = "Project", "Hardware", "Training"
 
-# the settings that have an option of their own, named like them
+# settings with a command-line option of the same name
 TYPED = (
     *(f"project.{name}" for name in ("name", "task")),
     *(
@@ -43,7 +43,7 @@ def scaffold(
 
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any setting; can be repeated."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, by its key. Can be repeated."),
 ]
 Name = Annotated[str | None, typer.Option(help="project.name", rich_help_panel=PROJECT)]
 Task = Annotated[str | None, typer.Option(help="project.task", rich_help_panel=PROJECT)]
@@ -81,39 +81,46 @@ AccumulationSteps = Annotated[
     typer.Option(help="training.gradient_accumulation_steps", rich_help_panel=TRAINING),
 ]
 Seed = Annotated[int | None, typer.Option(help="training.seed", rich_help_panel=TRAINING)]
-Project = Annotated[Path, typer.Argument(help="The project's folder.")]
+Project = Annotated[Path, typer.Argument(help="The project folder.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would change as a diff, and write nothing.")
+    bool, typer.Option("--dry-run", help="Show the changes as a diff without writing anything.")
 ]
 AccelerateConfig = Annotated[
     str | None,
     typer.Option(
         metavar="[FILE]",
-        help="Take the hardware from a file of `accelerate config`; without FILE: the usual one.",
+        help="Import the hardware settings from an `accelerate config` file. Without FILE: from "
+        "the one in its default location.",
     ),
 ]
-Feature = Annotated[str, typer.Argument(help="A feature, as `scaffold features` lists them.")]
+Feature = Annotated[
+    str, typer.Argument(help="The name of a feature; `scaffold features` lists them.")
+]
 
 
 @app.command()
 def new(
-    path: Annotated[Path, typer.Argument(help="The folder to write, which may not exist yet.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False,
+    path: Annotated[
+        Path, typer.Argument(help="The project folder; it is created if it does not exist.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask; use the defaults.")] = False,
     settings: Settings = None,
     answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A scaffold.toml to take answers from.")
+        Path | None, typer.Option(metavar="FILE", help="Read answers from this scaffold.toml.")
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A recipe, as `scaffold features` lists them."),
+        typer.Option(
+            metavar="NAME", help="Use the answers of a recipe; `scaffold features` lists them."
+        ),
     ] = None,
     from_accelerate_config: AccelerateConfig = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List what would be written, and write nothing.")
+        bool, typer.Option("--dry-run", help="List the files without writing them.")
     ] = False,
     print_file: Annotated[
         str | None,
-        typer.Option("--print", metavar="FILE", help="Print one rendered file, write nothing."),
+        typer.Option("--print", metavar="FILE", help="Print one file without writing anything."),
     ] = None,
     name: Name = None,
     task: Task = None,
@@ -130,7 +137,7 @@ def new(
     gradient_accumulation_steps: AccumulationSteps = None,
     seed: Seed = None,
 ) -> None:
-    """Write a new project: asks, writes it, and says how to train it."""
+    """Create a project: ask, write the files, and print the commands that train it."""
     from scaffold.commands.new import new_project
 
     new_project(
@@ -152,7 +159,7 @@ def update(
     settings: Settings = None,
     from_accelerate_config: AccelerateConfig = None,
     ask: Annotated[
-        bool, typer.Option("--ask", help="Ask again, with the answers of the last time.")
+        bool, typer.Option("--ask", help="Ask again, starting from the previous answers.")
     ] = False,
     dry_run: DryRun = False,
     name: Name = None,
@@ -170,9 +177,10 @@ def update(
     gradient_accumulation_steps: AccumulationSteps = None,
     seed: Seed = None,
 ) -> None:
-    """Merge changed answers, or newer templates, into a project, and keep every edit.
+    """Merge changed answers or newer templates into a project, and keep your edits.
 
-    Answers are changed in scaffold.toml, or here. Ends with 1 if there are conflicts to decide.
+    Change answers in scaffold.toml or with the options below. Exits with 1 if there are conflicts
+    to resolve.
     """
     from scaffold.commands.update import update_project
 
@@ -190,7 +198,7 @@ def update(
 def add(
     feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
 ) -> None:
-    """Turn a feature on in a project, and keep every edit."""
+    """Turn on a feature in a project, and keep your edits."""
     from scaffold.commands.update import switch_feature
 
     switch_feature(path, feature, on=True, settings=settings or [], dry_run=dry_run)
@@ -200,7 +208,7 @@ def add(
 def remove(
     feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
 ) -> None:
-    """Turn a feature off in a project, and keep every edit."""
+    """Turn off a feature in a project, and keep your edits."""
     from scaffold.commands.update import switch_feature
 
     switch_feature(path, feature, on=False, settings=settings or [], dry_run=dry_run)
@@ -210,14 +218,16 @@ def remove(
 def diff(
     path: Project = Path(),
     incoming: Annotated[
-        bool, typer.Option("--incoming", help="What an update would do to the files instead.")
+        bool, typer.Option("--incoming", help="Show what an update would change instead.")
     ] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="With --incoming: any setting."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="With --incoming: any setting, by its key."
+        ),
     ] = None,
 ) -> None:
-    """Show what you changed since the last render, as a patch."""
+    """Show your edits since the last update, as a patch."""
     if incoming or settings:
         from scaffold.commands.update import update_project
 
@@ -231,9 +241,9 @@ def diff(
 @app.command()
 def status(
     path: Project = Path(),
-    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
 ) -> None:
-    """Show answers, edited files, conflicts to decide, and answers that are not applied yet."""
+    """Show answers, edited files, open conflicts, and answers that are not applied yet."""
     from scaffold.commands.status import show_status
 
     show_status(path, as_json)
@@ -242,9 +252,9 @@ def status(
 @app.command()
 def doctor(
     path: Project = Path(),
-    as_json: Annotated[bool, typer.Option("--json", help="For other programs.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")] = False,
 ) -> None:
-    """Show whether this machine fits the answers, and what to change. Ends with 1 if not."""
+    """Check whether this machine fits the project, and suggest fixes. Exits with 1 if not."""
     from scaffold.commands.doctor import show_fit
 
     show_fit(path, as_json)
@@ -255,10 +265,10 @@ def undo(
     path: Project = Path(),
     keep_copy: Annotated[
         bool,
-        typer.Option("--keep-copy", help="Keep files that you edited since beside, as NAME.kept."),
+        typer.Option("--keep-copy", help="Keep your later edits in files named NAME.kept."),
     ] = False,
 ) -> None:
-    """Take the last update back: the files are what they were before it."""
+    """Undo the last update: restore the files as they were before it."""
     from scaffold.commands.undo import undo_update
 
     undo_update(path, keep_copy)
@@ -266,7 +276,7 @@ def undo(
 
 @app.command()
 def features() -> None:
-    """List what can be chosen: tasks, features, recipes and all settings."""
+    """List all tasks, features, recipes and settings."""
     from scaffold.commands.explain import list_features
 
     list_features()
@@ -276,12 +286,12 @@ def features() -> None:
 def explain(
     feature: Annotated[
         str,
-        typer.Argument(help="What `scaffold features` lists, or accelerate."),
+        typer.Argument(help="The name of a task or a feature, or `accelerate`."),
     ],
 ) -> None:
-    """Show the page of a task or a feature, and the lines that a feature adds, as a diff.
+    """Explain a task or a feature, and show the lines that a feature adds, as a diff.
 
-    `accelerate` shows what Accelerate adds to a plain loop, and what DistributedDataParallel does.
+    `accelerate` shows one loop in plain PyTorch, with Accelerate and with DistributedDataParallel.
     """
     from scaffold.commands.explain import explain_accelerate, explain_feature
 
@@ -292,7 +302,7 @@ def explain(
 
 
 def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":
-    """The answers among the options of a command, by their key."""
+    """The answers given as command-line options, by key."""
     return {
         key: value
         for key in TYPED
@@ -301,7 +311,7 @@ def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":
 
 
 def with_default_file(arguments: Sequence[str]) -> list[str]:
-    """The arguments, with the word for the usual file where the option stands without one."""
+    """The arguments, with a word for the default file where the option has no value."""
     found = []
     for place, argument in enumerate(arguments, start=1):
         found.append(argument)
@@ -312,13 +322,13 @@ def with_default_file(arguments: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the command line; errors that people can mend end with a message and status 2."""
+    """Run the command line. Errors that a user can fix print a message and exit with 2."""
     import gc
     import sys
 
     from scaffold.errors import ScaffoldError
 
-    gc.disable()  # a command is over before looking for cycles would pay: it takes a tenth off
+    gc.disable()  # garbage collection pays off in no command: without it, each is a tenth faster
     try:
         app(with_default_file(sys.argv[1:]))
     except ScaffoldError as error:

@@ -1,10 +1,10 @@
-"""What can go wrong, as messages for people."""
+"""What can go wrong, as messages for users."""
 
 from pathlib import Path
 
 
 class ScaffoldError(Exception):
-    """Bad input or a state that we refuse: the message says what, where, and what to do."""
+    """Invalid input or state: the message says what is wrong, where, and what to do."""
 
 
 class AnswerError(ScaffoldError):
@@ -17,7 +17,7 @@ class AnswerError(ScaffoldError):
 
 
 class TemplateError(ScaffoldError):
-    """A fault in a template or manifest: ours, or that of whoever edits the templates."""
+    """An error in a template or manifest: ours, or that of whoever edits the templates."""
 
     def __init__(self, path: Path, line: int, message: str) -> None:
         super().__init__(f"{path}:{line}: {message}")

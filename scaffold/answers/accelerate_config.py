@@ -1,7 +1,7 @@
 """The file that `accelerate launch` reads, as `accelerate config` would write it.
 
-An option names the key of its answer in that file with `accelerate` in its manifest. What stands
-here is the rest: the keys that follow from several answers, and those that no answer changes.
+The field `accelerate` in an option's manifest names the key of its answer in that file. This module
+adds the rest: keys that follow from several answers, and keys that no answer changes.
 
 Source: accelerate/commands/config/{cluster,sagemaker,config_args}.py of Accelerate 1.15
 """
@@ -12,7 +12,7 @@ from typing import Any
 from scaffold.answers.catalog import Catalog, Option, Value
 from scaffold.answers.schema import applies, schema
 
-# what several devices of one kind become when the model is split among them
+# the distributed type when the model is sharded across several devices
 SHARDED = {"fsdp": "FSDP", "deepspeed": "DEEPSPEED"}
 # keys that `accelerate config` writes for every machine
 USUAL: dict[str, object] = {
@@ -30,12 +30,12 @@ USUAL: dict[str, object] = {
     "tpu_use_sudo": False,
     "use_cpu": False,
 }
-UPPER = ("hardware.dynamo_backend", "fp8.backend")  # in capitals in the file
-LISTS = ("tpu_env", "tpu_vm", "commands")  # answered as text with commas between
+UPPER = ("hardware.dynamo_backend", "fp8.backend")  # upper case in the file
+LISTS = ("tpu_env", "tpu_vm", "commands")  # answered as text separated by commas
 
 
 def build_config(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any]:
-    """What accelerate.yaml says, by key in alphabetical order: scalars, lists and tables."""
+    """The content of accelerate.yaml, sorted by key: scalars, lists and tables."""
     config: dict[str, Any] = {} if _on_sagemaker(answers) else dict(USUAL)
     for option in named_options(catalog):
         if applies(catalog, option, answers):
@@ -46,7 +46,7 @@ def build_config(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, An
 
 
 def _add_what_follows(config: dict[str, Any], answers: Mapping[str, Value]) -> None:
-    """Add what Accelerate's questionnaire does not ask where it is clear."""
+    """Add what Accelerate's questionnaire derives from other answers."""
     if _on_sagemaker(answers):
         config["compute_environment"] = "AMAZON_SAGEMAKER"
         config["debug"] = False
@@ -57,13 +57,13 @@ def _add_what_follows(config: dict[str, Any], answers: Mapping[str, Value]) -> N
     if answers["hardware.distributed_type"] == "XLA":
         config["main_training_function"] = "start_training"  # of train.py, which takes no arguments
     if "fsdp_config" in config and answers["fsdp.version"] == 1:
-        # the process that loads the weights must send them
+        # the process that loads the weights must send them to the others
         config["fsdp_config"].setdefault("fsdp_sync_module_states", True)
     if "deepspeed_config" in config:
         if answers["deepspeed.config_file"]:
-            config["mixed_precision"] = None  # the file says it
+            config["mixed_precision"] = None  # the DeepSpeed file sets it
         else:
-            # the loop makes its own windows, and clips where train.py says so
+            # the loop accumulates by itself, and train.py decides about clipping
             config["deepspeed_config"]["gradient_accumulation_steps"] = 1
     if config.get("fp8_config", {}).get("backend") == "TE":
         names = ("fprop", "dgrad", "wgrad")
@@ -80,20 +80,20 @@ def _distributed_type(config: Mapping[str, Any], answers: Mapping[str, Value]) -
         return str(answers["sagemaker.distributed_type"])
     kind = str(answers["hardware.distributed_type"])
     if kind == "MULTI_CPU" and "mpirun_config" not in config:
-        # without mpirun, MULTI_CPU starts a single process: Accelerate starts several on the CPU
-        # only as those of several GPUs that it is told not to use
+        # without mpirun, MULTI_CPU starts a single process: Accelerate starts several processes on
+        # the CPU only as MULTI_GPU with use_cpu
         return "MULTI_GPU"
     sharding = str(answers["hardware.sharding"])
     return SHARDED.get(sharding, kind) if not answers["hardware.use_cpu"] else kind
 
 
 def named_options(catalog: Catalog) -> Iterator[Option]:
-    """Those that accelerate.yaml has a key for."""
+    """The options that have a key in accelerate.yaml."""
     return (option for option in schema(catalog).values() if option.accelerate)
 
 
 def _put(config: dict[str, Any], path: str, value: object) -> None:
-    if value in ("", None):  # a question that was left open
+    if value in ("", None):  # a question without an answer
         return
     table, _, name = path.rpartition(".")
     (config.setdefault(table, {}) if table else config)[name] = value

@@ -1,6 +1,6 @@
-"""Answers from a file of `accelerate config`.
+"""Answers from an `accelerate config` file.
 
-Accelerate itself takes misspelt values and nested keys without a word. Here each is named.
+Accelerate itself silently accepts misspelled values and nested keys. Here each one is reported.
 """
 
 import difflib
@@ -15,7 +15,7 @@ from scaffold.answers.catalog import Catalog, Option, Value
 from scaffold.answers.schema import Answers, applies, check, default_answers
 from scaffold.errors import AnswerError, ScaffoldError
 
-# keys of older versions and of Accelerate's launcher, and those of its questionnaire
+# keys of older versions and of Accelerate's launcher, and their names in its questionnaire
 RENAMED = {
     "fsdp_config.fsdp_sharding_strategy": "fsdp_config.fsdp_reshard_after_forward",
     "fsdp_config.fsdp_backward_prefetch_policy": "fsdp_config.fsdp_backward_prefetch",
@@ -24,14 +24,14 @@ RENAMED = {
     "fp8_config.amax_history_len": "fp8_config.amax_history_length",
     "fp8_config.opt_level": "fp8_config.optimization_level",
 }
-# tables in which Accelerate takes a key with and without these letters
+# tables in which Accelerate accepts a key with and without this prefix
 PREFIXES = {"fsdp_config": "fsdp_", "dynamo_config": "dynamo_"}
-# what the script of a project says in other settings
+# settings that a project keeps elsewhere
 ELSEWHERE = {
     "deepspeed_config.gradient_accumulation_steps": "training.gradient_accumulation_steps",
     "deepspeed_config.gradient_clipping": "features.clipping.max_norm",
 }
-# what Accelerate fills in by itself, and no answer of ours changes
+# what Accelerate fills in by itself and none of our answers change
 FIXED = {*USUAL, "compute_environment", "distributed_type", "base_job_name", "additional_args"} | {
     "pytorch_version", "transformers_version", "py_version", "fp8_config.override_linear_precision",
     "mpirun_config.mpirun_ccl",
@@ -40,18 +40,18 @@ FIXED = {*USUAL, "compute_environment", "distributed_type", "base_job_name", "ad
         for name in ("backend", "seq_length", "seq_length_is_variable", "attn_implementation")
     ),
 }  # fmt: skip
-# what neither its questionnaire nor we ask, and the value that changes nothing
+# what neither its questionnaire nor scaffold asks for, and the value that changes nothing
 UNASKED = {
     "fsdp_config.fsdp_activation_checkpointing_offload": False,
     "parallelism_config.parallelism_config_cp_backend": "torch",
     "parallelism_config.parallelism_config_sp_size": 1,
 }
 LOCAL, SAGEMAKER = "LOCAL_MACHINE", "AMAZON_SAGEMAKER"
-DEFAULT = "default"  # in place of a path: the file that `accelerate config` writes
+DEFAULT = "default"  # instead of a path: the file that `accelerate config` writes
 
 
 def default_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where `accelerate config` writes, as Accelerate works it out."""
+    """The path that `accelerate config` writes to, found as Accelerate finds it."""
     cache = Path(environment.get("XDG_CACHE_HOME", "~/.cache"))
     home = Path(environment.get("HF_HOME", cache / "huggingface"))
     folder = home.expanduser() / "accelerate"
@@ -61,14 +61,14 @@ def default_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def read_accelerate_config(catalog: Catalog, name: str, under: Answers, over: Answers) -> Answers:
-    """The answers that a file of Accelerate stands for, and that have an effect.
+    """The answers in an Accelerate file that have an effect.
 
-    They win over those `under` them; those `over` them win. Raises ScaffoldError for a file that
-    can't be read, a key that Accelerate does not have, and a value that can't be.
+    They override those in `under`; those in `over` override them. Raises ScaffoldError for a file
+    that can't be read, a key that Accelerate does not have, and a value that is not allowed.
     """
     path = default_file() if name == DEFAULT else Path(name).expanduser()
     if not path.is_file():
-        hint = "`accelerate config` writes it" if name == DEFAULT else "name a file that exists"
+        hint = "`accelerate config` creates it" if name == DEFAULT else "name an existing file"
         raise ScaffoldError(f"{path}: there is no such file: {hint}.")
     config = _flatten(path, _load(path))
     try:
@@ -89,16 +89,18 @@ def _load(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         reason = str(error).partition("\n")[0]
         kind = "JSON" if path.suffix == ".json" else "YAML"
-        raise ScaffoldError(f"{path}: is no {kind}: {reason}.") from None
+        raise ScaffoldError(f"{path}: is not valid {kind}: {reason}.") from None
     if not isinstance(data, dict) or not isinstance(data.get("distributed_type"), str | bool):
-        raise ScaffoldError(f"{path}: is no file of `accelerate config`: no distributed_type.")
+        raise ScaffoldError(
+            f"{path}: is not an `accelerate config` file: distributed_type is missing."
+        )
     return data
 
 
 def _flatten(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by their path with dots in it, without what is left open.
+    """Values by their dotted path, without empty ones.
 
-    A key has the name that Accelerate's questionnaire gives it today.
+    Each key has the name that Accelerate's questionnaire uses today.
     """
     config = {}
     for key, value in data.items():
@@ -109,7 +111,7 @@ def _flatten(path: Path, data: Mapping[str, Any]) -> dict[str, Any]:
                 raise ScaffoldError(f"{path}: {place}: a table is not allowed here.")
             if row is not None and row != []:
                 config[_current_name(place)] = row
-    if config.pop("fp16", False) is True:  # of older versions
+    if config.pop("fp16", False) is True:  # in files of older versions
         config.setdefault("mixed_precision", "fp16")
     return config
 
@@ -127,7 +129,7 @@ def _answers(catalog: Catalog, config: dict[str, Any]) -> Iterator[tuple[str, Va
     for key, answer in _device_answers(catalog, config):
         yield key, check(catalog.settings[key], answer)
     if any(place.startswith("fsdp_config.") for place in config):
-        config.setdefault("fsdp_config.fsdp_version", 1)  # as Accelerate takes it
+        config.setdefault("fsdp_config.fsdp_version", 1)  # Accelerate's default
     if any(place.startswith("parallelism_config.") for place in config):
         yield "parallelism.enabled", True
     options: dict[str, list[Option]] = {}
@@ -143,12 +145,12 @@ def _answers(catalog: Catalog, config: dict[str, Any]) -> Iterator[tuple[str, Va
         elif place in UNASKED:
             if value != UNASKED[place]:
                 raise AnswerError(
-                    place, f"no answer stands for {value!r}: delete it from the file."
+                    place, f"scaffold has no setting for {value!r}: delete it from the file."
                 )
         elif place not in FIXED:
             near = difflib.get_close_matches(place, [*options, *ELSEWHERE, *FIXED], n=1)
             hint = f": did you mean {near[0]}?" if near else "."
-            raise AnswerError(place, f"is no key of Accelerate{hint}")
+            raise AnswerError(place, f"is not an Accelerate setting{hint}")
     yield from _higher_precision(config)
 
 
@@ -157,7 +159,7 @@ def _device_answers(catalog: Catalog, config: Mapping[str, Any]) -> Iterator[tup
     if isinstance(kind, bool):
         raise AnswerError("distributed_type", "NO without quotes is a boolean: write 'NO'.")
     if environment not in (LOCAL, SAGEMAKER):
-        allowed = f"it takes {LOCAL}, {SAGEMAKER}."
+        allowed = f"use {LOCAL} or {SAGEMAKER}."
         raise AnswerError("compute_environment", f"{environment!r} is not allowed: {allowed}")
     option = catalog.settings["hardware.use_cpu"]
     cpu = check(option, _read(option, config.get("use_cpu", False)))
@@ -181,7 +183,7 @@ def _device_answers(catalog: Catalog, config: Mapping[str, Any]) -> Iterator[tup
 
 
 def _choose(options: list[Option], config: Mapping[str, Any]) -> Option:
-    """Of the options with one key, that of the version of FSDP."""
+    """Of the options with this key, the one for the file's FSDP version."""
     version = config.get("fsdp_config.fsdp_version")
     for option in options:
         condition = option.when.get("fsdp.version")
@@ -191,7 +193,7 @@ def _choose(options: list[Option], config: Mapping[str, Any]) -> Option:
 
 
 def _read(option: Option, value: Any) -> Any:
-    """A value of the file as the option has it. Accelerate takes some as text or as a number."""
+    """A value of the file in the option's type. Accelerate accepts some as text or as a number."""
     if option.key == "hardware.mixed_precision" and value is False:
         return "no"
     if option.key in (*UPPER, "hardware.mixed_precision"):
@@ -214,14 +216,14 @@ def _number(option: Option, value: str) -> int | float | str:
     try:
         return int(value) if option.type == "int" else float(value)
     except ValueError:
-        return value  # which is refused, with what is allowed
+        return value  # which is rejected, with a message that says what is allowed
 
 
 def _loop_answer(option: Option, value: Any) -> Iterator[tuple[str, Value]]:
     if value in ("auto", "none"):
         return
     answer = check(option, _read(option, value))
-    # 1 is what every file of a project says: the loop accumulates, not DeepSpeed
+    # every project writes 1 here: the loop accumulates, not DeepSpeed
     if answer != 1 or option.key != "training.gradient_accumulation_steps":
         yield option.key, answer
 
@@ -232,14 +234,14 @@ def _higher_precision(config: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:
         return
     values = config[place]
     if not isinstance(values, list) or [type(value) for value in values] != [bool] * 3:
-        allowed = "it takes a list of three, each true or false."
+        allowed = "use a list of three, each true or false."
         raise AnswerError(place, f"{values!r} is not allowed: {allowed}")
     for name, value in zip(names, values, strict=True):
         yield f"fp8.higher_{name}", value
 
 
 def _with_effect(catalog: Catalog, answers: Answers, under: Answers, over: Answers) -> Answers:
-    """Without what has no effect beside the rest: no address of a machine where SLURM finds it."""
+    """Without answers that have no effect, such as a machine's address where SLURM finds it."""
     checked = {key: check(catalog.settings[key], value) for key, value in answers.items()}
     every = {**default_answers(catalog, {}), **under, **checked, **over}
     return {

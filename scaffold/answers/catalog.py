@@ -1,8 +1,8 @@
 """What can be generated: the manifests below `templates/`, read into dataclasses.
 
-A component is a folder with a manifest, `fragments/` (code for the places of other files), and
-`files/` (whole files); `OPTION/VALUE/` holds the same for a choice. The base, the hardware, each
-task, each trait (what several tasks have in common) and each feature is one component.
+A component is a folder with a manifest, `fragments/` (code for places in other files), and `files/`
+(complete files); `OPTION/VALUE/` holds the same for a choice. The base, the hardware, each task,
+each trait (what several tasks have in common) and each feature is one component.
 """
 
 import json
@@ -35,13 +35,13 @@ class Choice:
 
 
 def as_typed(value: Value) -> str:
-    """A value as it is written after the = of a setting on the command line."""
+    """A value as it is written after the = of a command-line setting."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Which answers to another setting an option exists beside."""
+    """The answers to another setting with which an option exists."""
 
     values: tuple[Value, ...] = ()
     above: float | None = None
@@ -65,7 +65,7 @@ class Option:
     type: Literal["int", "float", "str", "bool", "choice"]
     default: Value
     comment: str
-    question: str = ""  # not asked without one
+    question: str = ""  # without one, it is not asked
     choices: tuple[Choice, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
@@ -73,14 +73,15 @@ class Option:
     below: float | None = None
     pattern: str = ""
     allowed: str = ""  # the pattern in words
-    default_from: str = ""  # the key whose answer is the default
+    default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config
-    finer: bool = False  # asked only of people who want the finer settings
+    finer: bool = False  # asked only if the user wants the advanced settings
     when: Mapping[str, Condition] = field(default_factory=dict)  # by key: what it exists beside
     refused: Mapping[str, str] = field(default_factory=dict)  # values that can't work: the reasons
     accelerate: str = ""  # its path in accelerate.yaml, such as fsdp_config.fsdp_version
     task: str = ""  # the task that it belongs to, if any
     feature: str = ""  # the feature that it belongs to, if any
+    named: str = ""  # the name in the script, where it is not that of the key
 
     @property
     def name(self) -> str:
@@ -89,6 +90,8 @@ class Option:
     @property
     def field(self) -> str:
         """The name in the script: that of the key, behind its feature's name if it has one."""
+        if self.named:
+            return self.named
         table, _, name = self.key.rpartition(".")
         feature = table.removeprefix("features.")
         return f"{feature}_{name}" if feature != table else name
@@ -128,6 +131,7 @@ class Component:
     requires: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
+    minimal: bool = False  # whether it goes with the minimal loop
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
 
     @cached_property
@@ -244,7 +248,7 @@ def load_catalog(root: Path | None = None) -> Catalog:
 
 
 def _order(features: Mapping[str, Component]) -> list[str]:
-    """Names of features, those named in `after` first, alphabetical where that leaves it open."""
+    """Names of features, those named in `after` first, otherwise in alphabetical order."""
     for feature in features.values():
         for name in (*feature.after, *feature.requires, *feature.conflicts):
             if name not in features:
@@ -256,7 +260,7 @@ def _order(features: Mapping[str, Component]) -> list[str]:
     except CycleError as error:
         cycle = error.args[1]
         manifest = features[cycle[0]].manifest
-        message = f"'after' goes round in a circle: {' -> '.join(reversed(cycle))}"
+        message = f"'after' contains a cycle: {' -> '.join(reversed(cycle))}"
         raise TemplateError(manifest, line_of(manifest, "after"), message) from None
     order: list[str] = []
     ready: set[str] = set()
@@ -283,14 +287,14 @@ _FIELDS = {
     "hardware": _COMMON,
     "trait": {"title", "help"},
     "task": _COMMON
-    | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults"},
+    | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
-    | {"needs", "sets", "logs_train_loss"},
+    | {"needs", "sets", "logs_train_loss", "minimal"},
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
-    "accelerate", "refused",
+    "accelerate", "refused", "field",
 }  # fmt: skip
 
 
@@ -309,7 +313,7 @@ def _parse(manifests: list[Path]) -> dict[Path, dict[str, Any]]:
             try:
                 tables.append(tomllib.loads(text))
             except tomllib.TOMLDecodeError as error:
-                raise TemplateError(path, 1, f"is not TOML: {error}") from None
+                raise TemplateError(path, 1, f"is not valid TOML: {error}") from None
         return json.dumps(tables)
 
     key = f"manifests {__version__}\n" + json.dumps(list(texts.values()))
@@ -322,14 +326,15 @@ def _read(
     for name in data.keys() - _FIELDS[kind]:
         raise TemplateError(manifest, line_of(manifest, name), f"unknown field {name!r}")
     needed = ["title", "help"]
-    needed += ["subject", "metric", "higher_is_better", "target", "goal"] if kind == "task" else []
+    if kind == "task":
+        needed += ["subject", "metric", "higher_is_better", "target", "goal", "batch"]
     needed += ["default"] if kind == "feature" and "switch" not in data else []
     for name in needed:
         if name not in data:
             raise TemplateError(manifest, 1, f"the field {name!r} is missing")
     if (choice := data.get("choice")) and choice not in data.get("options", {}):
         line = line_of(manifest, "choice")
-        raise TemplateError(manifest, line, f"'choice' names no option: {choice}")
+        raise TemplateError(manifest, line, f"'choice' is not the name of an option: {choice}")
     name = manifest.parent.name
     table = {"feature": f"features.{name}", "task": name}.get(kind, "")
     return Component(
@@ -359,6 +364,7 @@ def _read(
         requires=tuple(data.get("requires", ())),
         conflicts=tuple(data.get("conflicts", ())),
         sets=tuple(data.get("sets", ())),
+        minimal=data.get("minimal", False),
         logs_train_loss=data.get("logs_train_loss", True),
         values=data if kind == "task" else {},
     )
@@ -418,6 +424,7 @@ def _option(
     if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
         raise fault("the default is not a choice")
     table = row.pop("table", table)
+    row["named"] = row.pop("field", "")
     return Option(
         key=f"{table}.{name}",
         choices=choices,

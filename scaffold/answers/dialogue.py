@@ -1,6 +1,6 @@
 """The dialogue of `scaffold new` and `scaffold update --ask`, in a terminal.
 
-`questions.py` says what there is to ask.
+`questions.py` decides what to ask.
 """
 
 import textwrap
@@ -41,15 +41,15 @@ def ask_answers(
     previous: Answers | None = None,
     imported: Collection[str] = (),
 ) -> Answers | None:
-    """All answers: the given ones, and for the rest what a person answers in the terminal.
+    """All answers: the given ones, and what the user answers in the terminal for the rest.
 
-    `previous` and `imported` are as `questions.begin` takes them. None if the person leaves. Raises
+    `previous` and `imported` are those of `questions.begin`. None if the user cancels. Raises
     AnswerError for given answers that are not allowed.
     """
     interview = begin(catalog, given, folder.name, previous, imported)
     try:
-        # raw from the first question to the last: a key that is pressed between two of them is
-        # neither shown nor lost, and Ctrl-C is a key like others
+        # raw mode from the first question to the last: a key pressed between two questions is
+        # neither shown nor lost, and Ctrl-C is a key like any other
         with get_app_session().input.raw_mode():
             return _converse(interview, folder)
     except (KeyboardInterrupt, EOFError):
@@ -77,7 +77,7 @@ def _converse(interview: Interview, folder: Path) -> Answers | None:
 
 
 def _ask(interview: Interview, question: Question) -> Answers | None:
-    """The answers to a question, which is asked until they are allowed. None to go back."""
+    """The answers to a question, which is repeated until they are allowed. None to go back."""
     typed: Typed | None = None
     error = ""
     while True:
@@ -133,11 +133,11 @@ _STYLE = questionary.Style(
 def _prompt(
     question: Question, typed: Typed | None, error: str, *, can_go_back: bool
 ) -> Typed | None:
-    """What a person types or picks, beginning with what they `typed` before. None to go back."""
+    """What the user types or picks, starting from what they `typed` before. None to go back."""
     prompt = _make_prompt(question, typed)
     _add_notes(prompt.application, _notes(question, error, can_go_back))
     _add_keys(prompt.application, question, can_go_back)
-    # a reply is shown in one line, and nothing of a question that was left to go back
+    # a reply is shown on one line; a question that was left to go back is not shown
     prompt.application.erase_when_done = True
     reply: Typed | None = prompt.unsafe_ask()
     return reply.strip() if isinstance(reply, str) else reply
@@ -177,11 +177,11 @@ def _menu(question: Question, checked: list[str]) -> list[questionary.Choice]:
 
 
 def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
-    """What stands below a prompt: what is wrong, a word of help, the keys to press."""
+    """The lines below a prompt: what is wrong, some help, the keys to press."""
     if isinstance(question.default, list):
         keys = ["Up, Down: move", "Space: on or off", "Enter: done"]
     elif question.choices:
-        keys = ["Up, Down: move", "Enter: take it"]
+        keys = ["Up, Down: move", "Enter: select"]
     else:
         keys = [f"Enter: {question.default}"] if question.default else []
     keys += ["Esc: back"] if can_go_back else []
@@ -199,7 +199,7 @@ def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
 def _add_notes(application: Application[Any], notes: FormattedText) -> None:
     layout = application.layout
     for window in layout.find_all_windows():
-        window.dont_extend_height = to_filter(True)  # or the notes stand far below
+        window.dont_extend_height = to_filter(True)  # otherwise the notes are far below
     below = Window(FormattedTextControl(notes), wrap_lines=True, dont_extend_height=True)
     application.layout = Layout(
         HSplit([layout.container, below], align=VerticalAlign.TOP), layout.current_window
@@ -224,12 +224,12 @@ def _add_keys(application: Application[Any], question: Question, can_go_back: bo
     own = application.key_bindings
     application.key_bindings = merge_key_bindings([*([own] if own else []), keys])
     application.ttimeoutlen = (
-        0.1  # seconds until Escape alone is no longer the start of another key
+        0.1  # seconds until Escape is no longer taken for the start of another key
     )
 
 
 def _label(question: Question) -> str:
-    """The key in brackets, on its own line where it would be broken at the end of one."""
+    """The key in parentheses, on a line of its own if it does not fit."""
     if not question.key or question.key == FINER:
         return ""
     names = "features.NAME.enabled" if question.key == FEATURES else question.key
@@ -242,7 +242,7 @@ def _label(question: Question) -> str:
 
 
 def _print_reply(question: Question, answers: Answers) -> int:
-    """Leave a line of a question on the screen. Returns how many it takes there."""
+    """Leave the question and its reply on the screen. Returns how many lines they take."""
     if question.key == FEATURES:
         value = ", ".join(
             c.value for c, on in zip(question.choices, answers.values(), strict=True) if on
@@ -279,9 +279,9 @@ def _print_summary(interview: Interview) -> int:
 
 
 def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None = None) -> Table:
-    """A row for each table of scaffold.toml, in which stands out what is not the default.
+    """A row for each table of scaffold.toml; what differs from the default is highlighted.
 
-    In an update, it is what changes that stands out, with what it was.
+    In an update, what changes is highlighted, with its previous value.
     """
     usual = previous or resolve(catalog, {"project.task": answers["project.task"]})
     chosen = [
@@ -324,12 +324,12 @@ def _summary_cell(option: Option, answers: Answers, usual: Answers, is_update: b
 
 
 def _columns() -> int:
-    """The width of the terminal itself, which the variable COLUMNS may contradict."""
+    """The width of the terminal itself: the variable COLUMNS may say something else."""
     return get_app_session().output.get_size().columns
 
 
 def _erase(lines: int) -> None:
-    """Take back the last lines of the screen."""
+    """Erase the last lines of the screen."""
     output = get_app_session().output
     output.cursor_up(lines)
     output.erase_down()

@@ -1,4 +1,4 @@
-"""Answers that a command is given: typed options, settings, a file of Accelerate."""
+"""Answers given to a command: options, settings, an Accelerate file."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from scaffold.answers.schema import Answers, check, find_option, parse_setting
 
 
 def typed_answers(catalog: Catalog, settings: list[str], typed: Mapping[str, Value]) -> Answers:
-    """Those of the command line: typed options, then settings. Raises AnswerError."""
+    """The answers on the command line: options, then settings. Raises AnswerError."""
     answers = {key: check(find_option(catalog, key), value) for key, value in typed.items()}
     return answers | dict(parse_setting(catalog, setting) for setting in settings)
 
@@ -15,7 +15,7 @@ def typed_answers(catalog: Catalog, settings: list[str], typed: Mapping[str, Val
 def hardware_answers(
     catalog: Catalog, accelerate_config: str | None, under: Answers, over: Answers
 ) -> Answers:
-    """Those in a file of Accelerate, if one is named. Raises ScaffoldError."""
+    """The answers in an Accelerate file, if there is one. Raises ScaffoldError."""
     if accelerate_config is None:
         return {}
     from scaffold.answers.accelerate_import import read_accelerate_config

@@ -1,4 +1,4 @@
-"""What hardware answers mean for each other: what follows from them, and what can't work."""
+"""How hardware answers depend on each other: what follows from them, and what can't work."""
 
 from collections.abc import Collection, Iterator, Mapping
 from math import prod
@@ -14,13 +14,14 @@ SHARDING = "hardware.sharding"
 PRECISION = "hardware.mixed_precision"
 LAUNCHER = "hardware.launcher"
 LAYERS = "fsdp.transformer_layer_cls_to_wrap"
-KNOWN_LAYERS = ("language_model", "seq2seq", "text_classification")  # tasks whose model names them
+# tasks whose model names its layers
+KNOWN_LAYERS = ("language_model", "seq2seq", "text_classification")
 SHARDS = "parallelism.dp_shard_size"
 SIZES = ("dp_replicate_size", "dp_shard_size", "tp_size", "cp_size")
 
 
 def complete(answers: dict[str, Value], given: Collection[str]) -> None:
-    """Fill in what follows from the given answers, named by their keys.
+    """Fill in what follows from the given answers; `given` are their keys.
 
     Raises AnswerError for a combination that can't work.
     """
@@ -40,22 +41,22 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
 
 
 def on_tpu_cluster(answers: Mapping[str, Value]) -> bool:
-    """Whether several machines of one TPU train, which train.sh starts."""
+    """Whether train.sh starts training on several machines of one TPU."""
     return answers[KIND] == "XLA" and bool(answers["tpu.tpu_use_cluster"])
 
 
 def _grid(answers: dict[str, Value]) -> int:
-    """The smallest number of processes that has all directions of the answers."""
+    """The smallest number of processes that fits the parallelism in the answers."""
     if not answers["parallelism.enabled"]:
         return 1
     copies, shards, layers, texts = (int(answers[f"parallelism.{name}"]) for name in SIZES)
     if shards == texts == 1 and max(copies, layers) > 1:
-        shards = 2  # both need a split model
+        shards = 2  # both need a sharded model
     return copies * shards * layers * texts
 
 
 def _kind(answers: dict[str, Value], given: Collection[str]) -> Value:
-    """The distributed type that the other answers ask for."""
+    """The distributed type that follows from the other answers."""
     kind, processes = answers[KIND], int(answers[PROCESSES])
     several = processes > 1 or (PROCESSES not in given and kind != "NO")
     if PROCESSES not in given and not answers[CPU]:
@@ -84,20 +85,20 @@ def _device_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if kind == "NO" and processes != 1:
         yield PROCESSES, f"{processes} processes need {KIND}=MULTI_GPU or MULTI_CPU, not NO."
     if kind == "MULTI_CPU" and not cpu:
-        yield CPU, f"false contradicts {KIND}=MULTI_CPU."
+        yield CPU, f"must be true with {KIND}=MULTI_CPU."
     if kind not in ("NO", "MULTI_CPU") and cpu:
-        yield CPU, f"true contradicts {KIND}={kind}: take MULTI_CPU instead."
+        yield CPU, f"must be false with {KIND}={kind}: use {KIND}=MULTI_CPU."
     if on_tpu_cluster(answers):
         if answers["tpu.tpu_vm"]:
             yield (
                 "tpu.tpu_vm",
-                "torch_xla 2.9 connects the machines of one TPU alone, and others would each train "
-                "for themselves: name that TPU in tpu.tpu_name, and leave this empty.",
+                "torch_xla 2.9 connects only the machines of one TPU; others would train on their "
+                "own: name the TPU in tpu.tpu_name and leave this empty.",
             )
         if answers[LAUNCHER] == "notebook":
-            yield LAUNCHER, "a notebook starts the TPU cores of one machine: take accelerate."
+            yield LAUNCHER, "a notebook starts the TPU cores of one machine only: use accelerate."
     if kind == "XLA" and answers["hardware.dynamo_backend"] != "no":
-        yield "hardware.dynamo_backend", "has no effect on TPUs: XLA compiles by itself."
+        yield "hardware.dynamo_backend", "has no effect on TPUs, where XLA always compiles: use no."
 
 
 def _machine_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
@@ -108,10 +109,10 @@ def _machine_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield (
             PROCESSES,
             f"{processes} processes can't be shared equally by {machines} machines: "
-            f"it takes a multiple of {machines}.",
+            f"use a multiple of {machines}.",
         )
     if int(answers["hardware.machine_rank"]) >= machines > 1:
-        yield "hardware.machine_rank", f"it takes 0 to {machines - 1}: machines count from 0."
+        yield "hardware.machine_rank", f"machines are numbered from 0: use 0 to {machines - 1}."
 
 
 def _precision_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
@@ -120,17 +121,17 @@ def _precision_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield (
             PRECISION,
             "'fp16' has no effect on the CPU, where Accelerate computes in 32 bits: "
-            "take bf16 or no.",
+            "use bf16 or no.",
         )
     if precision == "fp8" and answers[CPU]:
-        yield PRECISION, "'fp8' needs a GPU that has it: take bf16 or no."
+        yield PRECISION, "'fp8' needs a GPU that supports it: use bf16 or no."
     if precision == "fp8" and answers[KIND] not in ("NO", "MULTI_GPU", "MULTI_HPU"):
         yield PRECISION, f"'fp8' needs NVIDIA or Gaudi devices, not {KIND}={answers[KIND]}."
     if precision != "no" and answers[KIND] == "XLA":
-        yield PRECISION, "Accelerate sets no precision on TPUs: it takes no."
+        yield PRECISION, "Accelerate does not set the precision on TPUs: use no."
     msamp = precision == "fp8" and answers["fp8.backend"] == "msamp"
     if msamp and answers[SHARDING] != "none":
-        yield "fp8.backend", "MS-AMP can't go with a model that is split: take ao or te."
+        yield "fp8.backend", "MS-AMP does not work with a sharded model: use ao or te."
 
 
 def _sharding_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
@@ -138,7 +139,7 @@ def _sharding_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if kind in ("XLA", "MULTI_NEURON"):
         yield SHARDING, f"{sharding} does not run on {KIND}={kind}."
     if sharding == "fsdp" and kind == "NO":
-        yield SHARDING, f"fsdp splits a model among several devices: take {KIND}=MULTI_GPU."
+        yield SHARDING, f"fsdp shards a model across several devices: use {KIND}=MULTI_GPU."
     if sharding == "fsdp":
         yield from _fsdp_faults(answers)
         yield from _normalisation_faults(answers)
@@ -153,53 +154,53 @@ def _fsdp_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if answers["fsdp.version"] == 2 and policy == "SIZE_BASED_WRAP":
         yield (
             "fsdp.auto_wrap_policy",
-            "SIZE_BASED_WRAP cuts a model at its lists of layers, too, which version 2 can't do: "
-            f"take TRANSFORMER_BASED_WRAP, and name classes in {LAYERS}.",
+            "SIZE_BASED_WRAP also wraps lists of layers, which FSDP 2 can't do: "
+            f"use TRANSFORMER_BASED_WRAP and name the layer classes in {LAYERS}.",
         )
     if answers["fsdp.version"] == 1 and not answers["fsdp.use_orig_params"]:
         yield (
             "fsdp.use_orig_params",
-            "with false the weights of a prepared model are others than those that the optimizer "
-            "got, which would train nothing: it takes true.",
+            "with false, the optimizer does not have the weights of the prepared model and would "
+            "train nothing: use true.",
         )
     if policy == "SIZE_BASED_WRAP" and answers["project.task"] == "language_model":
         yield (
             "fsdp.auto_wrap_policy",
-            "SIZE_BASED_WRAP gives the embedding a unit of its own, but its weights are used again "
-            "for the logits: take TRANSFORMER_BASED_WRAP.",
+            "SIZE_BASED_WRAP wraps the embedding on its own, but the logits use its weights too: "
+            "use TRANSFORMER_BASED_WRAP.",
         )
     named = classes or answers["project.task"] in KNOWN_LAYERS
     if answers["fsdp.activation_checkpointing"] and policy != "TRANSFORMER_BASED_WRAP":
         yield (
             "fsdp.activation_checkpointing",
-            "it goes by layers: take fsdp.auto_wrap_policy=TRANSFORMER_BASED_WRAP.",
+            "it works layer by layer: use fsdp.auto_wrap_policy=TRANSFORMER_BASED_WRAP.",
         )
     elif answers["fsdp.activation_checkpointing"] and not named:
         yield (
             "fsdp.activation_checkpointing",
-            f"it goes by layers, and this task knows none: name their classes in {LAYERS}.",
+            f"it works layer by layer: name the classes of the model's layers in {LAYERS}.",
         )
     if answers["fsdp.offload_params"] and answers[LAUNCHER] != "accelerate":
         yield (
             "fsdp.offload_params",
-            "what waits in the CPU's memory is exchanged by gloo, which Accelerate starts only "
-            f"under accelerate launch: take {LAUNCHER}=accelerate.",
+            "offloading to the CPU needs the gloo backend, which Accelerate starts only under "
+            f"accelerate launch: use {LAUNCHER}=accelerate.",
         )
     if answers["training.optimizer"] == "adafactor":
         yield (
             "training.optimizer",
-            "PyTorch's adafactor can't take the norms of weights that are split: take another.",
+            "PyTorch's adafactor can't compute norms of sharded weights: use another optimizer.",
         )
     if answers["training.optimizer"] == "schedule_free":
         yield (
             "training.optimizer",
-            "a run of a split model with schedule_free does not resume exactly: take another.",
+            "a sharded run with schedule_free does not resume exactly: use another optimizer.",
         )
     clipping = answers["features.clipping.enabled"] and answers["features.clipping.kind"]
     if clipping == "value":
         yield (
             "features.clipping.kind",
-            "Accelerate clips no single values of a model that is split: take norm or adaptive.",
+            "Accelerate can't clip single values of a sharded model: use norm or adaptive.",
         )
 
 
@@ -209,27 +210,22 @@ def _deepspeed_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if stage == 3 and not file and gpt:
         yield (
             "deepspeed.zero_stage",
-            "in stage 3 DeepSpeed trains this model, but can't resume it: take 1 or 2, or "
-            f"{SHARDING}=fsdp, which splits the weights, too.",
+            "DeepSpeed stage 3 trains this model but can't resume it: use 1 or 2, or "
+            f"{SHARDING}=fsdp, which also shards the weights.",
         )
     if stage == 3 and not file and not answers["deepspeed.zero3_save_16bit_model"]:
         yield (
             "deepspeed.zero3_save_16bit_model",
-            "without it the final weights can't be put together in stage 3: it takes true.",
+            "without it, the final weights can't be gathered in stage 3: use true.",
         )
     if answers["training.optimizer"] in ("adafactor", "schedule_free"):
         yield (
             "training.optimizer",
             f"{answers['training.optimizer']} needs the shapes of weights or a way to swap them, "
-            "which DeepSpeed's optimizer has not: take adamw, adam, sgd or lion.",
+            "which DeepSpeed's optimizer does not offer: use adamw, adam, sgd or lion.",
         )
     if answers["features.clipping.enabled"] and answers["features.clipping.kind"] != "norm":
-        yield "features.clipping.kind", "DeepSpeed clips by the norm alone: take norm."
-    elif answers["features.clipping.enabled"] and answers["features.clipping.log_norm"]:
-        yield (
-            "features.clipping.log_norm",
-            "DeepSpeed knows the norm only after the update: it takes false.",
-        )
+        yield "features.clipping.kind", "DeepSpeed only clips by norm: use norm."
 
 
 def _normalisation_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
@@ -238,8 +234,8 @@ def _normalisation_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]
     if backbone and not answers["features.sync_batch_norm.enabled"]:
         yield (
             SHARDING,
-            "with fsdp each process keeps its own statistics of BatchNorm, and evaluates another "
-            "model: turn features.sync_batch_norm on, which makes them the same.",
+            "with fsdp, each process keeps its own BatchNorm statistics and evaluates a different "
+            "model: turn on features.sync_batch_norm, which synchronizes them.",
         )
 
 
@@ -248,14 +244,14 @@ def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if texts > 1 and answers[KIND] != "MULTI_GPU":
         yield (
             "parallelism.cp_size",
-            "PyTorch's attention over several devices knows the kernels of NVIDIA and AMD alone: "
-            f"it takes 1 with {KIND}={answers[KIND]}.",
+            "PyTorch's attention across several devices only works on NVIDIA and AMD GPUs: "
+            f"use 1 with {KIND}={answers[KIND]}.",
         )
     if layers > 1 and answers["fsdp.cpu_ram_efficient_loading"]:
         yield (
             "fsdp.cpu_ram_efficient_loading",
-            "each group that shares layers gets the weights from its first process, which must "
-            "have loaded them: it takes false.",
+            "with tensor parallelism, each group gets its weights from its first process, which "
+            "must have loaded them: use false.",
         )
     sizes = copies, shards, layers, texts
     if prod(sizes) != answers[PROCESSES]:
@@ -263,21 +259,21 @@ def _parallelism_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield (
             SHARDS,
             f"{product} is {prod(sizes)}, but {PROCESSES} is {answers[PROCESSES]}: "
-            "the product must be the number of processes.",
+            "the product must equal the number of processes.",
         )
     elif shards == texts == 1 < layers:
         yield (
             SHARDS,
-            "beside shared layers, Accelerate has FSDP split the model, too: take 2 or more, "
+            "with tensor parallelism, Accelerate needs FSDP to shard the model too: use 2 or more, "
             f"and {PROCESSES}={2 * prod(sizes)}.",
         )
     elif shards == texts == 1:
-        yield SHARDS, "copies that are not split need no FSDP: take hardware.sharding=none."
+        yield SHARDS, "replicas that are not sharded don't need FSDP: use hardware.sharding=none."
     elif shards == 1 and copies > 1:
         yield (
             SHARDS,
-            "Accelerate makes no copies of a model whose only parts are those of its texts: it "
-            "takes 2 or more, or parallelism.dp_replicate_size=1.",
+            "Accelerate does not combine replicas with context parallelism alone: use 2 or more, "
+            "or parallelism.dp_replicate_size=1.",
         )
 
 
@@ -286,17 +282,17 @@ def _launcher_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
     if launcher == "sagemaker" and (kind != "NO" or answers[CPU]):
         yield (
             LAUNCHER,
-            f"sagemaker brings its own machines: take {KIND}=NO, and say in "
-            "sagemaker.distributed_type whether there are several processes.",
+            f"sagemaker starts its own machines: use {KIND}=NO, and set "
+            "sagemaker.distributed_type for several processes.",
         )
     if launcher == "sagemaker" and answers[PRECISION] == "fp8":
-        yield PRECISION, "Accelerate starts no fp8 on SageMaker: take bf16, fp16 or no."
+        yield PRECISION, "Accelerate can't start fp8 on SageMaker: use bf16, fp16 or no."
     clusters = ("slurm", "trainjob", "pytorchjob", "sagemaker")
     if launcher in clusters and answers["hardware.gpu_ids"] != "all":
-        yield "hardware.gpu_ids", f"the cluster chooses the devices with {launcher}: it takes all."
+        yield "hardware.gpu_ids", f"with {launcher}, the cluster chooses the devices: use all."
     if kind == "XLA" and launcher not in ("accelerate", "notebook"):
-        yield LAUNCHER, f"{launcher} does not start TPU cores: take accelerate or notebook."
+        yield LAUNCHER, f"{launcher} can't start TPU cores: use accelerate or notebook."
     if launcher == "notebook" and int(answers[MACHINES]) > 1:
-        yield LAUNCHER, "a notebook starts the processes of one machine: take torchrun or slurm."
+        yield LAUNCHER, "a notebook only starts processes on one machine: use torchrun or slurm."
     if answers["hardware.mpirun_hostfile"] and kind == "MULTI_CPU" and launcher != "accelerate":
-        yield LAUNCHER, "mpirun is started by accelerate: take accelerate, or no host file."
+        yield LAUNCHER, "only accelerate starts mpirun: use accelerate, or no host file."

@@ -1,7 +1,7 @@
-"""Which questions are open for the answers so far, and what they say: no terminal, no disk.
+"""Which questions are open and what they say: no terminal, no disk.
 
-Which questions there are follows from the answers so far, and is worked out again after each one.
-Going back takes back the last reply, so that no answer outlives the question it belongs to.
+The questions depend on the answers so far, and are worked out again after each answer. Going back
+removes the last reply, so that no answer outlives its question.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -24,9 +24,12 @@ from scaffold.answers.schema import (
 )
 from scaffold.errors import AnswerError
 
-FEATURES, FINER = "features", "finer"  # the keys of the two questions about no single setting
+FEATURES, FINER = (
+    "features",
+    "finer",
+)  # the keys of the two questions that are not about a single setting
 
-Typed = str | list[str]  # a list from a menu with boxes
+Typed = str | list[str]  # a list from a menu with checkboxes
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,9 @@ class Question:
     default: Typed
     parse: Callable[[Any], Answers]  # raises AnswerError
     choices: tuple[Choice, ...] = ()  # those that are left
-    ruled_out: Mapping[str, str] = field(default_factory=dict)  # further choices, and why not
+    ruled_out: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the other choices, and why they are not allowed
     help: str = ""
     accelerate_key: str = ""  # where Accelerate calls it by another name
 
@@ -49,16 +54,16 @@ class Interview:
 
     catalog: Catalog
     given: Answers
-    remembered: Answers  # offered in place of defaults: what was answered before going back
+    remembered: Answers  # offered instead of defaults: answers from before going back
     replies: dict[str, Answers] = field(default_factory=dict)  # by question, in their order
-    previous: Answers | None = None  # of the project that is updated; None: it is a new one
+    previous: Answers | None = None  # of the project to update; None for a new one
     kept: Answers = field(default_factory=dict)  # of what is offered, what stays unless it is asked
 
     def asked(self) -> Answers:
         return {key: v for reply in self.replies.values() for key, v in reply.items()}
 
     def resolve(self, more: Mapping[str, Value] | None = None) -> Answers:
-        """All answers as they stand, with defaults. Raises AnswerError if `more` can't be."""
+        """All answers so far, with defaults. Raises AnswerError if `more` is not allowed."""
         answers = {**self.given, **self.asked(), **(more or {})}
         answers.pop(FINER, None)
         resolved = resolve(self.catalog, answers)
@@ -71,12 +76,12 @@ class Interview:
         return resolve(self.catalog, {**kept, **answers}) if kept else resolved
 
     def next_question(self) -> Question | None:
-        """The first question that is open and has no reply yet, None after the last one."""
+        """The first question without a reply, None after the last one."""
         key = next((key for key in open_questions(self) if key not in self.replies), "")
         return make_question(self, key) if key else None
 
     def parse(self, question: Question, typed: Typed) -> Answers:
-        """The answers that a reply stands for. Raises AnswerError if they can't be."""
+        """The answers in a reply. Raises AnswerError if they are not allowed."""
         answers = question.parse(typed)
         self.resolve(answers)
         return answers
@@ -85,14 +90,14 @@ class Interview:
         """Note what `parse` returned."""
         defaults = {FINER: False, **self.resolve()}
         for key, value in answers.items():
-            # a default that was accepted is left out: it may follow from answers that change
+            # an accepted default is left out: it may depend on answers that change
             self.remembered.pop(key, None)
             if value != defaults[key]:
                 self.remembered[key] = value
         self.replies[question.key] = answers
 
     def take_back(self) -> str:
-        """Open the last question again. Returns its key."""
+        """Reopen the last question. Returns its key."""
         key, _ = self.replies.popitem()
         return key
 
@@ -106,11 +111,10 @@ def begin(
 ) -> Interview:
     """An interview that asks for what is not given.
 
-    A new project is offered the name of its folder. The `previous` answers are those of a project
-    that is to be updated: they are offered in place of defaults, and stay where nothing is asked.
-    So are those of the given ones that were `imported` from a file of Accelerate and that only some
-    launchers need, if the launcher is yet to be chosen. Raises AnswerError for given answers that
-    are not allowed.
+    A new project is offered the name of its folder. `previous` are the answers of the project to
+    update: they are offered instead of defaults, and stay where nothing is asked. The same holds
+    for answers `imported` from an Accelerate file that only some launchers need, if the launcher is
+    not chosen yet. Raises AnswerError for given answers that are not allowed.
     """
     options = schema(catalog)
     offered = {key: given[key] for key in imported if hardware.LAUNCHER in options[key].when}
@@ -130,7 +134,7 @@ def begin(
 
 
 def _name_after(catalog: Catalog, folder_name: str) -> Answers:
-    """The folder's name as the project's, if it can be."""
+    """The folder's name as the project's, if it is allowed."""
     try:
         return {"project.name": check(schema(catalog)["project.name"], folder_name)}
     except AnswerError:
@@ -138,7 +142,7 @@ def _name_after(catalog: Catalog, folder_name: str) -> Answers:
 
 
 def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
-    """The previous answers that had an effect, but those that follow from the name alone."""
+    """The previous answers that had an effect, except those that follow from the name alone."""
     options = schema(catalog)
     allowed: Answers = {}
     for key, option in options.items():
@@ -159,7 +163,7 @@ def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
 
 
 def open_questions(interview: Interview) -> Iterator[str]:
-    """The keys of the questions that the answers so far leave, answered or not, in order."""
+    """The keys of the questions to ask given the answers so far, answered or not, in order."""
     options = _options_to_ask(interview)
     coarse = [option.key for option in options if not option.finer]
     finer = [option.key for option in options if option.finer]
@@ -200,7 +204,7 @@ def _features_to_ask(interview: Interview) -> list[Component]:
 
 
 def _is_open(interview: Interview, option: Option, answers: Mapping[str, Value]) -> bool:
-    """Whether the other answers leave more than one value."""
+    """Whether the other answers allow more than one value."""
     if option.key == "hardware.num_processes":
         return answers["hardware.distributed_type"] != "NO"
     if option.type in ("bool", "choice"):
@@ -213,7 +217,7 @@ def _choices(option: Option) -> tuple[Choice, ...]:
 
 
 def _rule_out(interview: Interview, option: Option) -> dict[str, str]:
-    """The choices that can't stand beside the answers so far, and why."""
+    """The choices that the answers so far rule out, and why."""
     reasons = {}
     for choice in _choices(option):
         try:
@@ -233,7 +237,7 @@ def make_question(interview: Interview, key: str) -> Question:
     if key == FINER:
         finer = [option.key for option in _options_to_ask(interview) if option.finer]
         tables = dict.fromkeys(key.split(".")[-2] for key in finer)
-        keep = "keep their defaults" if interview.previous is None else "keep them as they are"
+        keep = "keep the defaults" if interview.previous is None else "keep them as they are"
         return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
     option = schema(interview.catalog)[key]
     ruled_out = _rule_out(interview, option)
@@ -268,7 +272,7 @@ def _feature_question(features: list[Component], defaults: Answers) -> Question:
 def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
     return Question(
         key=FINER,
-        text="Go through the finer settings?",
+        text="Go through the advanced settings?",
         default=as_shown(default),
         parse=lambda typed: {FINER: typed == "yes"},
         choices=(Choice("no", keep), Choice("yes", f"of {', '.join(tables)}")),
@@ -276,7 +280,7 @@ def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
 
 
 def as_shown(value: Value) -> str:
-    """A value as it is typed and told."""
+    """A value as the user types and sees it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)

@@ -1,6 +1,6 @@
 """Recipes: answers that belong together, by name, as `scaffold new --recipe NAME` takes them.
 
-A recipe is `templates/recipes/NAME.toml`: the tables of a scaffold.toml below a title and a help.
+A recipe is `templates/recipes/NAME.toml`: a title, a help, and the tables of a scaffold.toml.
 """
 
 import difflib
@@ -36,7 +36,7 @@ def _read(path: Path) -> Recipe:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         return Recipe(path.stem, path, tables.pop("title"), tables.pop("help"), tables)
     except tomllib.TOMLDecodeError as error:
-        raise TemplateError(path, 1, f"is not TOML: {error}") from None
+        raise TemplateError(path, 1, f"is not valid TOML: {error}") from None
     except KeyError as error:
         raise TemplateError(path, 1, f"the field {error} is missing") from None
 
@@ -49,7 +49,11 @@ def recipe_answers(catalog: Catalog, name: str) -> Answers:
     recipes = load_recipes()
     if name not in recipes:
         near = difflib.get_close_matches(name, recipes, n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(recipes)}."
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else f"the recipes are {', '.join(recipes)}."
+        )
         raise ScaffoldError(f"there is no recipe {name!r}: {hint}")
     recipe = recipes[name]
     given: Answers = {}

@@ -1,8 +1,8 @@
-"""Puts other answers into a `scaffold.toml` that its owner has edited, with tomlkit.
+"""Puts new answers into a `scaffold.toml` that its owner has edited, with tomlkit.
 
-tomlkit keeps a text as it is, to the byte: each table is a list of rows (its `body`) with their
-comments, blank lines and indents. Rows are put into these lists, and not set as `table[key]`: that
-way a new row would come below a comment that belongs to the next header.
+tomlkit keeps a text to the byte: each table is a list of rows (its `body`) with their comments,
+blank lines and indents. New rows are inserted into these lists. `table[key] = value` would put them
+below a comment that belongs to the next header.
 """
 
 import tomllib
@@ -41,14 +41,14 @@ def rewrite_settings(
     previous: Mapping[str, Value],
     rendered: str | None = None,
 ) -> str:
-    """The owner's file with other answers in it.
+    """The owner's file with new answers in it.
 
-    `previous` are the answers of the last render, and `rendered` is the file as it was then, if it
-    is known. A file that nobody has edited becomes what `write_settings` writes. In any other,
-    values change in their rows, and missing rows are added to their tables. Rows without an effect
-    go; one with a comment of its owner stays where it does no harm, or else as a comment.
+    `previous` are the answers of the last render, and `rendered` is the file as it was then, if
+    known. An unedited file becomes what `write_settings` writes. In any other, values change in
+    their rows, and missing rows are added to their tables. Rows without an effect are removed; a
+    row that its owner commented on stays if it does no harm, and otherwise becomes a comment.
 
-    Raises ScaffoldError if the text is not TOML.
+    Raises ScaffoldError if the text is not valid TOML.
     """
     if rendered is None:
         rendered = write_settings(catalog, {**default_answers(catalog, previous), **previous})
@@ -57,7 +57,7 @@ def rewrite_settings(
     try:
         tomllib.loads(old_text)
     except ValueError as error:
-        raise ScaffoldError(f"scaffold.toml: is not TOML: {error}.") from None
+        raise ScaffoldError(f"scaffold.toml: is not valid TOML: {error}.") from None
 
     try:
         text = _Rewrite(catalog, old_text, write_settings(catalog, answers), rendered).text()
@@ -65,14 +65,14 @@ def rewrite_settings(
         text = ""
     if not _holds(catalog, text, answers):
         raise ScaffoldError(
-            "scaffold.toml: can't be rewritten. Write its settings as rows of tables, such as "
-            "[training], and leave no key out of them."
+            "scaffold.toml: can't be updated. Write each setting on a line of its own below the "
+            "header of its table, such as [training], and leave none out."
         )
     return text
 
 
 def _holds(catalog: Catalog, text: str, answers: Mapping[str, Value]) -> bool:
-    """Whether a text has each answer with an effect, or leaves out a feature that is off."""
+    """Whether a text has each answer that has an effect; a feature that is off may be missing."""
     options = schema(catalog)
     try:
         data = tomllib.loads(text)
@@ -94,7 +94,7 @@ def _is_left_out(catalog: Catalog, data: Mapping[str, Any], key: str) -> bool:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a row or a header is: `body[at]`. `section` are the rows below the last header."""
+    """The place of a row or a header: `body[at]`. `section` are the rows below the last header."""
 
     key: Key
     item: Item
@@ -121,7 +121,7 @@ def _places_in(body: Body, section: Body, path: Path) -> Iterator[tuple[Path, _P
 
 
 class _Rewrite:
-    """Puts answers into an owner's text: those of `new`, which was written for them alone.
+    """Puts the answers of `new`, a freshly written file, into the owner's text.
 
     `rendered` is the text as it was before its owner edited it.
     """
@@ -144,12 +144,12 @@ class _Rewrite:
     def text(self) -> str:
         """The owner's text with the answers in it."""
         bare = self.old.rstrip("\r\n")
-        # the last table ends with a blank line, as others do
+        # the last table ends with a blank line, like the others
         document = tomlkit.parse(bare + 2 * self.newline)
         document.body[:] = self._rows(document.body, (), "")
-        document = tomlkit.parse(document.as_string())  # tables that went have left white space
+        document = tomlkit.parse(document.as_string())  # removed tables have left white space
         missing = [table for table in self.tables if not self._add_rows(document, table)]
-        sections = {}  # of each table, where its last row is
+        sections = {}  # the place of each table's last row
         for path, place in _places(document).items():
             sections[path[:1]] = sections[path[:2]] = place.section
         for table in reversed(missing):  # each goes above those that come later
@@ -158,10 +158,10 @@ class _Rewrite:
             _insert_table(self.new[table], section, section is document.body, self.newline)
         return document.as_string().rstrip("\r\n") + self.old[len(bare) :]
 
-    # rows that are there
+    # existing rows
 
     def _rows(self, body: Body, path: Path, prefix: str) -> Body:
-        """The rows with the answers in them, or as comments where their owner has written one.
+        """The rows with the new answers; a dropped row becomes a comment if its owner wrote one.
 
         `prefix` is what their keys begin with in the text, such as `ema.`.
         """
@@ -183,7 +183,7 @@ class _Rewrite:
         return rows
 
     def _table(self, path: Path, key: Key, table: Table) -> Body:
-        """The table, or the comments that are left. An empty one would turn its feature on."""
+        """The table, or the comments that are left: an empty table would turn its feature on."""
         below = table.value.body
         is_header = not table.is_super_table()
         is_needed = is_header and path in {*self.tables, FEATURES}
@@ -196,7 +196,7 @@ class _Rewrite:
         return [(None, tomlkit.ws(text))] if text.strip() else []
 
     def _is_accepted(self, key: str, item: Item) -> bool:
-        """Whether a row without an effect can stay: of a feature that is off, or as a default."""
+        """Whether a row without an effect can stay: in a feature that is off, or as a default."""
         given = {".".join(path): place.item.unwrap() for path, place in self.rows.items()}
         try:
             option = find_option(self.catalog, key)
@@ -234,12 +234,12 @@ class _Rewrite:
         is_switch = isinstance(given, bool) and list(wanted) == ["enabled"]
         return _with_value(item, not given if is_switch else wanted)
 
-    # rows that are not
+    # missing rows
 
     def _stays_off(self, table: Path) -> bool:
-        """Whether a feature is off with no row for that, because its owner took the row out.
+        """Whether a feature is off without a row that says so, because its owner removed the row.
 
-        That is not so if it is new, or did not go with the task.
+        False if the feature is new, or did not fit the task.
         """
         switch = (*table, "enabled")
         if switch not in self.rendered or switch not in self.rows or self.rows[switch].item:
@@ -253,7 +253,7 @@ class _Rewrite:
             return True  # a row for all of it
         beside = [place for path, place in there.items() if path[: len(table)] == table]
         if not beside:
-            # a feature that its owner took out is off where there are others
+            # a feature that its owner removed is off if there are others
             has_features = any(path[:1] == FEATURES for path in there)
             return has_features and table[:1] == FEATURES and self._stays_off(table)
         before = there.get(table, beside[-1])
@@ -268,7 +268,7 @@ class _Rewrite:
 
 
 def _task(catalog: Catalog, data: Mapping[str, Any]) -> str:
-    """The task of a text, which its owner may have changed there."""
+    """The task in a text: its owner may have changed it."""
     project = data.get("project")
     task = project.get("task") if isinstance(project, dict) else None
     return str(task) if str(task) in catalog.tasks else str(schema(catalog)["project.task"].default)
@@ -296,9 +296,9 @@ def _insert_table(new: _Place, section: Body, is_first: bool, newline: str) -> N
 
 
 def _end(section: Body) -> int:
-    """The index behind the last row of a section and its comments.
+    """The index after the last row of a section and its comments.
 
-    A comment right above the next header belongs to that.
+    A comment right above the next header belongs to that header.
     """
     last = 0
     for at, (key, item) in enumerate(section, start=1):
@@ -331,7 +331,7 @@ def _as_comment(text: str, item: Item) -> Comment:
 
 
 def _inline(value: Any) -> str:
-    """A value, with spaces inside of an inline table."""
+    """A value, with spaces inside inline tables."""
     if not isinstance(value, dict):
         return toml_literal(value)
     rows = ", ".join(f"{name} = {_inline(inner)}" for name, inner in value.items())

@@ -1,8 +1,8 @@
 """The answers that a project is generated from: their keys, defaults and checks.
 
 Answers are one flat dictionary from key to value, `{"training.epochs": 20, ...}`. A feature that
-is not turned on by another setting has the key `features.NAME.enabled`; `features.NAME` alone
-stands for that key, or for the feature's choice.
+no other setting turns on has the key `features.NAME.enabled`; `features.NAME` alone is short for
+that key, or for the feature's choice.
 """
 
 import difflib
@@ -18,6 +18,8 @@ from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value, 
 from scaffold.errors import AnswerError, ScaffoldError
 
 Answers = dict[str, Value]
+
+LOOP = "project.loop"  # the key of how much of a loop is written
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -60,9 +62,9 @@ def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> b
 
 
 def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
-    """The default of each setting, beside the task and the choices that are given.
+    """The default of each setting, for the given task and choices.
 
-    Raises AnswerError for a task that there is not.
+    Raises AnswerError for an unknown task.
     """
     options = schema(catalog)
     key = "project.task"
@@ -85,9 +87,8 @@ def resolve(
 ) -> Answers:
     """All answers: the given ones, and defaults for the rest.
 
-    `fresh` names those that were given now, where others are from the last time and may follow
-    from the fresh ones. Raises AnswerError for an answer that is not allowed, alone or beside the
-    others.
+    `fresh` are the keys that were given now; the others are previous answers, which may change with
+    the fresh ones. Raises AnswerError for an answer that is not allowed, alone or with the others.
     """
     options = schema(catalog)
     answers = default_answers(catalog, given)
@@ -105,9 +106,9 @@ def resolve(
 
 
 def implied_switches(catalog: Catalog, given: Collection[str]) -> Iterator[str]:
-    """The keys of features that are on because an option of theirs is given.
+    """The keys of features that are on because one of their options is given.
 
-    Their table does the same in scaffold.toml.
+    In scaffold.toml, a feature's table does the same.
     """
     for table in dict.fromkeys(key.rpartition(".")[0] for key in given):
         feature = catalog.features.get(table.removeprefix("features."))
@@ -118,16 +119,21 @@ def implied_switches(catalog: Catalog, given: Collection[str]) -> Iterator[str]:
 
 
 def _check_features(catalog: Catalog, answers: Answers) -> None:
-    """Raises AnswerError for a feature that is on and can't be, beside the task or others."""
+    """Raises AnswerError for a feature that the task or another feature rules out."""
     task = str(answers["project.task"])
     for feature in active_features(catalog, answers):
+        if not feature.minimal and answers[LOOP] == "minimal":
+            raise AnswerError(
+                switch_key(feature),
+                f"the minimal loop has no place for it: turn it off, or set {LOOP}=complete.",
+            )
         for name in feature.needs:
             if name not in catalog.tasks[task].has:
                 tasks = [other.name for other in catalog.tasks.values() if name in other.has]
                 raise AnswerError(
                     switch_key(feature),
-                    f"needs {catalog.traits[name].help}, which {task} has not: "
-                    f"turn it off, or take {' or '.join(tasks)}.",
+                    f"needs {catalog.traits[name].help}, which {task} does not have: "
+                    f"turn it off, or use {' or '.join(tasks)}.",
                 )
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
@@ -148,7 +154,7 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
 
 
 def _check_choices(catalog: Catalog, answers: Answers) -> None:
-    """Raises AnswerError for a choice that can't be, beside the task or other choices."""
+    """Raises AnswerError for a choice that the task or another choice rules out."""
     options = schema(catalog)
     task = catalog.tasks[str(answers["project.task"])]
     for option in catalog.deciding:
@@ -157,7 +163,7 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
         choice = next(choice for choice in option.choices if choice.value == answers[option.key])
         for trait in choice.needs:
             if trait not in task.has:
-                needed = f"needs {catalog.traits[trait].help}, which {task.name} has not"
+                needed = f"needs {catalog.traits[trait].help}, which {task.name} does not have"
                 raise AnswerError(option.key, f"{choice.value} {needed}.")
         for key, values in choice.excludes.items():
             if answers[key] in values and applies(catalog, options[key], answers):
@@ -169,14 +175,14 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
 def chosen(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[Choice]:
-    """What is chosen of a component's choices that have an effect."""
+    """The choices of a component that are made and have an effect."""
     for option in component.options:
         if applies(catalog, option, answers):
             yield from (choice for choice in option.choices if choice.value == answers[option.key])
 
 
 def task_values(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any]:
-    """What templates may read of the task, with what its choices have otherwise."""
+    """What templates may read about the task, including what its choices change."""
     task = catalog.tasks[str(answers["project.task"])]
     values = {"metrics": task.metrics, **task.values}
     for choice in chosen(catalog, task, answers):
@@ -187,7 +193,7 @@ def task_values(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any
 def monitored(
     catalog: Catalog, feature: Component, answers: Mapping[str, Value]
 ) -> tuple[str, bool]:
-    """The logged value that a feature looks at, and whether more of it is better.
+    """The logged value that a feature monitors, and whether higher is better.
 
     Raises AnswerError for a value that is not logged, or whose direction is not known.
     """
@@ -202,7 +208,7 @@ def monitored(
         logged.append("train_loss")
     if name not in logged:
         allowed = ", ".join(dict.fromkeys(logged))
-        raise AnswerError(f"{table}.monitor", f"{name!r} is not logged: it takes one of {allowed}.")
+        raise AnswerError(f"{table}.monitor", f"{name!r} is not logged: choose from {allowed}.")
     mode = answers[f"{table}.mode"]
     if mode != "auto":
         return name, mode == "max"
@@ -211,47 +217,47 @@ def monitored(
     if name.endswith("_loss"):
         return name, False
     raise AnswerError(
-        f"{table}.mode", f"whether more {name} is better can't be told: it takes min or max."
+        f"{table}.mode", f"it is not known whether a higher {name} is better: use min or max."
     )
 
 
 def _check_effect(catalog: Catalog, option: Option, answers: Answers) -> None:
-    """Raises AnswerError for a setting that was given and has no effect beside the others."""
+    """Raises AnswerError for a given setting that has no effect with the others."""
     if option.task and option.task != answers["project.task"]:
         raise AnswerError(option.key, f"has an effect only with project.task={option.task}.")
     if option.feature and not is_on(catalog.features[option.feature], answers):
-        return  # it is kept for when the feature is turned on
+        return  # kept in case the feature is turned on
     if answers[option.key] == option.default:
-        return  # a row of a file that was written beside other answers
+        return  # a row of a file that was written with other answers
     for key, condition in option.when.items():
         if not condition.holds(answers[key]):
             raise AnswerError(option.key, f"has an effect only with {key}{condition}.")
 
 
 def check(option: Option, value: object) -> Value:
-    """The value as the option's type. Raises AnswerError if it is not allowed."""
+    """The value in the option's type. Raises AnswerError if it is not allowed."""
     shown = f"{value!r} is not allowed"
     if option.type == "bool":
         if isinstance(value, bool):
             return value
-        raise AnswerError(option.key, f"{shown}: it takes true or false.")
+        raise AnswerError(option.key, f"{shown}: use true or false.")
     if option.type in ("int", "float"):
         return _number(option, value)
     if not isinstance(value, str):
-        raise AnswerError(option.key, f"{shown}: it takes text.")
+        raise AnswerError(option.key, f"{shown}: use text in quotes.")
     if option.type == "choice":
         values = [choice.value for choice in option.choices]
         if value in option.refused:
             raise AnswerError(
-                option.key, f"{value} {option.refused[value]}: it takes {', '.join(values)}."
+                option.key, f"{value} {option.refused[value]}: choose from {', '.join(values)}."
             )
         if value not in values:
-            raise AnswerError(option.key, f"{shown}: it takes {', '.join(values)}.")
+            raise AnswerError(option.key, f"{shown}: choose from {', '.join(values)}.")
         return value
-    if not value.isprintable():  # neither a file nor a log line stays whole with these
-        raise AnswerError(option.key, f"{shown}: it takes one line of printable text.")
+    if not value.isprintable():  # other characters would break a file or a log line
+        raise AnswerError(option.key, f"{shown}: use one line of printable text.")
     if option.pattern and not re.fullmatch(option.pattern, value):
-        raise AnswerError(option.key, f"{shown}: it takes {option.allowed}.")
+        raise AnswerError(option.key, f"{shown}: use {option.allowed}.")
     return value
 
 
@@ -267,7 +273,7 @@ def _number(option: Option, value: object) -> Value:
         )
         if bound is not None
     ]
-    allowed = f"it takes {', '.join([kind, ' and '.join(bounds)]) if bounds else kind}."
+    allowed = f"use {', '.join([kind, ' and '.join(bounds)]) if bounds else kind}."
     wrong_type = isinstance(value, bool) or not isinstance(value, (int, float))
     if wrong_type or (option.type == "int" and not isinstance(value, int)):
         raise AnswerError(option.key, f"{value!r} is not allowed: {allowed}")
@@ -289,7 +295,7 @@ def _number(option: Option, value: object) -> Value:
 
 
 def parse_text(option: Option, text: str) -> Value:
-    """The value that a person typed. Raises AnswerError if it is not allowed."""
+    """The value that a user typed. Raises AnswerError if it is not allowed."""
     value: object = text
     if option.type == "bool":
         value = _BOOLEANS.get(text.lower(), text)
@@ -314,7 +320,7 @@ def parse_setting(catalog: Catalog, setting: str) -> tuple[str, Value]:
 
 
 def _short_key(feature: Component, text: str) -> str:
-    """The key that `features.NAME` stands for, with this value."""
+    """The key that `features.NAME` is short for, with this value."""
     if feature.switch:
         raise AnswerError(
             f"features.{feature.name}",
@@ -326,7 +332,7 @@ def _short_key(feature: Component, text: str) -> str:
 
 
 def find_option(catalog: Catalog, key: str) -> Option:
-    """The setting of a key. Raises AnswerError that names similar keys."""
+    """The setting with this key. Raises AnswerError that suggests similar keys."""
     options = schema(catalog)
     if key in options:
         return options[key]
@@ -336,27 +342,31 @@ def find_option(catalog: Catalog, key: str) -> Option:
 
 
 def find_feature(catalog: Catalog, name: str) -> Component:
-    """Raises ScaffoldError that names similar features."""
+    """The feature with this name. Raises ScaffoldError that suggests similar names."""
     name = name.removeprefix("features.")
     if name in catalog.features:
         return catalog.features[name]
     near = difflib.get_close_matches(name, catalog.features, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(catalog.features)}."
+    hint = (
+        f"did you mean {near[0]}?" if near else f"the features are {', '.join(catalog.features)}."
+    )
     raise ScaffoldError(f"there is no feature {name!r}: {hint}")
 
 
-def read_answers(catalog: Catalog, path: Path, obsolete: Collection[str] = ()) -> Answers:
-    """The answers in a TOML file. Where it has a table `features`, features not in it are off.
+def read_answers(
+    catalog: Catalog, path: Path, obsolete: Collection[str] = (), text: str | None = None
+) -> Answers:
+    """The answers in a TOML file. If it has a table `features`, features not in it are off.
 
-    `obsolete` are keys that are passed over if there are no such settings any more. Raises
-    ScaffoldError if the file can't be read, AnswerError for a key or value that is wrong.
+    `obsolete` are keys that are ignored if these settings no longer exist. Raises ScaffoldError if
+    the file can't be read, or if a key or value is wrong.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
     except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits
-        raise ScaffoldError(f"{path}: is not TOML: {error}.") from None
+        raise ScaffoldError(f"{path}: is not valid TOML: {error}.") from None
     given: Answers = {}
     options = schema(catalog)
     try:
@@ -376,7 +386,9 @@ def read_answers(catalog: Catalog, path: Path, obsolete: Collection[str] = ()) -
 def flatten(catalog: Catalog, data: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     for table, rows in data.items():
         if not isinstance(rows, dict):
-            raise AnswerError(table, "is no table: write [project], [training] and so on.")
+            raise AnswerError(
+                table, "is not a table: write settings below [project], [training] and so on."
+            )
         for name, value in rows.items():
             if table == "features" and isinstance(value, dict):
                 if name not in catalog.features:

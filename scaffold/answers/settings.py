@@ -1,7 +1,7 @@
-"""Writes `scaffold.toml`: the answers, with what each of them means beside it.
+"""Writes `scaffold.toml`: the answers, each with a comment that explains it.
 
-An owner edits the file. Where new answers are put into it, only rows that have to change do:
-everything else stays as it is, to the byte.
+Owners edit this file. `rewrite.py` puts new answers into it and changes only the rows that must
+change: everything else stays the same, to the byte.
 """
 
 from collections.abc import Mapping
@@ -11,16 +11,14 @@ from scaffold.answers.schema import applies, schema
 
 
 def write_settings(catalog: Catalog, answers: Mapping[str, Value]) -> str:
-    """The text of the file. A feature that is off has no line but `enabled = false`."""
+    """The text of the file. A feature that is off has only the line `enabled = false`."""
     tables: dict[str, list[str]] = {}
     for option in schema(catalog).values():
         if applies(catalog, option, answers):
             table = option.key.rpartition(".")[0]
             tables.setdefault(table, []).append(_row(option, option.name, answers[option.key]))
     blocks = [f"[{table}]\n" + "\n".join(rows) for table, rows in tables.items()]
-    head = (
-        "# The answers that this project was written from: change them, then run `scaffold update`."
-    )
+    head = "# The answers this project was generated from: edit them, then run `scaffold update`."
     return "\n\n".join([head, *blocks]) + "\n"
 
 
@@ -29,7 +27,7 @@ def _row(option: Option, name: str, value: Value) -> str:
 
 
 def describe(option: Option) -> str:
-    """The comment of an option, with its choices where they are few words."""
+    """The comment of an option, with its choices."""
     if not option.choices or len(option.choices) == 1:
         return option.comment
     return f"{option.comment}: {', '.join(choice.value for choice in option.choices)}"

@@ -20,20 +20,20 @@ def show_own_changes(folder: Path) -> None:
 def own_changes(folder: Path, pristine: Pristine) -> list[Change]:
     """What the owner changed in the files of the render: `before` is the rendered text.
 
-    A file that was moved has a change at its new place, also where its text is the same; `renames`
-    tells where it was. Raises ScaffoldError for a file that is there and can't be read.
+    A moved file has a change at its new path, even if its text is the same; `renames` has its old
+    path. Raises ScaffoldError for a file that exists but can't be read.
     """
     changes = []
     for name, before in pristine.files.items():
         place = pristine.place(name)
         after = read_text(folder, place)
         if after is None:
-            changes.append(Change(name, before, None))  # at the place it would be deleted from
+            changes.append(Change(name, before, None))  # at the path it would be deleted from
         elif after != before or place != name:
             changes.append(Change(place, before, after))
     return changes
 
 
 def renames(pristine: Pristine) -> dict[str, str]:
-    """Where a file was rendered, by where its owner has moved it."""
+    """The rendered path of each moved file, by its new path."""
     return {place: name for name, place in pristine.moved.items() if place != name}

@@ -1,7 +1,7 @@
 """`scaffold doctor`: whether this machine fits the answers of a project, and what to change.
 
 `machine/look.py` looks at the machine, `machine/examine.py` compares it with the answers. The
-project's files are read, and nothing of it is run or imported.
+project's files are read, but its code is never run or imported.
 """
 
 import json
@@ -45,7 +45,7 @@ def show_fit(folder: Path, as_json: bool) -> None:
     output = read_output(folder, pristine.place("train.py"))
     findings = examine(answers, look(what_to_ask(folder, output, answers, needs)), needs)
     if unapplied_answers(catalog, folder, pristine):
-        text = f"this is about {SETTINGS}, and the other files do not follow it yet"
+        text = f"{SETTINGS} has changes that the other files do not have yet"
         findings.append(Finding(WARNING, "answers", text, "scaffold update"))
     if as_json:
         typer.echo(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=1))
@@ -56,11 +56,13 @@ def show_fit(folder: Path, as_json: bool) -> None:
 
 
 def read_needs(folder: Path, name: str) -> Needs:
-    """What pyproject.toml asks for: its owner may have added to it."""
+    """What pyproject.toml requires: its owner may have added to it."""
     try:
         text = read_text(folder, name)
         if text is None:
-            return Needs(problem=f"there is no {name}, so what it needs is not checked")
+            return Needs(
+                problem=f"there is no {name}, so the project's dependencies are not checked"
+            )
         project = tomllib.loads(text).get("project", {})
         python, dependencies = project.get("requires-python", ""), project.get("dependencies", [])
         return Needs(str(python), [row for row in dependencies if isinstance(row, str)])
@@ -79,7 +81,7 @@ def read_output(folder: Path, name: str) -> Path:
 
 
 def what_to_ask(folder: Path, output: Path, answers: Mapping[str, Value], needs: Needs) -> Question:
-    """What has to be known of the machine."""
+    """What has to be known about the machine."""
     address = str(answers["hardware.main_process_ip"]), int(answers["hardware.main_process_port"])
     return Question(
         folder,
@@ -92,7 +94,7 @@ def what_to_ask(folder: Path, output: Path, answers: Mapping[str, Value], needs:
 
 
 def _tell(findings: Sequence[Finding]) -> Iterator[str]:
-    """For people: a line for each finding, and one below it for what to change."""
+    """For people: a line for each finding, and below it a line that says what to change."""
     for finding in findings:
         mark = typer.style(f"{finding.mark:<8}", fg=COLORS[finding.mark])
         yield f"{mark} {printable(f'{finding.check}: {finding.found}')}"
@@ -102,4 +104,4 @@ def _tell(findings: Sequence[Finding]) -> Iterator[str]:
     counts = {mark: marks.count(mark) for mark in (PROBLEM, WARNING) if mark in marks}
     words = [f"{count} {mark}{'s' if count > 1 else ''}" for mark, count in counts.items()]
     yield ""
-    yield f"{' and '.join(words)}." if words else "This machine fits."
+    yield f"{' and '.join(words)}." if words else "This machine fits the project."

@@ -19,14 +19,17 @@ def list_features() -> None:
     defaults = resolve(catalog, {"project.name": "example"})
     rows = ["Tasks"]
     rows += [f"  {task.name:<30}{task.help}" for task in catalog.tasks.values()]
-    for kind, wanted in (("Features, on unless turned off", True), ("Features, off", False)):
+    for kind, wanted in (
+        ("Features that are on by default", True),
+        ("Features that are off by default", False),
+    ):
         rows += ["", kind]
         for _, feature in sorted(catalog.features.items()):
             if is_on(feature, defaults) == wanted:
                 rows.append(f"  {feature.name:<30}{feature.help}")
     rows += ["", "Recipes, for `scaffold new --recipe`"]
     rows += [f"  {recipe.name:<30}{recipe.help}" for recipe in load_recipes().values()]
-    rows += ["", "Settings, their defaults and what they mean"]
+    rows += ["", "Settings, with their defaults and meaning"]
     for option in schema(catalog).values():
         value = toml_literal(option.default) if not option.default_from else option.default_from
         rows.append(f"  {option.key:<42}{value:<21} {describe(option)}")
@@ -57,13 +60,13 @@ def explain_feature(name: str) -> None:
 
 
 def explain_accelerate() -> None:
-    """Print what a plain loop becomes with Accelerate, and with DistributedDataParallel by hand."""
+    """Print a plain loop, the same with Accelerate, and with DistributedDataParallel by hand."""
     folder = template_root() / "walkthroughs" / "accelerate"
     scripts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     plain = scripts["plain.py"]
     typer.echo(
-        "The same small model in three ways, each a script that runs: plain.py on one device,\n"
-        "with_accelerate.py and ddp.py on any number of processes. They compute the same losses.\n"
+        "The same small model in three scripts: plain.py runs on one device, with_accelerate.py\n"
+        "and ddp.py run on any number of processes. All three compute the same losses.\n"
     )
     typer.echo(plain)
     show_changes(
@@ -73,7 +76,7 @@ def explain_accelerate() -> None:
 
 
 def required(catalog: Catalog, feature: Component) -> list[Component]:
-    """The features that a feature needs, and those that these need, the last first."""
+    """The features that a feature requires, directly or not, in the order to turn them on."""
     found: list[Component] = []
     for name in feature.requires:
         other = catalog.features[name]
@@ -82,7 +85,7 @@ def required(catalog: Catalog, feature: Component) -> list[Component]:
 
 
 def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
-    """The default answers of the first task that a feature goes with, without and with it."""
+    """The default answers of the first task that fits a feature, without and with it."""
     key = switch_key(feature)
     usual = catalog.base.option("task").default
     for task in sorted(catalog.tasks, key=lambda task: task != usual):

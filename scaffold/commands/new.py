@@ -32,8 +32,8 @@ def new_project(
 ) -> None:
     """Write a project to a folder, or only show it.
 
-    Later sources win: the recipe, the file, that of Accelerate, typed options, settings. Asks for
-    the rest if `ask` and there is a terminal, but never beside a recipe, which is complete. Raises
+    Later sources win: recipe, answers file, Accelerate file, options, settings. Asks for the rest
+    if `ask` and there is a terminal, but not with a recipe, which is complete. Raises
     ScaffoldError.
     """
     catalog = load_catalog()
@@ -61,7 +61,9 @@ def new_project(
     files = build_project(catalog, answers, remember)
     if print_file is not None:
         if print_file not in files:
-            raise ScaffoldError(f"--print {print_file}: the files are {', '.join(files)}.")
+            raise ScaffoldError(
+                f"--print {print_file}: there is no such file; the files are {', '.join(files)}."
+            )
         typer.echo(files[print_file], nl=False)
     elif dry_run:
         check_target(folder, files)
@@ -74,26 +76,27 @@ def new_project(
 
 
 def absolute(folder: Path) -> Path:
-    """The folder without '..' and links in the part that exists. Raises ScaffoldError."""
+    """The folder without '..', and without links in the part that exists. Raises ScaffoldError."""
     try:
         folder = folder.expanduser().absolute()
         for path in (folder, *folder.parents):
             if path.is_symlink() and not path.exists():
-                raise ScaffoldError(f"{path} is a link that leads nowhere: choose another path.")
+                raise ScaffoldError(f"{path} is a broken link: choose another path.")
         return folder.resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise ScaffoldError(f"{str(folder)!r} is no path: {error}.") from None
+        raise ScaffoldError(f"{str(folder)!r} is not a valid path: {error}.") from None
 
 
 def name_after(catalog: Catalog, given: Answers, folder: Path) -> Answers:
-    """The answers with the folder's name as the project's, unless that was answered."""
+    """The answers with the folder's name as the project's, unless a name is given."""
     if "project.name" in given:
         return given
     try:
         name = check(find_option(catalog, "project.name"), folder.name)
     except AnswerError as error:
         raise ScaffoldError(
-            f"the project can't be named after its folder: {error.reason} Give it a --name."
+            f"the project can't be named after its folder: {error.reason} "
+            "Set another name with --name."
         ) from None
     return {**given, "project.name": name}
 
@@ -114,7 +117,7 @@ def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:
 
 
 def next_steps(catalog: Catalog, folder: Path, answers: Mapping[str, Value]) -> list[str]:
-    """The commands that train the project, to be copied as they are."""
+    """The commands that train the project, ready to copy."""
     return [
         "Next:",
         f"  cd {shlex.quote(str(folder))}",

@@ -1,4 +1,4 @@
-"""What several commands show."""
+"""Output that several commands share."""
 
 import os
 import sys
@@ -11,23 +11,23 @@ from scaffold.project.patch import NO_RENAMES, unified_diff
 
 
 def tell_notes(notes: Collection[str]) -> None:
-    """Print sentences beside the output."""
+    """Print notes to standard error."""
     for note in notes:
         typer.echo(note, err=True)
 
 
 def show_changes(changes: Iterable[Change], renamed_from: Mapping[str, str] = NO_RENAMES) -> None:
-    """Print a patch, with colour in a terminal. Ends quietly if nobody reads on."""
+    """Print a patch, with color in a terminal. Ends quietly if the reader closes the pipe."""
     colour = _wants_colour()
     try:
-        sys.stdout.flush()  # what was printed as text comes first
+        sys.stdout.flush()  # text that was printed before comes first
         out = sys.stdout.buffer
         for line in unified_diff(changes, renamed_from):
             shown = typer.style(line, fg=_colour(line)) if colour and _colour(line) else line
             out.write(f"{shown}\n".encode(errors="surrogateescape"))
         out.flush()
     except BrokenPipeError:
-        # what is left in the buffer goes nowhere, or Python would complain when it ends
+        # discards the rest of the buffer, or Python would complain at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -43,5 +43,5 @@ def _colour(line: str) -> str | None:
 
 
 def printable(text: str) -> str:
-    """Without what a terminal would obey: some of it comes from files or other programs."""
+    """The text without terminal control characters: it may come from files or other programs."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)

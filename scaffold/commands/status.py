@@ -1,4 +1,4 @@
-"""`scaffold status`: what became of the files of a render, and what is left to do."""
+"""`scaffold status`: the state of a project's files, and what is left to do."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Status:
 
 
 def show_status(folder: Path, as_json: bool) -> None:
-    """Print the state of a project. Raises ScaffoldError if the folder holds none."""
+    """Print the state of a project. Raises ScaffoldError if the folder is not a project."""
     folder = find_project(folder)
     catalog = load_catalog()
     status = read_status(catalog, folder)
@@ -52,7 +52,7 @@ def show_status(folder: Path, as_json: bool) -> None:
 
 
 def read_status(catalog: Catalog, folder: Path) -> Status:
-    """Raises ScaffoldError if the folder holds no project."""
+    """Raises ScaffoldError if the folder is not a project."""
     pristine = follow_moves(folder, read_pristine(folder))
     unapplied, problem = None, None
     try:
@@ -72,16 +72,16 @@ def read_status(catalog: Catalog, folder: Path) -> Status:
 def as_object(status: Status) -> dict[str, Any]:
     """The state for other programs; later versions may only add keys.
 
-    - `version`: of scaffold, with which the project was written or updated last
-    - `tool_version`: of this scaffold
-    - `answers`: the value of each setting that was applied last, by its key
+    - `version`: the version of scaffold that last wrote or updated the project
+    - `tool_version`: the version of this scaffold
+    - `answers`: the last applied value of each setting, by key
     - `files`: by the path of each rendered file: `{"state", "path"}`, where `state` is one of
       STATES and `path` where it is now
     - `conflicts`: a list of `{"path", "line", "label"}`
-    - `unapplied`: by key, settings that differ in scaffold.toml: `{"applied", "wanted"}`, each null
-      where the setting has no effect; null if scaffold.toml is not valid
+    - `unapplied`: the settings that differ in scaffold.toml, by key: `{"applied", "wanted"}`, each
+      null if the setting has no effect; null if scaffold.toml is not valid
     - `problem`: what is wrong with scaffold.toml, or null
-    - `can_undo`: whether there is an update that `scaffold undo` takes back
+    - `can_undo`: whether there is an update that `scaffold undo` can revert
     """
     unapplied = None
     if status.unapplied is not None:
@@ -104,13 +104,13 @@ def as_object(status: Status) -> dict[str, Any]:
 
 
 def _tell(catalog: Catalog, folder: Path, status: Status) -> Iterator[str]:
-    """The state for people, a line each."""
+    """The state for people, line by line."""
     version = status.pristine.version
     yield f"{folder}: written by scaffold {version}; this is scaffold {__version__}."
     yield from ("", *_tell_answers(catalog, status.pristine))
     yield from ("", *_tell_files(status.pristine, status.states))
     if status.conflicts:
-        yield from ("", "Conflicts that are still open:")
+        yield from ("", "Open conflicts:")
         yield from (f"  {found.path}:{found.line}: {found.label}" for found in status.conflicts)
     if status.problem is not None:
         yield from ("", status.problem)
@@ -119,7 +119,7 @@ def _tell(catalog: Catalog, folder: Path, status: Status) -> Iterator[str]:
         for key, (before, after) in status.unapplied.items():
             yield f"  {key}: {_show(before)} -> {_show(after)}"
     if status.can_undo:
-        yield from ("", "`scaffold undo` takes the last update back.")
+        yield from ("", "`scaffold undo` reverts the last update.")
 
 
 def _tell_answers(catalog: Catalog, pristine: Pristine) -> Iterator[str]:
@@ -127,13 +127,13 @@ def _tell_answers(catalog: Catalog, pristine: Pristine) -> Iterator[str]:
     usual = resolve(catalog, _only_name(pristine.answers))
     other = {key: value for key, value in answers.items() if value != usual[key]}
     other.pop("project.name", None)
-    yield "Answers other than the defaults:" if other else "All answers are the defaults."
+    yield "Answers that differ from the defaults:" if other else "All answers are defaults."
     for key, value in other.items():
         yield f"  {key} = {toml_literal(value)}"
 
 
 def _only_name(answers: Mapping[str, Value]) -> Answers:
-    """The name alone, which other defaults follow."""
+    """Only the name, which other defaults depend on."""
     return {key: value for key, value in answers.items() if key == "project.name"}
 
 

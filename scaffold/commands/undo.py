@@ -9,7 +9,7 @@ from scaffold.project.journal import locked, undo_last
 
 
 def undo_update(folder: Path, keep_copy: bool) -> None:
-    """Take the last update back. Raises ScaffoldError if files were edited since."""
+    """Revert the last update. Raises ScaffoldError if files were edited since."""
     folder = find_project(folder)
     with locked(folder) as notes:
         typer.echo("\n".join([*notes, *undo_last(folder, keep_copy)]))

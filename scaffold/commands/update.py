@@ -7,7 +7,7 @@ import typer
 
 from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.given import hardware_answers, typed_answers
-from scaffold.answers.schema import Answers, find_feature, parse_setting, switch_key
+from scaffold.answers.schema import LOOP, Answers, find_feature, parse_setting, switch_key
 from scaffold.answers.settings import toml_literal
 from scaffold.commands.plan import Plan, plan_update
 from scaffold.commands.screen import show_changes, tell_notes
@@ -30,7 +30,7 @@ def update_project(
     ask: bool = False,
     dry_run: bool = False,
 ) -> None:
-    """Carry a project to other answers and to the templates of this version.
+    """Bring a project to new answers and to the templates of this version.
 
     Exits with 1 if there are conflicts. Raises ScaffoldError.
     """
@@ -54,8 +54,9 @@ def switch_feature(
     def fresh(previous: Mapping[str, Value]) -> Answers:
         key = switch_key(feature)
         if on and key in previous and feature.is_on_with(previous[key]):
-            return more  # as it is: with `--set`, its options change
-        return {key: feature.example if on else feature.off, **more}
+            return more  # it is on already: `--set` changes its options
+        loop = {LOOP: "complete"} if on and not feature.minimal and LOOP in previous else {}
+        return {**loop, key: feature.example if on else feature.off, **more}
 
     _run(catalog, folder, fresh, typed=more, ask=False, dry_run=dry_run)
 
@@ -98,13 +99,13 @@ def _run(
 
 
 def show_plan(plan: Plan) -> None:
-    """The diff on standard output, the rest beside it."""
+    """The diff on standard output, the rest on standard error."""
     show_changes(change for change in plan.changes if change.path != PRISTINE)
     tell_notes([*plan.notes, *_tell_conflicts(plan.conflicts)])
 
 
 def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
-    """A task is other data and another model: edits of one mean nothing in another."""
+    """Another task has different data and a different model: edits can't be carried over."""
     key = "project.task"
     if answers[key] == pristine.answers.get(key, answers[key]):
         return
@@ -117,8 +118,8 @@ def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> No
         raise AnswerError(
             key,
             f"can't change from {pristine.answers[key]} to {answers[key]}, because you edited "
-            f"{', '.join(edited)}: another task has other data and another model. Write it to a "
-            f"folder of its own: `scaffold new PATH --task {answers[key]}`.",
+            f"{', '.join(edited)}: another task needs different data and a different model. Create "
+            f"a new project instead: `scaffold new PATH --task {answers[key]}`.",
         )
 
 
@@ -129,17 +130,17 @@ def _refuse_open_conflicts(folder: Path, pristine: Pristine) -> None:
         raise typer.Exit(1)
 
 
-# what a person sees
+# what the user sees
 
 _HOW_TO_GO_ON = (
-    "In each place, keep your lines, the new ones or a mix, and delete the four markers. "
-    "`scaffold status` lists what is left; `scaffold undo` takes the update back."
+    "For each conflict, keep your lines, the new ones or a mix, and delete the four markers. "
+    "`scaffold status` lists the open conflicts; `scaffold undo` reverts the update."
 )
 
 
 def _tell_conflicts(conflicts: Collection[Conflict]) -> Iterator[str]:
     if conflicts:
-        yield f"{len(conflicts)} conflict(s) to decide:"
+        yield f"{len(conflicts)} conflict(s) to resolve:"
     for conflict in conflicts:
         yield f"  {conflict.path}:{conflict.line}  {conflict.label}"
 
@@ -158,8 +159,8 @@ def _report(plan: Plan) -> None:
     rows += [f"{kind:<8} {', '.join(paths)}" for kind, paths in kinds.items() if paths]
     if not rows:
         rows = [
-            "Nothing to do: the project is as its answers say. Change them in scaffold.toml, with "
-            "--set KEY=VALUE, or with --ask."
+            "Nothing to do: the project matches its answers. Change them in scaffold.toml, with "
+            "--set KEY=VALUE or with --ask."
         ]
     typer.echo("\n".join([*rows, *plan.notes]))
     if plan.conflicts:
@@ -167,4 +168,4 @@ def _report(plan: Plan) -> None:
 
 
 def _literal(value: Value | None) -> str:
-    return "nothing" if value is None else toml_literal(value)
+    return "not set" if value is None else toml_literal(value)

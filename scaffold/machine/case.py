@@ -1,4 +1,4 @@
-"""Answers beside a machine, what checks say about them, and words for it."""
+"""A machine and the answers to check on it, what checks find, and words for it."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ from scaffold.machine.look import Device, Machine
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 MIB, GIB = 2**20, 2**30
 
-# what torch calls the devices of a distributed type, and the module that brings them
+# torch's name for the devices of a distributed type, and the module that provides them
 DEVICES = {
     "MULTI_GPU": ("cuda", ""),
     "MULTI_XPU": ("xpu", ""),
@@ -29,7 +29,7 @@ DEVICES = {
 }
 KINDS = {name: kind for kind, (name, _) in DEVICES.items()}
 
-# launchers whose processes run on other machines, and a variable that is set there
+# launchers whose processes run on other machines, and an environment variable set there
 AWAY = {
     "slurm": "SLURM_JOB_ID",
     "trainjob": "KUBERNETES_SERVICE_HOST",
@@ -46,19 +46,19 @@ class Finding:
     mark: str  # OK, WARNING or PROBLEM
     check: str  # what was looked at
     found: str
-    change: str = ""  # what to do, where it does not fit
+    change: str = ""  # what to do if it does not fit
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What the project's pyproject.toml asks for."""
+    """What the project's pyproject.toml requires."""
 
     python: str = ""  # such as ">=3.11"
     dependencies: Sequence[str] = ()
     problem: str = ""  # why it can't be read
 
     def requirements(self) -> Iterator[Requirement]:
-        """The dependencies that can be understood, and that this system needs."""
+        """The dependencies that can be parsed and that apply to this system."""
         for text in self.dependencies:
             with suppress(InvalidRequirement):
                 requirement = Requirement(text)
@@ -68,7 +68,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Case:
-    """Complete answers beside a machine."""
+    """Complete answers and the machine they are checked on."""
 
     answers: Mapping[str, Value]
     machine: Machine
@@ -96,12 +96,12 @@ class Case:
 
     @property
     def processes(self) -> int:
-        """On this machine."""
+        """The number of processes on this machine."""
         return max(1, int(self.answers[PROCESSES]) // self.machines)
 
     @property
     def workers(self) -> int:
-        """That load data, on this machine."""
+        """The number of data workers on this machine."""
         return self.processes * int(self.answers["training.num_workers"])
 
     @property
@@ -111,7 +111,7 @@ class Case:
 
     @property
     def away(self) -> bool:
-        """Whether the processes run on other machines than this one."""
+        """Whether the processes run on other machines."""
         variable = AWAY.get(self.launcher)
         return variable is not None and variable not in self.machine.environment
 
@@ -122,7 +122,7 @@ class Case:
 
     @property
     def devices(self) -> list[Device]:
-        """Those that it could train on."""
+        """The devices that training could use."""
         if self.use_cpu:
             return []
         name, _ = DEVICES.get(self.kind, ("", ""))
@@ -130,21 +130,21 @@ class Case:
 
     @property
     def chosen(self) -> list[int]:
-        """The devices that hardware.gpu_ids names, empty: all."""
+        """The devices in hardware.gpu_ids; empty means all."""
         ids = str(self.answers["hardware.gpu_ids"])
-        # `python train.py` takes the first one
+        # `python train.py` uses the first one
         return [] if self.is_script or ids == "all" else [int(number) for number in ids.split(",")]
 
     @property
     def used(self) -> dict[int, Device]:
-        """The devices that it does train on, by number."""
+        """The devices that training uses, by number."""
         devices = dict(enumerate(self.devices))
         numbers = self.chosen or list(devices)
         return {n: devices[n] for n in numbers[: self.processes] if n in devices}
 
     @property
     def trains_on_cpu(self) -> bool:
-        """By the answers, or because there is nothing else."""
+        """Because the answers say so, or because there is nothing else."""
         return self.use_cpu or (self.kind == "NO" and not self.devices)
 
     @property

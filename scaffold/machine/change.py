@@ -8,7 +8,8 @@ from scaffold.answers.settings import toml_literal
 from scaffold.machine.case import KINDS, Case
 
 INSTALL = "python -m pip install"
-FIND_TORCH = "https://pytorch.org/get-started/locally"  # which asks for the system and its CUDA
+# a page that asks for the system and its CUDA version
+FIND_TORCH = "https://pytorch.org/get-started/locally"
 
 
 def update(answers: Mapping[str, Value]) -> str:
@@ -22,7 +23,7 @@ def _write(value: Value) -> str:
 
 
 def to_cpu(case: Case) -> str:
-    """How to stay on the CPU."""
+    """How to train on the CPU."""
     answers: dict[str, Value] = {KIND: "MULTI_CPU"}
     if case.kind == "NO":
         answers = {CPU: True}
@@ -34,12 +35,12 @@ def to_cpu(case: Case) -> str:
 
 
 def to_count(case: Case, count: int) -> str:
-    """How to have so many processes on each machine, at least one."""
+    """How to run `count` processes on each machine, at least one."""
     return to_kind(case, case.kind, count)
 
 
 def to_kind(case: Case, kind: str, count: int) -> str:
-    """How to have so many processes on each machine, on devices of this distributed type."""
+    """How to run `count` processes on each machine, on devices of this distributed type."""
     total = count * case.machines
     answers: dict[str, Value] = {KIND: kind} if kind != case.kind else {}
     answers |= {PROCESSES: total} if total > 1 else {KIND: "NO", PROCESSES: 1}
@@ -48,18 +49,18 @@ def to_kind(case: Case, kind: str, count: int) -> str:
     if case.sharding == "fsdp" and total == 1:
         answers[SHARDING] = "none"
     elif case.sharding == "fsdp" and case.answers["parallelism.enabled"]:
-        answers["parallelism.enabled"] = False  # its sizes are those of the other number
+        answers["parallelism.enabled"] = False  # its sizes fit the old number of processes
     return update(answers)
 
 
 def to_devices(case: Case, count: int) -> str:
-    """How to have no more processes than this number of devices."""
+    """How to run at most one process per device."""
     if case.hiding and len(case.machine.gpus) >= case.processes:
         return f"unset {' '.join(case.hiding)}"
     return to_count(case, count) if count else to_cpu(case)
 
 
 def to_all_devices(case: Case) -> str:
-    """How to have a process for each device, empty where Accelerate has no type for them."""
+    """How to run a process on each device; empty if Accelerate has no type for them."""
     kind = case.kind if case.kind != "NO" else KINDS.get(case.devices[0].kind, "")
-    return f"for all: {to_kind(case, kind, len(case.devices))}" if kind else ""
+    return f"to use all: {to_kind(case, kind, len(case.devices))}" if kind else ""

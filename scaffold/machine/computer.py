@@ -33,7 +33,7 @@ def _cores(case: Case) -> Iterator[Finding]:
     cores = case.machine.cores
     text = f"{plural(cores, 'core')} for {case.tell_processes()}"
     if case.workers:
-        text += f" with {plural(case.workers, 'loading worker')}"
+        text += f" with {plural(case.workers, 'data worker')}"
     if case.trains_on_cpu and case.processes > cores:
         yield Finding(WARNING, "cpu", text, to_count(case, cores))
     elif case.workers > cores:
@@ -44,13 +44,13 @@ def _cores(case: Case) -> Iterator[Finding]:
 
 
 def _memory(case: Case) -> Iterator[Finding]:
-    """Of the computer, where weights or optimizer are in it."""
+    """Main memory, if weights or optimizer states are in it."""
     free = case.machine.memory
     if free is None or not (case.trains_on_cpu or _offloads(case)):
         return
-    text = f"{tell_size(free)} of the computer's memory is free"
+    text = f"{tell_size(free)} of main memory is free"
     if free < case.processes * CPU_PROCESS_MEMORY:
-        text = f"only {text}, for {case.tell_processes()}"
+        text = f"only {text} for {case.tell_processes()}"
         yield Finding(WARNING, "memory", text, "close other programs")
     else:
         yield Finding(OK, "memory", text)
@@ -64,13 +64,13 @@ def _offloads(case: Case) -> bool:
 
 
 def _shared_memory(case: Case) -> Iterator[Finding]:
-    """Through which workers hand over batches, and NCCL what processes exchange."""
+    """Workers pass batches through it, and NCCL exchanges data through it."""
     free, need = case.machine.shared, case.workers * WORKER_SHARED
     if case.kind == "MULTI_GPU":
         need += case.processes * GPU_PROCESS_SHARED
     if free is None or not need:
         return
-    who = plural(case.workers, "loading worker") if case.workers else case.tell_processes()
+    who = plural(case.workers, "data worker") if case.workers else case.tell_processes()
     text = f"{tell_size(free)} free for {who}"
     if free < need:
         change = f"in a container: docker run --shm-size={-(-need // GIB)}g"
@@ -87,9 +87,9 @@ def _disk(case: Case) -> Iterator[Finding]:
     if machine.disk is None:
         return
     text = f"{tell_size(machine.disk)} free for {machine.output}"
-    elsewhere = "another folder: --output_dir FOLDER"
+    elsewhere = "use another folder: --output-dir FOLDER"
     if not machine.writable:
-        yield Finding(PROBLEM, "disk", f"{machine.output} can't be written", elsewhere)
+        yield Finding(PROBLEM, "disk", f"{machine.output} is not writable", elsewhere)
     elif machine.disk < LITTLE_DISK:
         mark = PROBLEM if machine.disk < LEAST_DISK else WARNING
         yield Finding(
@@ -108,23 +108,23 @@ def _address(case: Case) -> Iterator[Finding]:
     port = case.answers["hardware.main_process_port"]
     change = "scaffold update --set hardware.main_process_ip=ADDRESS"
     if address.state == "unresolved":
-        yield Finding(PROBLEM, "address", f"{host} is a name that nothing here knows", change)
+        yield Finding(PROBLEM, "address", f"{host} can't be resolved", change)
     elif address.state == "elsewhere":
         yield Finding(OK, "address", f"{host} is another machine: this is not the main one")
     elif address.state == "taken":
         text = f"port {port} of {host} is in use"
         other = update({"hardware.main_process_port": address.free_port})
-        yield Finding(PROBLEM, "address", text, f"{other}, for all machines")
+        yield Finding(PROBLEM, "address", text, f"{other}, on all machines")
     elif not address.loopback:
         text = f"this is the main machine, {host}, and port {port} is free"
         yield Finding(OK, "address", text)
     if address.loopback:
-        text = f"{host} is each machine itself, so the others can't find the main one"
+        text = f"{host} is the local address of each machine, so the others can't find the main one"
         yield Finding(WARNING, "address", text, change)
 
 
 def _environment(case: Case) -> Iterator[Finding]:
-    """Variables that change what Accelerate does, which no line of the project would show."""
+    """Environment variables that change what Accelerate does without a trace in the project."""
     variables = case.machine.environment
     same = {
         "ACCELERATE_USE_CPU": YES if case.use_cpu else NO,
@@ -146,19 +146,19 @@ def _environment(case: Case) -> Iterator[Finding]:
         yield Finding(PROBLEM, "environment", text, f"unset {' '.join(left)}")
     refused = variables.get("USE_TORCH_XLA", "").lower() in NO
     if "torch_xla" in case.machine.modules and case.kind != "XLA" and not refused:
-        text = "torch_xla is installed, and Accelerate trains with it where it is"
+        text = "torch_xla is installed, and Accelerate uses it whenever it finds it"
         yield Finding(WARNING, "environment", text, "export USE_TORCH_XLA=false")
 
 
 def _elsewhere(case: Case) -> Iterator[Finding]:
     """What can't be seen from here."""
-    text = "jobs run on other machines, whose devices and memory are not checked"
+    text = "jobs run on other machines: their devices and memory are not checked"
     if case.launcher == "slurm":
-        yield Finding(WARNING, "machine", text, "inside a job: srun scaffold doctor")
+        yield Finding(WARNING, "machine", text, "run it inside a job: srun scaffold doctor")
     else:
-        yield Finding(WARNING, "machine", f"{text}, nor the software of their image")
+        yield Finding(WARNING, "machine", f"{text}, nor is the software in their image")
 
 
 CHECKS = (_cores, _memory, _shared_memory, _disk, _address, _environment)
-SHARED_CHECKS = (_disk, _elsewhere)  # where the other machines have this one's disk
+SHARED_CHECKS = (_disk, _elsewhere)  # if the other machines share this one's disk
 AWAY_CHECKS = (_elsewhere,)

@@ -32,47 +32,48 @@ from scaffold.machine.change import (
 )
 from scaffold.machine.look import Device
 
-UNCOUNTED = ("neuron", "xla")  # whoever counts these takes them
+UNCOUNTED = ("neuron", "xla")  # counting these would occupy them
 
 
 def _driver(case: Case) -> Iterator[Finding]:
-    """NVIDIA's driver beside the CUDA that torch was built for."""
+    """NVIDIA's driver and the CUDA version that torch was built for."""
     machine = case.machine
     if case.use_cpu or case.kind not in ("NO", "MULTI_GPU") or not machine.built:
         return
     cuda, newest, blind = machine.built.get("cuda", ""), machine.driver_cuda, not case.devices
-    text, change = "", "mend NVIDIA's driver"
+    text, change = "", "repair NVIDIA's driver"
     if machine.driver_error:
         text = f"nvidia-smi fails: {machine.driver_error}"
     elif machine.gpus and not any(machine.built.values()):
-        text = f"{tell_names(machine.gpus)}, and this torch is built for the CPU"
-        change = f"install torch for CUDA {newest}, {FIND_TORCH}"
+        text = f"{tell_names(machine.gpus)}, but this torch is built for the CPU"
+        change = f"install torch for CUDA {newest} ({FIND_TORCH})"
     elif cuda and blind and _major(newest) < _major(cuda):
-        text = f"{machine.driver} runs CUDA up to {newest}, and torch is built for {cuda}"
-        change = f"install a newer driver, or torch for CUDA {newest}, {FIND_TORCH}"
+        text = f"{machine.driver} supports CUDA up to {newest}, but torch is built for {cuda}"
+        change = f"install a newer driver, or torch for CUDA {newest} ({FIND_TORCH})"
     elif cuda and blind and machine.gpus and not case.hiding:
-        text = f"{tell_names(machine.gpus)}, and torch sees none: {machine.note or 'no reason'}"
+        reason = machine.note or "no reason given"
+        text = f"{tell_names(machine.gpus)}, but torch sees none: {reason}"
     if text:
-        yield Finding(PROBLEM, "driver", text, f"{change}; or stay on the CPU: {to_cpu(case)}")
+        yield Finding(PROBLEM, "driver", text, f"{change}; or train on the CPU: {to_cpu(case)}")
     elif cuda and machine.driver and not blind:
-        text = f"{machine.driver} runs CUDA up to {newest}, and torch is built for {cuda}"
+        text = f"{machine.driver} supports CUDA up to {newest}, and torch is built for {cuda}"
         yield Finding(OK, "driver", text)
 
 
 def _major(version: str) -> int:
-    """A driver runs all of the same major version. 99: not known."""
+    """A driver supports all versions with the same major number. 99: not known."""
     number = version.partition(".")[0]
     return int(number) if number.isdigit() else 99
 
 
 def _devices(case: Case) -> Iterator[Finding]:
-    """Kind and number beside the processes."""
+    """Whether kind and number of devices fit the processes."""
     if case.use_cpu:
         return
     here, count = tell_devices(case.devices), len(case.devices)
     if case.kind == "NO" and not count:
         if case.machine.built and not case.machine.gpus:
-            yield Finding(OK, "devices", "none: it trains on the CPU")
+            yield Finding(OK, "devices", "none: training runs on the CPU")
     elif not count:
         yield from _no_devices(case)
     elif case.chosen:
@@ -86,16 +87,18 @@ def _devices(case: Case) -> Iterator[Finding]:
 
 
 def _no_devices(case: Case) -> Iterator[Finding]:
-    """None of the kind that several processes want."""
+    """No devices of the kind that several processes need."""
     name, module = DEVICES[case.kind]
     others = [device for device in case.machine.devices if device.kind in KINDS]
     if module and module not in case.machine.modules:
-        change = f"install {module} as the maker says; or stay on the CPU: {to_cpu(case)}"
-        yield Finding(PROBLEM, "devices", f"{module} is not installed, which brings them", change)
+        change = f"install {module} as its vendor describes; or train on the CPU: {to_cpu(case)}"
+        yield Finding(PROBLEM, "devices", f"none, because {module} is not installed", change)
     elif name in UNCOUNTED:
-        yield Finding(WARNING, "devices", f"{module} is there; its devices can't be counted here")
+        yield Finding(
+            WARNING, "devices", f"{module} is installed; its devices can't be counted here"
+        )
     elif others:
-        text = f"{tell_devices(others)}, and {KIND} is {case.kind}"
+        text = f"{tell_devices(others)}, but {KIND} is {case.kind}"
         change = to_kind(case, KINDS[others[0].kind], len(others))
         yield Finding(PROBLEM, "devices", text, change)
     elif case.machine.built:
@@ -106,24 +109,24 @@ def _no_devices(case: Case) -> Iterator[Finding]:
 
 
 def _why_none(case: Case, name: str) -> str:
-    """Empty where the finding about the driver says it."""
+    """Empty if the finding about the driver says it."""
     machine = case.machine
     if machine.gpus or machine.driver_error:
         return ""
     if not any(machine.built.values()):
         return "this torch is built for the CPU"
     if name == "cuda" and machine.built.get("cuda"):
-        return "there is no nvidia-smi, which NVIDIA's driver brings"
+        return "nvidia-smi, which comes with NVIDIA's driver, is missing"
     return machine.note
 
 
 def _chosen_devices(case: Case) -> Iterator[Finding]:
-    """Those that hardware.gpu_ids names."""
+    """The devices in hardware.gpu_ids."""
     count = max(len(case.devices), len(case.machine.gpus))
     beyond = [number for number in case.chosen if number >= count]
     text = f"{tell_numbers(case.chosen)} of {count}"
     if beyond:
-        text = f"there is no {tell_numbers(beyond)}: the {count} here count from 0"
+        text = f"there is no {tell_numbers(beyond)}: this machine has {count}, numbered from 0"
         change = update({"hardware.gpu_ids": "all"})
         if count < case.processes:
             change = f"{change}; then {to_devices(case, count)}"
@@ -147,12 +150,13 @@ def _usable(case: Case) -> Iterator[Finding]:
             yield Finding(PROBLEM, "devices", text, _avoid(case, [number]))
         elif device.capability and not _has_code(case.machine.archs, device.capability):
             codes = " ".join(case.machine.archs)
-            text = f"{name} is an sm_{''.join(map(str, device.capability))}, torch runs on {codes}"
-            yield Finding(PROBLEM, "devices", text, f"install another torch, {FIND_TORCH}")
+            code = "".join(map(str, device.capability))
+            text = f"{name} is an sm_{code}, but this torch is built for {codes}"
+            yield Finding(PROBLEM, "devices", text, f"install another torch ({FIND_TORCH})")
 
 
 def _has_code(archs: Iterable[str], capability: tuple[int, int]) -> bool:
-    """What is compiled runs on its own major version; what is compiled late, on all after it."""
+    """Compiled code runs on its own major version, PTX on all later ones."""
     major, minor = capability
     codes = [code for arch in archs if (code := re.fullmatch(r"(sm|compute)_(\d+)[af]?", arch))]
     older = [code for code in codes if int(code[2]) <= 10 * major + minor]
@@ -160,13 +164,13 @@ def _has_code(archs: Iterable[str], capability: tuple[int, int]) -> bool:
 
 
 def _memory(case: Case) -> Iterator[Finding]:
-    """How much there is, and a warning where something else has most of it."""
+    """How much there is, and a warning if something else uses most of it."""
     known = {number: device for number, device in case.used.items() if device.memory}
     taken = [number for number, device in known.items() if not _is_free(device)]
     for number in taken:
         free, all_of_it = known[number].free or 0, known[number].memory
         text = f"{number} has {tell_size(free)} of {tell_size(all_of_it)} free"
-        text += ": something else uses it"
+        text += ": something else is using it"
         yield Finding(WARNING, "memory", text, _avoid(case, taken))
     if known and not taken:
         sizes = Counter(tell_size(device.memory) for device in known.values())
@@ -181,14 +185,14 @@ def _is_free(device: Device) -> bool:
 
 
 def _avoid(case: Case, numbers: Sequence[int]) -> str:
-    """How to take other devices than these, if there are enough."""
+    """How to use other devices than these, if there are enough."""
     ways = ["nvidia-smi shows what uses them"] if case.machine.gpus else []
     others = [
         number
         for number, device in enumerate(case.devices)
         if number not in numbers and not device.error and _is_free(device)
     ][: case.processes]
-    # gpu_ids has no effect where the model is split, and counts otherwise where some are hidden
+    # gpu_ids has no effect on sharded models, and numbers devices differently if some are hidden
     can_choose = case.sharding == "none" and not case.hiding and case.kind not in NOT_CHOSEN
     if len(others) == case.processes and case.is_script and case.machine.built.get("cuda"):
         ways.append(f"CUDA_VISIBLE_DEVICES={others[0]} python train.py")
@@ -217,10 +221,10 @@ def _precision_of_cpu(case: Case, precision: str) -> Iterator[Finding]:
         text = "fp16 has no effect on the CPU, which computes in 32 bits"
         yield Finding(PROBLEM, "precision", text, update({PRECISION: "no"}))
     elif precision == "fp8":
-        text = "fp8 needs a GPU, and this is the CPU"
+        text = "fp8 needs a GPU, but training runs on the CPU"
         yield Finding(PROBLEM, "precision", text, update({PRECISION: "no"}))
     elif case.machine.cpu_bf16 is False:
-        text = "bf16 is slower than 32 bits on this CPU, which has no instructions for it"
+        text = "bf16 is slower than 32 bits on this CPU, which has no bf16 instructions"
         yield Finding(WARNING, "precision", text, update({PRECISION: "no"}))
     else:
         yield Finding(OK, "precision", "bf16 on the CPU")
@@ -233,13 +237,13 @@ def _precision_of_devices(case: Case, precision: str) -> Iterator[Finding]:
     least = {"bf16": "2.6", "fp16": "2.5"}[precision]
     torch = case.machine.packages.get("torch", least)
     if apple and Version(torch) < Version(least):
-        text = f"{precision} on Apple silicon needs torch {least}, and this is {torch}"
+        text = f"{precision} on Apple silicon needs torch {least} or newer, but this is {torch}"
         yield Finding(PROBLEM, "precision", text, f"{INSTALL} 'torch>={least}'")
     elif precision == "bf16" and lacking and apple:
         text = "bf16 on Apple silicon needs macOS 14"
         yield Finding(PROBLEM, "precision", text, update({PRECISION: "fp16"}))
     elif precision == "bf16" and lacking:
-        text = f"bf16 is slow on {tell_devices(lacking)}, which only imitates it"
+        text = f"bf16 is slow on {tell_devices(lacking)}, where it is only emulated"
         yield Finding(WARNING, "precision", text, update({PRECISION: "fp16"}))
     else:
         yield Finding(OK, "precision", precision)
@@ -255,10 +259,10 @@ def _fp8(case: Case) -> Iterator[Finding]:
     unknown = [d for d in case.used.values() if not d.capability and d.kind != "hpu"]
     if lacking:
         other = "fp16" if any(device.bf16 is False for device in lacking) else "bf16"
-        text = f"no fp8 on {tell_devices(lacking)}: Ada, Hopper and later GPUs have it"
+        text = f"no fp8 on {tell_devices(lacking)}: it needs Ada, Hopper or newer GPUs"
         yield Finding(PROBLEM, "precision", text, update({PRECISION: other}))
     elif unknown:
-        text = f"whether {tell_devices(unknown)} has fp8 is not known here"
+        text = f"it is not known whether {tell_devices(unknown)} can compute in fp8"
         yield Finding(WARNING, "precision", text)
     else:
         yield Finding(OK, "precision", "fp8")

@@ -1,7 +1,7 @@
 """Whether a machine fits the answers of a project: pure functions, for `scaffold doctor`.
 
-Each check yields what it finds about one thing, and nothing where that does not matter for the
-answers. What to change is a command, or a setting as `scaffold update` takes it.
+Each check yields what it finds about one thing, or nothing if that does not matter for the answers.
+What to change is a command, such as `scaffold update` with a setting.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,26 +15,26 @@ from scaffold.machine.look import Machine
 def examine(
     answers: Mapping[str, Value], machine: Machine, needs: Needs | None = None
 ) -> list[Finding]:
-    """What fits and what does not, for complete answers. A check that itself fails is a warning."""
+    """What fits and what does not, for complete answers. A check that crashes is a warning."""
     case = Case(answers, machine, needs or Needs())
     findings: list[Finding] = []
     for check in _checks(case):
         try:
             findings += check(case)
-        except Exception as error:  # of one check: the others still tell what they find
+        except Exception as error:  # one check must not hide what the others find
             name = check.__name__.strip("_").replace("_", " ")
             text = f"the check failed: {type(error).__name__}: {error}"
             findings.append(Finding(WARNING, name, text))
     for name, reason in machine.unknown.items():
-        if name != "python":  # which is a problem already
-            findings.append(Finding(WARNING, name, f"can't be found out: {reason}"))
+        if name != "python":  # reported as a problem already
+            findings.append(Finding(WARNING, name, f"can't be determined: {reason}"))
     return findings
 
 
 def _checks(case: Case) -> list[Callable[[Case], Iterator[Finding]]]:
-    """Those that say something about the machine on which the processes run."""
+    """The checks that apply to the machine on which the processes run."""
     if not case.away:
         return [*software.CHECKS, *devices.CHECKS, *computer.CHECKS]
-    if case.launcher == "slurm":  # whose machines mostly share their disks
+    if case.launcher == "slurm":  # its machines usually share their disks
         return [*software.CHECKS, *computer.SHARED_CHECKS]
     return [*software.AWAY_CHECKS, *computer.AWAY_CHECKS]

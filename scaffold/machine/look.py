@@ -1,7 +1,7 @@
 """What this machine has: the facts that `scaffold doctor` compares with the answers of a project.
 
-Nothing of the project is run or imported. What can't be found out keeps its default, and `unknown`
-says why.
+The project's code is never run or imported. What can't be determined keeps its default, and
+`unknown` says why.
 """
 
 import json
@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PYTHON_SECONDS, DRIVER_SECONDS = 180, 30  # torch on a network's disk takes its time
+PYTHON_SECONDS, DRIVER_SECONDS = 180, 30  # importing torch from a network disk is slow
 
-# of which some change what Accelerate or torch do
+# some of them change what Accelerate or torch do
 VARIABLES = re.compile(
     r"(ACCELERATE|FSDP|PARALLELISM_CONFIG)_\w+|\w+_VISIBLE_DEVICES|ZE_AFFINITY_MASK|USE_TORCH_XLA|"
     r"(LOCAL_)?RANK|(LOCAL_)?WORLD_SIZE|MASTER_(ADDR|PORT)|CC|CXX|"
@@ -49,7 +49,7 @@ class Address:
 
     state: str  # "free" or "taken": the port here; "elsewhere": another machine; "unresolved"
     loopback: bool = False
-    free_port: int = 0  # another one that is free, where it is taken
+    free_port: int = 0  # a free port, if this one is taken
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class Machine:
     driver: str = ""
     driver_cuda: str = ""  # the newest CUDA that it can run
     driver_error: str = ""  # what nvidia-smi says where it fails
-    gpus: Sequence[str] = ()  # names, by nvidia-smi: also those that are hidden from torch
+    gpus: Sequence[str] = ()  # names from nvidia-smi, including those hidden from torch
 
     cores: int = 1
-    memory: int | None = None  # bytes that are free, as all below
+    memory: int | None = None  # free bytes, like all below
     cpu_bf16: bool | None = None  # whether the CPU has instructions for it
     shared: int | None = None  # in /dev/shm
     output: str = ""  # where runs are written
@@ -85,7 +85,7 @@ class Machine:
     commands: Mapping[str, str] = field(default_factory=dict)  # as `_find_commands` has them
     environment: Mapping[str, str] = field(default_factory=dict)
     address: Address | None = None
-    unknown: Mapping[str, str] = field(default_factory=dict)  # why something was not found out
+    unknown: Mapping[str, str] = field(default_factory=dict)  # why something is not known
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def look(question: Question) -> Machine:
     for name, find in looks.items():
         try:
             facts |= find()
-        except Exception as error:  # one thing that can't be found out must not hide the others
+        except Exception as error:  # one thing that can't be determined must not hide the others
             unknown[name] = f"{type(error).__name__}: {error}".splitlines()[0]
     return Machine(**facts, unknown=unknown)
 
@@ -128,7 +128,7 @@ def look(question: Question) -> Machine:
 
 
 def _ask_python(question: Question) -> dict[str, Any]:
-    """What probe.py finds, in the Python that the commands of the project's README start."""
+    """What probe.py finds in the Python that the commands of the project's README use."""
     python = shutil.which("python") or sys.executable
     wanted = {"packages": sorted(question.packages), "modules": sorted(question.modules)}
     probe = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
@@ -151,21 +151,21 @@ def _ask_python(question: Question) -> dict[str, Any]:
         except subprocess.TimeoutExpired:
             process.kill()
             out, err = process.communicate()
-            end = f"it did not end within {PYTHON_SECONDS} seconds"
+            end = f"it did not finish within {PYTHON_SECONDS} seconds"
     facts: dict[str, Any] = {"python": python}
     for line in out.splitlines():
-        with suppress(ValueError):  # it was stopped within the line
+        with suppress(ValueError):  # it was stopped in the middle of a line
             facts |= json.loads(line)
     if "version" not in facts:
         raise RuntimeError(f"{python}: {end}")
-    if end:  # what the next step would have told
+    if end:  # an error in the next step
         facts["accelerate_error" if "devices" in facts else "torch_error"] = end
     facts["devices"] = [_device(row) for row in facts.get("devices", [])]
     return facts
 
 
 def _environment_without(folder: Path) -> dict[str, str]:
-    """The variables of this process, without a path that leads into the project."""
+    """This process's environment, without import paths into the project."""
     variables = dict(os.environ)
     paths = variables.pop("PYTHONPATH", "").split(os.pathsep)
     paths = [path for path in paths if Path(path).is_absolute()]
@@ -177,7 +177,7 @@ def _how_it_ended(status: int, err: str) -> str:
     """Empty if it ended well."""
     if status == 0:
         return ""
-    last = err.strip().splitlines()[-1:] or ["it said nothing"]
+    last = err.strip().splitlines()[-1:] or ["no output"]
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
     return f"it ended with {how}: {last[0]}"
 
@@ -227,10 +227,10 @@ def _search(pattern: str, text: str) -> str:
 
 
 def _count_cores() -> int:
-    """Those that this process may use."""
+    """The cores that this process may use."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     share = _read(Path("/sys/fs/cgroup/cpu.max")).split()
-    if len(share) == 2 and share[0].isdigit():  # a container's share, in microseconds
+    if len(share) == 2 and share[0].isdigit():  # a container's quota, in microseconds
         return max(1, min(cores or 1, math.ceil(int(share[0]) / int(share[1]))))
     return cores or 1
 
@@ -255,7 +255,7 @@ def _free_shared_memory() -> int | None:
 
 
 def _read(path: Path) -> str:
-    """The text of a file of the system, empty where there is none."""
+    """The text of a system file, empty if there is none."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:
@@ -263,7 +263,7 @@ def _read(path: Path) -> str:
 
 
 def _look_at_disk(output: Path) -> dict[str, Any]:
-    """Of the folder that is there already, if the one for runs is not."""
+    """The disk of the runs folder, or of its nearest existing parent."""
     folder = next(path for path in (output, *output.parents) if path.exists())
     return {
         "output": str(output),
@@ -273,9 +273,9 @@ def _look_at_disk(output: Path) -> dict[str, Any]:
 
 
 def _find_commands(names: Iterable[str]) -> dict[str, str]:
-    """Those that are on the path, and the Python that each of them starts, empty if none is named.
+    """The commands on the PATH, and the Python that each one starts, empty if it names none.
 
-    A command that pip installed begins with a line that names its Python.
+    A command that pip installed starts with a line that names its Python.
     """
     found = {}
     for name in names:
@@ -292,7 +292,7 @@ def _find_variables() -> dict[str, str]:
 
 
 def _find_address(address: tuple[str, int] | None) -> Address | None:
-    """A socket can be bound to an address of this machine alone: so it shows which one this is."""
+    """A socket can only be bound to an address of this machine: this shows which machine it is."""
     if address is None:
         return None
     host, port = address
@@ -312,7 +312,7 @@ def _find_address(address: tuple[str, int] | None) -> Address | None:
 
 def _can_bind(family: int, address: tuple[Any, ...]) -> bool:
     with socket.socket(family) as trial:
-        if os.name == "posix":  # a port that was closed a moment ago is free
+        if os.name == "posix":  # a port that was just closed is free
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind(address)

@@ -1,7 +1,7 @@
-"""What the Python of a project has: `scaffold doctor` runs this text in a process of its own.
+"""Looks into the Python of a project: `scaffold doctor` runs this text in a process of its own.
 
-A line of JSON is printed after each step, so that what was found stands where a later step crashes.
-An older Python than this package needs may run it, and it imports nothing of the package.
+Each step prints a line of JSON, so that what was found is kept if a later step crashes. It may run
+in an older Python than this package needs, and imports nothing from the package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> None:
     """Answer the question in the first argument: names of packages and of modules."""
     question = json.loads(sys.argv[1])
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints is not an answer
 
     def tell(facts: dict[str, Any]) -> None:
         print(json.dumps(facts), file=answer, flush=True)
@@ -49,7 +49,7 @@ def about_python() -> dict[str, Any]:
 
 
 def installed(names: list[str]) -> dict[str, str]:
-    """The versions of those packages that are installed."""
+    """The versions of the installed packages among these."""
     from importlib import metadata
 
     found = {}
@@ -62,7 +62,7 @@ def installed(names: list[str]) -> dict[str, str]:
 
 
 def is_there(name: str) -> bool:
-    """Whether there is a module to import."""
+    """Whether a module can be found."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
@@ -90,7 +90,7 @@ def about_torch() -> dict[str, Any]:
 
 
 def devices() -> dict[str, Any]:
-    """The devices that torch sees, and what it warns of when it looks for them."""
+    """The devices that torch sees, and what it warns about when it looks for them."""
     torch = importlib.import_module("torch")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -111,7 +111,7 @@ def kind_of_devices(torch: Any) -> str:
 
 
 def device(torch: Any, kind: str, number: int) -> dict[str, Any]:
-    """One device. It is touched, so that one that can't be used shows."""
+    """One device. Using it shows whether it works."""
     facts: dict[str, Any] = {"kind": kind}
     module = getattr(torch, kind)
     try:
@@ -123,11 +123,11 @@ def device(torch: Any, kind: str, number: int) -> dict[str, Any]:
         facts["name"] = module.get_device_name(number)
         if kind == "cuda" and not torch.version.hip:
             facts["capability"] = list(module.get_device_capability(number))
-            facts["bf16"] = facts["capability"][0] >= 8  # those before only imitate it
+            facts["bf16"] = facts["capability"][0] >= 8  # older ones only emulate it
         elif kind in ("cuda", "xpu"):
             facts["bf16"] = bool(module.is_bf16_supported())
         facts["free"], facts["memory"] = module.mem_get_info(number)
-    except Exception as error:  # a device that is lost, or taken by another process
+    except Exception as error:  # a device that is lost, or used by another process
         facts["error"] = first_line(error)
     return facts
 

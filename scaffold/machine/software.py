@@ -42,10 +42,10 @@ def _python(case: Case) -> Iterator[Finding]:
     machine, wanted = case.machine, case.needs.python
     text = f"{machine.version}, {machine.python}"
     if not machine.version:
-        yield Finding(PROBLEM, "python", machine.unknown.get("python", "it can't be started"))
+        yield Finding(PROBLEM, "python", machine.unknown.get("python", "can't be started"))
     elif wanted and not SpecifierSet(wanted).contains(machine.version, prereleases=True):
-        text = f"{text}; pyproject.toml asks for {wanted}"
-        yield Finding(PROBLEM, "python", text, f"make an environment with Python {wanted}")
+        text = f"{text}; pyproject.toml requires {wanted}"
+        yield Finding(PROBLEM, "python", text, f"create an environment with Python {wanted}")
     else:
         yield Finding(OK, "python", text)
 
@@ -64,7 +64,7 @@ def _packages(case: Case) -> Iterator[Finding]:
     there = [need for need in needed if need.name in installed]
     wrong = [need for need in there if not _is_in_range(need, installed[need.name])]
     for need in wrong:
-        text = f"{need.name} {installed[need.name]}; pyproject.toml asks for {need.specifier}"
+        text = f"{need.name} {installed[need.name]}; pyproject.toml requires {need.specifier}"
         change = f"{INSTALL} '{need.name}{need.specifier}'"
         yield Finding(PROBLEM, "packages", text, change)
     if needed and not missing and not wrong:
@@ -92,12 +92,12 @@ def _torch(case: Case) -> Iterator[Finding]:
 
 
 def _affinity(case: Case) -> Iterator[Finding]:
-    """What Accelerate asks where the cores of a GPU are."""
+    """The package that tells Accelerate which cores are near a GPU."""
     machine = case.machine
     wanted = case.answers["hardware.enable_cpu_affinity"] and machine.built.get("cuda")
     if wanted and not case.use_cpu and "pynvml" not in machine.modules:
         change = f"{INSTALL} nvidia-ml-py, or {update({'hardware.enable_cpu_affinity': False})}"
-        text = "nvidia-ml-py is not installed, which enable_cpu_affinity needs"
+        text = "enable_cpu_affinity needs nvidia-ml-py, which is not installed"
         yield Finding(PROBLEM, "packages", text, change)
 
 
@@ -106,14 +106,14 @@ def _launcher(case: Case) -> Iterator[Finding]:
     needed, there = _needed_commands(case), case.machine.commands
     missing = [name for name in needed if name not in there]
     if missing:
-        text = f"not on the path: {', '.join(missing)}"
+        text = f"not on the PATH: {', '.join(missing)}"
         yield Finding(PROBLEM, "launcher", text, _how_to_get(missing))
     elif needed:
         yield Finding(OK, "launcher", ", ".join(needed))
     for name in needed:
         other, own = there.get(name, ""), case.machine.python
         if other and own and PurePath(other).parent != PurePath(own).parent:
-            text = f"{name} on the path starts another Python, {other}"
+            text = f"{name} on the PATH uses another Python: {other}"
             yield Finding(WARNING, "launcher", text, f"{INSTALL} -e .")
     if case.launcher == "sagemaker" and "sagemaker" not in case.machine.modules:
         yield Finding(PROBLEM, "launcher", "sagemaker is not installed", f"{INSTALL} sagemaker")
@@ -128,7 +128,7 @@ def _needed_commands(case: Case) -> list[str]:
     if case.kind == "MULTI_CPU" and case.answers["hardware.mpirun_hostfile"]:
         needed.append("mpirun")
     if on_tpu_cluster(case.answers):
-        needed.append("gcloud")  # by which train.sh starts all machines
+        needed.append("gcloud")  # train.sh starts all machines with it
     if case.machines > 1 and case.sharding == "deepspeed":
         name = MULTINODE.get(str(case.answers["deepspeed.multinode_launcher"]))
         needed += [name] if name else []
@@ -141,7 +141,7 @@ def _how_to_get(commands: Sequence[str]) -> str:
     if commands[0] == "jupyter":
         return f"{INSTALL} jupyterlab"
     if commands[0] in ("sbatch", "srun", "kubectl"):
-        return f"run this where {commands[0]} is, or {update({LAUNCHER: 'torchrun'})}"
+        return f"run scaffold where {commands[0]} is installed, or {update({LAUNCHER: 'torchrun'})}"
     return f"install {' and '.join(commands)}"
 
 
@@ -169,9 +169,9 @@ def _compiler(case: Case) -> Iterator[Finding]:
         yield Finding(OK, "compiler", f"{compilers[0]} for {who}")
     cuda = machine.built.get("cuda") if case.sharding == "deepspeed" else ""
     if cuda and "nvcc" not in machine.commands:
-        text = "DeepSpeed compiles what runs on the GPU with nvcc, which is not on the path"
-        yield Finding(WARNING, "compiler", text, f"install the toolkit of CUDA {cuda}")
+        text = "DeepSpeed compiles its GPU code with nvcc, which is not on the PATH"
+        yield Finding(WARNING, "compiler", text, f"install the CUDA {cuda} toolkit")
 
 
 CHECKS = (_python, _packages, _torch, _affinity, _launcher, _compiler)
-AWAY_CHECKS = (_launcher,)  # where the other machines bring their own software
+AWAY_CHECKS = (_launcher,)  # if the other machines have their own software

@@ -1,4 +1,4 @@
-"""The folders of templates that the text of a project comes from, by its answers."""
+"""The template folders that a project's text comes from, given its answers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Co
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder with files/ and fragments/, and those of the task or its traits that go first."""
+    """A folder with files/ and fragments/; versions from the task or its traits win."""
 
     component: Component
     versions: tuple[Path, ...]  # the last is the component's own
 
     @cached_property
     def files(self) -> dict[str, Path]:
-        """Where whole files come from, by their name in the project."""
+        """The sources of complete files, by their name in the project."""
         return self._find("files")
 
     @cached_property
     def fragments(self) -> dict[str, Path]:
-        """Where code for the places of other files comes from, by the name of that file."""
+        """The sources of code for places in other files, by the name of that file."""
         return self._find("fragments")
 
     def _find(self, kind: str) -> dict[str, Path]:
@@ -47,7 +47,7 @@ class Folder:
 def source_folders(
     catalog: Catalog, answers: Mapping[str, Value], components: Iterable[Component]
 ) -> list[Folder]:
-    """All folders that a project comes from: each component's own, and that of each choice.
+    """All folders that a project comes from: that of each component and of each choice.
 
     Inside any of these, `with/NAME/` is for when that feature is on, too, and `without/NAME/` for
     when it is off. A task or a trait can have a version of its own of what a feature has, in
@@ -64,7 +64,8 @@ def source_folders(
             if option.type != "float" and applies(catalog, option, answers)
         ]
         parts = [Path(), *choices]
-        for folder in [folder for part in parts if (folder := component.folder / part).is_dir()]:
+        for part in parts:  # those that are found are looked into, too
+            folder = component.folder / part
             beside = [path for path in sorted(folder.glob("with/*")) if path.name in active]
             beside += [path for path in sorted(folder.glob("without/*")) if path.name not in active]
             parts += [path.relative_to(component.folder) for path in beside]
@@ -86,14 +87,14 @@ def _folder_name(option: Option, value: Value) -> str:
 
 
 def collect_files(folders: Iterable[Folder]) -> dict[str, Path]:
-    """Where each file of the project comes from. A task may bring its own version of one."""
+    """The source of each file of the project. A task may have its own version of a file."""
     found: dict[str, Path] = {}
     owners: dict[str, Component] = {}
     for folder in folders:
         component = folder.component
         for name, path in folder.files.items():
             if name in found and component.kind != "task" and owners[name] is not component:
-                raise TemplateError(path, 1, f"{found[name]} is the same file of the project")
+                raise TemplateError(path, 1, f"{found[name]} also writes this file")
             found[name], owners[name] = path, component
     return found
 
@@ -103,8 +104,18 @@ def collect_fragments(folders: Iterable[Folder], name: str) -> list[Fragment]:
     return [read_fragment(path) for path in found if path]
 
 
-def check_fragment_targets(folders: Iterable[Folder], names: Mapping[str, Path]) -> None:
+def check_fragment_targets(
+    catalog: Catalog, folders: Iterable[Folder], names: Mapping[str, Path]
+) -> None:
+    """Raises TemplateError for code that belongs to a file which no project has.
+
+    A file of another loop is not missed: the minimal one has few files.
+    """
+    loops = catalog.base.folder.glob("loop/*/files")
+    elsewhere = {
+        path.relative_to(files).as_posix() for files in loops for path in files.rglob("*.py")
+    }
     for folder in folders:
         for name, path in folder.fragments.items():
-            if name not in names:
+            if name not in names and name not in elsewhere:
                 raise TemplateError(path, 1, f"the project has no file {name}")

@@ -1,4 +1,4 @@
-"""The last step of rendered Python: its names are checked, and black formats it."""
+"""The last step of rendering Python: check names, and format with black."""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +17,11 @@ Remember = Callable[[str, Callable[[], str]], str]
 
 
 def finish(name: str, text: str, origins: Sequence[Line], remember: Remember) -> str:
-    """The text as it is written. Raises TemplateError for what `check_names` finds.
+    """The final text. Raises TemplateError for what `check_names` finds.
 
-    `origins` gives, for each line of the text, the line of a template that it came from. Both steps
-    take most of a command's time, and most files come out the same in the next one: `remember` may
-    keep what comes out.
+    `origins` gives, for each line of the text, the line of a template that it came from. The two
+    steps take most of a command's time, and most files come out the same in the next command:
+    `remember` may cache the result.
     """
 
     def make() -> str:
@@ -32,19 +32,19 @@ def finish(name: str, text: str, origins: Sequence[Line], remember: Remember) ->
 
 
 def make_anew(key: str, make: Callable[[], str]) -> str:
-    """Remembers nothing."""
+    """Does not cache."""
     return make()
 
 
 def format_python(lines: Sequence[str], origins: Sequence[Line], tree: ast.Module) -> str:
-    """The lines of a file as black has them; `tree` is what they say.
+    """The lines of a file as black formats them; `tree` is their syntax tree.
 
-    Definitions at the top, and the methods of classes, are formatted one by one: most stand in a
-    template as they are, and need it no more. A test sees to the templates.
+    Top-level definitions and methods are formatted one by one: most are unchanged lines of a
+    template, which need no formatting. A test checks that templates are formatted.
     """
     part, whole = _cut(lines, origins, 0, len(lines))
     if whole:
-        return part
+        return part.rstrip("\n") + "\n"  # a place at the end may be empty
     parts = []
     for start, end, node in _split(lines, 0, len(lines), tree.body):
         part, whole = _cut(lines, origins, start, end)

@@ -20,8 +20,8 @@ def write_index(catalog: Catalog) -> str:
     """Markdown: all tasks and features, with a link to the page of each."""
     parts = [
         "# Tasks and features",
-        "`scaffold features` lists them too, with all settings; `scaffold explain NAME` prints a "
-        "page, and the lines that a feature adds.",
+        "`scaffold features` lists them too, with all settings. `scaffold explain NAME` prints a "
+        "page and the lines that a feature adds.",
     ]
     for title, components in (("Tasks", catalog.tasks), ("Features", catalog.features)):
         rows = [f"| {title.lower().removesuffix('s')} | |", "| --- | --- |"]
@@ -42,11 +42,11 @@ def _sentence(text: str) -> str:
 
 def _task_facts(catalog: Catalog, task: Component) -> Iterator[str]:
     answers = default_answers(catalog, {"project.task": task.name})
-    yield f"take it: `scaffold new PATH --task {task.name}`"
+    yield f"use it: `scaffold new PATH --task {task.name}`"
     yield f"result of the default project: {task.values['target']}"
     others = [f.name for f in catalog.features.values() if not fits(catalog, f, answers)]
     if others:
-        yield f"features that do not go with it: {_names(others)}"
+        yield f"features that do not work with it: {_names(others)}"
     yield from _dependencies(task)
 
 
@@ -54,23 +54,23 @@ def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
     if feature.switch:
         yield f"turn it on: `{feature.switch}`, such as `{toml_literal(feature.example)}`"
     elif feature.default:
-        yield f"on, unless turned off: `--set {switch_key(feature)}=false`"
+        yield f"on by default; turn it off: `--set {switch_key(feature)}=false`"
     else:
         yield f"turn it on: `scaffold add {feature.name}`, or `--set features.{feature.name}=true`"
     if feature.needs:
         tasks = [t.name for t in catalog.tasks.values() if set(feature.needs) <= set(t.has)]
         traits = " and ".join(catalog.traits[name].help for name in feature.needs)
-        yield f"needs {traits}: goes with {_names(tasks)}"
+        yield f"needs {traits}: works with {_names(tasks)}"
     if feature.requires:
         yield f"needs the features {_names(feature.requires)}"
     if feature.conflicts:
-        yield f"does not go with {_names(feature.conflicts)}"
+        yield f"can't be combined with {_names(feature.conflicts)}"
     yield from _dependencies(feature)
 
 
 def _dependencies(component: Component) -> Iterator[str]:
     if component.dependencies:
-        yield f"the project depends on {_names(component.dependencies)}"
+        yield f"adds the dependencies {_names(component.dependencies)}"
 
 
 def _names(names: Iterable[str]) -> str:
@@ -92,14 +92,14 @@ def _settings(catalog: Catalog, component: Component) -> Iterator[str]:
         if option.choices:
             choices = [
                 f"- `{choice.value}`: {choice.help}"
-                + (f" (brings {_names(choice.dependencies)})" if choice.dependencies else "")
+                + (f" (adds {_names(choice.dependencies)})" if choice.dependencies else "")
                 for choice in option.choices
             ]
             yield f"`{option.key}` is one of\n\n" + "\n".join(choices)
 
 
 def _with(option: Option) -> str:
-    """What the option exists with."""
+    """The conditions for the option to exist."""
     conditions = [
         f"`{key if option.table not in key else key.rpartition('.')[2]}{condition}`"
         for key, condition in option.when.items()

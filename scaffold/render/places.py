@@ -174,8 +174,10 @@ def _region(directive: Directive, body: Sequence[Line], target: _Target) -> list
     name = directive.name
     target.met |= {("replace", name), ("wrap", name)}
     if directive.when and directive.when not in target.slots:
-        inside = [_directive(line) for line in body]
-        target.met |= {("slot", inner.name) for inner in inside if inner and inner.word == "slot"}
+        inside = [found for line in body if (found := _directive(line))]
+        target.met |= {("slot", inner.name) for inner in inside if inner.word == "slot"}
+        regions = [inner.name for inner in inside if inner.word == "region"]
+        target.met |= {(word, inner) for inner in regions for word in ("replace", "wrap")}
         return []
     if replacement := target.replacements.get(name):
         _remember_regions(body, target)
@@ -260,7 +262,7 @@ def _directive(line: Line) -> Directive | None:
         return Directive(line, indent, words[0], words[1])
     if len(words) == 4 and (words[0], words[2]) == ("region", "when") and not in_text:
         return Directive(line, indent, "region", words[1], words[3])
-    raise line.error(f"can't be understood: {line.text.strip()}")
+    raise line.error(f"is not a valid place: {line.text.strip()}")
 
 
 def _indent(lines: Sequence[Line], by: int) -> list[Line]:
@@ -272,7 +274,7 @@ def _indent(lines: Sequence[Line], by: int) -> list[Line]:
     for line in lines:
         text = " " * by + line.text if by > 0 else line.text[-by:]
         if by < 0 and line.text[:-by].strip():
-            raise line.error("a region's lines must not be further left than its first")
+            raise line.error("a region's lines must not be indented less than its first")
         moved.append(Line(text if line.text.strip() else "", line.path, line.number))
     return moved
 
@@ -290,10 +292,10 @@ def _refuse_long_strings(lines: Sequence[Line]) -> None:
             if token.type in begins:
                 first.append(token.start[0])
             if token.type in ends and (start := first.pop()) != token.end[0]:
-                message = "a string over several lines can't be indented by a place"
+                message = "a string that spans several lines can't be indented"
                 raise lines[start - 1].error(message)
     except (tokenize.TokenError, IndentationError):
-        raise lines[0].error("these lines can't be read as Python") from None
+        raise lines[0].error("these lines are not valid Python") from None
 
 
 def _is_blank(lines: Sequence[Line], position: int) -> bool:
@@ -309,8 +311,10 @@ def _strip(lines: Sequence[Line]) -> Sequence[Line]:
 
 
 def parse(lines: Sequence[Line]) -> ast.Module:
+    """The code of a template, with a name in place of each value of an answer."""
+    text = "\n".join(line.text for line in lines)
     try:
-        return ast.parse("\n".join(line.text for line in lines))
+        return ast.parse(re.sub(r"{{.*?}}", "_", text))
     except SyntaxError as error:
         line = lines[min(error.lineno or 1, len(lines)) - 1]
-        raise line.error(f"is not Python: {error.msg}") from None
+        raise line.error(f"is not valid Python: {error.msg}") from None

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
-from scaffold.answers.schema import applies
+from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.settings import write_settings
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.render.fields import config_fields
 from scaffold.render.folders import (
     active_components,
     check_fragment_targets,
@@ -18,10 +18,10 @@ from scaffold.render.folders import (
     source_folders,
 )
 from scaffold.render.format import Remember, finish, make_anew
-from scaffold.render.imports import LINE_LENGTH, merge_imports, split_imports
-from scaffold.render.places import Directive, Fragment, Line, Part, compose, is_empty, read_lines
+from scaffold.render.imports import merge_imports, split_imports
+from scaffold.render.places import Fragment, Line, compose, is_empty, read_lines
 from scaffold.render.validate import check_config
-from scaffold.render.values import build_context, python_literal, read_template
+from scaffold.render.values import build_context, read_template
 
 
 def build_project(
@@ -45,6 +45,7 @@ def render_project(
     folders = source_folders(catalog, answers, components)
     paths = collect_files(folders)
     modules = {Path(name).stem for name in paths if name.endswith(".py")}
+    fields = config_fields(components, catalog, answers)
     sources: dict[str, list[Line]] = {}
     for name, path in paths.items():
         lines = read_lines(path)
@@ -52,11 +53,11 @@ def render_project(
             fragments = collect_fragments(folders, name)
             if is_empty(lines, fragments):
                 continue
-            if name == "train.py":
-                fragments.append(_config_fields(lines, components, catalog, answers))
+            if name in fields:
+                fragments.append(fields[name])
             lines = _compose(lines, fragments, modules)
         sources[name] = lines
-    check_fragment_targets(folders, paths)
+    check_fragment_targets(catalog, folders, paths)
     context["files"] = sorted(sources)
     files = {name: _fill(lines, context) for name, lines in sources.items()}
     finished = {
@@ -68,34 +69,6 @@ def render_project(
     files |= finished
     files["scaffold.toml"] = write_settings(catalog, answers)
     return dict(sorted(files.items()))
-
-
-def _config_fields(
-    base: list[Line], components: list[Component], catalog: Catalog, answers: Mapping[str, Value]
-) -> Fragment:
-    """A field of Config for each setting that the script itself reads."""
-    lines = [
-        line
-        for component in components
-        for option in component.options
-        if option.config and applies(catalog, option, answers)
-        for line in _config_field(component, option, answers[option.key])
-    ]
-    return Fragment((), (Part(Directive(base[0], 0, "slot", "config"), tuple(lines)),))
-
-
-def _config_field(component: Component, option: Option, value: Value) -> list[Line]:
-    """One field, with its comment behind it, or above it where the line is too long."""
-    values = ", ".join(python_literal(choice.value) for choice in option.choices)
-    kind = f"Literal[{values}]" if option.type == "choice" else option.type
-    head, comment = f"{option.field}: {kind} = ", f"# {option.comment}"
-    field = f"{head}{{{{ {option.key} | python }}}}"
-    if len(f"    {head}{python_literal(value)}  {comment}") <= LINE_LENGTH:
-        rows = [f"{field}  {comment}"]
-    else:
-        rows = [comment, field]
-    number = line_of(component.manifest, f"[options.{option.name}]")
-    return [Line(row, component.manifest, number) for row in rows]
 
 
 def _compose(base: list[Line], fragments: list[Fragment], modules: set[str]) -> list[Line]:
@@ -121,7 +94,7 @@ def _fill(lines: list[Line], context: Mapping[str, Any]) -> str:
     try:
         filled = read_template(_join(asked)).render(context) if asked else ""
     except jinja2.TemplateSyntaxError as error:
-        raise asked[error.lineno - 1].error(error.message or "is not Jinja") from None
+        raise asked[error.lineno - 1].error(error.message or "is not valid Jinja") from None
     except jinja2.UndefinedError as error:
         raise asked[_template_line(error) - 1].error(str(error)) from None
     if len(asked) == len(lines):

@@ -27,7 +27,11 @@ def build_context(
             table = table.setdefault(part, {})
         table[name] = value
     values = task_values(catalog, answers)
-    context["task"] = {**values, "sign": "" if values["higher_is_better"] else "-"}
+    context["task"] = {
+        **values,
+        "sign": "" if values["higher_is_better"] else "-",
+        "unpack": "" if values["batch"] == "batch" else f"{values['batch']} = batch",
+    }
     context["launch"] = launch(catalog, answers)
     context["active"] = [component for component in components if component.kind == "feature"]
     for feature in context["active"]:

@@ -1,4 +1,4 @@
-"""Layers that keep their input alone, for the sake of memory."""
+"""Layers that keep only their input for the backward pass, to save memory."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ from torch.utils.checkpoint import checkpoint
 
 
 def checkpoint_layers(model: nn.Module) -> None:
-    """Let each layer in a list keep its input alone: the backward pass computes the rest again."""
+    """Let each layer of each ModuleList recompute its activations in the backward pass."""
     for part in model.children():
         if isinstance(part, nn.ModuleList):
             for layer in part:

@@ -4,13 +4,13 @@ from torch.utils.data import Dataset
 
 #: slot datasets
 class Augmented(Dataset):
-    """Training images changed by chance, each time otherwise.
+    """Training images with random changes, different ones in each epoch.
 
-    What is drawn follows from the seed, the epoch and the index of the image alone: it is the
-    same after a resume, with any number of data workers, and on any number of processes.
+    The changes depend on the seed, the epoch and the index of the image alone. So they are the
+    same in a resumed run, with any number of data workers, and on any number of processes.
     """
 
-    def __init__(self, data: Dataset, config) -> None:
+    def __init__(self, data, config) -> None:
         self.data, self.config, self.epoch = data, config, 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -23,7 +23,7 @@ class Augmented(Dataset):
         sample = self.data[index]
         seed = hash((self.config.seed, self.epoch, index))
         generator = torch.Generator().manual_seed(seed)
-        if isinstance(sample, Tensor):  # an image alone
+        if isinstance(sample, Tensor):  # an image without a label
             return augment(sample, self.config, generator)
         image, *others = sample
         return augment(image, self.config, generator), *others

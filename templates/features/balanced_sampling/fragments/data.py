@@ -6,10 +6,10 @@ from torch.utils.data import Dataset, Sampler
 
 #: slot datasets
 class BalancedSampler(Sampler[int]):
-    """Indices of samples, with replacement: each class equally often on average.
+    """Draws indices of samples with replacement: each class equally often on average.
 
-    The draw follows from the seed and the epoch, so that it is the same on all processes, which
-    divide it among themselves, and after a resume.
+    The draw depends on the seed and the epoch alone. So it is the same in a resumed run, and on
+    all processes, which divide it among themselves.
     """
 
     def __init__(self, labels: Tensor, seed: int) -> None:

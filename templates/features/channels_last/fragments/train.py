@@ -1,4 +1,4 @@
 import torch
 
 #: slot after_model
-model = model.to(memory_format=torch.channels_last)  # the images follow the filters
+model = model.to(memory_format=torch.channels_last)  # the images adapt to the filters

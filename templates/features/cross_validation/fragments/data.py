@@ -2,8 +2,8 @@ import torch
 from torch.utils.data import ConcatDataset, Dataset, Subset
 
 #: slot datasets
-def take_fold(train_set: Dataset, val_set: Dataset, config) -> tuple[Dataset, Dataset]:
-    """Training and validation data divided anew: one fold of both together is held out."""
+def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
+    """Divide training and validation data into folds, and hold one of them out."""
     folds, fold = config.cross_validation_folds, config.cross_validation_fold
     if not fold < folds:
         raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")

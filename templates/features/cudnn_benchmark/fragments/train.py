@@ -1,5 +1,4 @@
 import torch
 
 #: slot after_environment
-# measures each shape of a convolution when it first comes
-torch.backends.cudnn.benchmark = True
+torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once

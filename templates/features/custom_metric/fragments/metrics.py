@@ -2,8 +2,8 @@
 class HardBatches:
     """The share of training batches whose loss is above a limit: a pattern for your own metrics.
 
-    Each process counts its own batches, on the device: the hard ones, and all of them. Processes
-    are added up only when a value is asked for.
+    Each process counts its hard batches and all its batches, on the device. The processes add up
+    their counts only when a value is read.
     """
 
     def __init__(self, accelerator: Accelerator, limit: float) -> None:
@@ -18,12 +18,12 @@ class HardBatches:
         self.epoch += self.step
 
     def share(self, counts: torch.Tensor) -> float:
-        """The share over all processes, which call it together."""
+        """The share over all processes. All processes call it together."""
         hard, batches = self.accelerator.reduce(counts, "sum").tolist()
         return hard / max(batches, 1)
 
     def read_step(self) -> float:
-        """The share in the last batch of each process. All of them call it together."""
+        """The share in the last batch of each process. All processes call it together."""
         return self.share(self.step)
 
     def end_epoch(self) -> float:
@@ -33,7 +33,7 @@ class HardBatches:
         return share
 
     def state_dict(self) -> dict:
-        """The counts of the epoch, those of each process apart. All call it together."""
+        """The counts of each process in this epoch. All processes call it together."""
         return {"epoch": self.accelerator.gather(self.epoch).reshape(-1, 2).tolist()}
 
     def load_state_dict(self, state: dict) -> None:

@@ -2,12 +2,12 @@ import torch
 
 #: slot datasets
 def loading_settings(dataset, config) -> dict[str, bool | int | None]:
-    """How the loader of these data hands over its batches."""
+    """Settings of the loader of this dataset."""
     workers = config.num_workers > 0
     if workers and config.data_loading_persistent_workers and hasattr(dataset, "set_epoch"):
         raise SystemExit(
-            "Data workers that stay do not see the epoch, which the training data follow: turn "
-            "them off with --no-data-loading-persistent-workers."
+            "The training data change with the epoch, which persistent workers don't see: use "
+            "--no-data-loading-persistent-workers."
         )
     return {
         "pin_memory": config.data_loading_pin_memory and torch.accelerator.is_available(),
@@ -19,5 +19,5 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
 **loading_settings(train_set, config),
 
 #: slot eval_settings
-# their own generator: an evaluation draws from it as it starts, and must not move the dropout's
+# the start of an evaluation draws from this generator, not from dropout's
 settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}

@@ -1,6 +1,6 @@
 #: slot classes
 class EarlyStopping:
-    """Counts the evaluations since the score, of which more is better, last improved."""
+    """Stops a run after `patience` evaluations without a better score. Higher is better."""
 
     def __init__(self, patience: int, min_delta: float) -> None:
         self.patience, self.min_delta = patience, min_delta
@@ -8,12 +8,12 @@ class EarlyStopping:
         #: slot early_stopping_setup
 
     @property
-    def stop(self) -> bool:
+    def should_stop(self) -> bool:
         #: region early_stopping_stop
-        return self.stale >= self.patience
+        return 0 < self.patience <= self.stale
         #: end early_stopping_stop
 
-    def step(self, score: float) -> None:
+    def update(self, score: float) -> None:
         if score > self.best + self.min_delta:
             self.best, self.stale = score, 0
         else:

@@ -6,29 +6,29 @@ from torch import nn
 
 #: slot classes
 class Ema:
-    """An exponential moving average of the weights of an unwrapped model.
+    """An exponential moving average of the weights of an unwrapped model, but not of its buffers.
 
-    It begins with the weights after the first update, and forgets faster in the beginning, as
-    TensorFlow's ExponentialMovingAverage does with num_updates. Buffers are not averaged.
+    It starts with the weights after the first step. At first it forgets faster than `decay` says,
+    as TensorFlow's ExponentialMovingAverage does with num_updates.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.weights = list(model.parameters())
         self.average: list[torch.Tensor] = []
-        self.decay, self.updates = decay, 0
+        self.decay, self.steps = decay, 0
 
     @torch.no_grad()
     def update(self) -> None:
-        self.updates += 1
+        self.steps += 1
         if self.average:
-            decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
+            decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
             torch._foreach_lerp_(self.average, self.weights, 1 - decay)
         else:
             self.average = [weight.detach().clone() for weight in self.weights]
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """The model has the averaged weights inside, and its own again afterwards."""
+        """Inside, the model has the averaged weights; afterwards its own again."""
         own = [weight.detach().clone() for weight in self.weights]
         self.copy(self.average or own)
         try:
@@ -42,11 +42,11 @@ class Ema:
             weight.copy_(value)
 
     def state_dict(self) -> dict:
-        return {"average": self.average, "updates": self.updates}
+        return {"average": self.average, "steps": self.steps}
 
     def load_state_dict(self, state: dict) -> None:
         self.average = [
             value.to(weight.device)
             for weight, value in zip(self.weights, state["average"], strict=True)
         ]
-        self.updates = state["updates"]
+        self.steps = state["steps"]

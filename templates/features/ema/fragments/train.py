@@ -2,9 +2,11 @@ from callbacks import Ema
 
 #: slot setup
 ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
-checkpoints.states["ema"] = ema
 
-#: slot after_update
+#: slot states
+, ema
+
+#: slot after_step
 ema.update()
 
 #: wrap evaluate

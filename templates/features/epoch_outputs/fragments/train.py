@@ -1,7 +1,7 @@
 from metrics import EpochOutputs, count_errors
 
 #: slot functions
-epoch_outputs = EpochOutputs()  # evaluate() feeds it, main() reads it
+epoch_outputs = EpochOutputs()  # evaluate() adds to it, main() reads it
 
 #: slot before_evaluation
 epoch_outputs.clear()

@@ -1,2 +1,3 @@
 #: replace eval_batch
-settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
+eval_batch_size = config.eval_batch_size or 4 * config.batch_size
+settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}

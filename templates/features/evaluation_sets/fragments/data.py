@@ -1,18 +1,18 @@
 from torch.utils.data import DataLoader, Subset
 
 #: slot datasets
-def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
-    """Further sets to evaluate, by the name that their metrics begin with: yours to change.
+def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
+    """More sets to evaluate, by the first word of the names of their metrics. Add your own here.
 
-    "fit" is the beginning of the training data, of the size of the validation data: how much worse
-    the model is on the validation data is its overfitting.
+    "fit" has as many samples as the validation data, but of the training data. The difference
+    between both results is the overfitting.
     """
     train_set = build_datasets(config)[0]
     size = min(len(train_set), len(val_loader.dataset))
     settings = {
         "collate_fn": val_loader.collate_fn,
         "num_workers": val_loader.num_workers,
-        "worker_init_fn": val_loader.worker_init_fn,
+        #: slot more_loader_settings
     }
     sets = {"fit": Subset(train_set, range(size))}
     return {

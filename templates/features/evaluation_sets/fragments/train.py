@@ -8,4 +8,4 @@ more_loaders = {name: accelerator.prepare(loader) for name, loader in more_loade
 
 #: slot more_metrics
 for name, loader in more_loaders.items():
-    metrics |= evaluate(model, loader, accelerator, name, config.limit_batches)
+    metrics |= evaluate(accelerator, model, loader, name, config.limit_batches)

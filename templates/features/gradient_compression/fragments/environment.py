@@ -2,4 +2,4 @@
 def check_compression(accelerator: Accelerator, precision: str) -> None:
     """Stop if the processes can't exchange gradients in this precision."""
     if precision == "bf16" and accelerator.num_processes > 1 and accelerator.device.type == "cpu":
-        raise SystemExit("Processes on the CPU can't exchange bf16: --gradient-compression fp16.")
+        raise SystemExit("The CPU can't exchange bf16: use --gradient-compression fp16.")

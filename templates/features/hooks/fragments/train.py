@@ -2,7 +2,9 @@ from hooks import Hooks, Run
 
 #: slot setup
 hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
-checkpoints.states["hooks"] = hooks
+
+#: slot states
+, hooks
 
 #: slot start_of_training
 hooks.call("run_start")
@@ -10,6 +12,8 @@ hooks.call("run_start")
 #: slot start_of_epoch
 if hooks.stopped:
     break
+
+#: slot before_epoch
 hooks.call("epoch_start")
 
 #: slot before_step

@@ -1,29 +1,40 @@
 import json
+from collections import defaultdict
 from pathlib import Path
 
+from accelerate import PartialState
+from progress import log
 from matplotlib.figure import Figure
 
 #: slot classes
 class LearningCurves:
-    """Draws the metrics file, so it is called after that.
-
-    What differs only in its set has one panel: train_loss, val_loss and test_loss that of "loss".
-    """
+    """Draws the metrics file, with one panel for val_loss, train_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
 
-    def __call__(self) -> None:
-        lines = [json.loads(line) for line in self.source.read_text(encoding="utf-8").splitlines()]
-        panels: dict[str, list[str]] = {}
-        for name in dict.fromkeys(name for line in lines for name in line if name != "update"):
-            panels.setdefault(name.partition("_")[2] or name, []).append(name)
+    def draw(self) -> None:
+        """Draw all curves. If that fails, the run continues without them."""
+        if not PartialState().is_main_process:
+            return
+        try:
+            self.draw_panels()
+        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+            log(f"{self.target} was not drawn: {error!r}")
+
+    def draw_panels(self) -> None:
+        lines = [json.loads(line) for line in self.source.read_text().splitlines()]
+        names = dict.fromkeys(name for line in lines for name in line if name != "step")
+        panels = defaultdict(list)
+        for name in names:
+            part, _, metric = name.partition("_")
+            panels[metric if part in ("train", "val", "test") else name].append(name)
         figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
         row = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (panel, names) in zip(row, panels.items(), strict=True):
-            for name in names:
-                points = [(line["update"], line[name]) for line in lines if name in line]
+        for axes, (panel, members) in zip(row, panels.items(), strict=True):
+            for name in members:
+                points = [(line["step"], line[name]) for line in lines if name in line]
                 axes.plot(*zip(*points, strict=True), marker=".", label=name)
-            axes.set(xlabel="update", ylabel=panel)
+            axes.set(xlabel="step", ylabel=panel)
             axes.legend()
         figure.savefig(self.target)

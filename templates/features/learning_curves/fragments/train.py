@@ -4,4 +4,4 @@ from callbacks import LearningCurves
 learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
 
 #: slot observers
-learning_curves()
+learning_curves.draw()

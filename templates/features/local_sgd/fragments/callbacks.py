@@ -4,9 +4,9 @@ from torch import nn
 
 #: slot classes
 class LocalSgd:
-    """Makes the weights of all processes their mean, every so many updates (Stich 2019).
+    """Averages the weights of all processes every `every` steps (Stich 2019).
 
-    What the optimizer remembers of its gradients is averaged too: a checkpoint holds it once.
+    The state of the optimizer is averaged too, because a checkpoint holds it only once.
     """
 
     def __init__(
@@ -18,19 +18,19 @@ class LocalSgd:
     ) -> None:
         if accelerator.mixed_precision == "fp16":
             raise SystemExit(
-                "With fp16 each process would skip updates of its own: take bf16, or no local SGD."
+                "With fp16 each process would skip other steps: use bf16, or turn local SGD off."
             )
         self.accelerator, self.model, self.optimizer = accelerator, model, optimizer
         self.every = every
 
-    def step(self, update: int) -> None:
-        """All processes call it together, after each update."""
-        if update % self.every == 0:
+    def step(self, step: int) -> None:
+        """Call it after each step. All processes call it together."""
+        if step % self.every == 0:
             self.average()
 
     @torch.no_grad()
     def average(self) -> None:
-        """All processes call it together."""
+        """Average now. All processes call it together."""
         tensors = [*self.model.parameters()]
         tensors += [buffer for buffer in self.model.buffers() if buffer.is_floating_point()]
         for state in self.optimizer.state.values():
@@ -43,7 +43,7 @@ class LocalSgd:
             tensor.copy_(self.accelerator.reduce(tensor, "mean"))
 
     def state_dict(self) -> dict:
-        """Nothing, but what is saved along with it are the weights of one process: average them."""
+        """Average, because a checkpoint holds the weights of one process. Nothing else to save."""
         self.average()
         return {}
 

@@ -2,14 +2,19 @@ from callbacks import LocalSgd
 
 #: slot setup
 local_sgd = LocalSgd(accelerator, model, optimizer, config.local_sgd_every)
-checkpoints.states["local_sgd"] = local_sgd
+
+#: slot states
+, local_sgd
 
 #: wrap forward
-with accelerator.no_sync(model):  # each process keeps the gradients that follow
+with accelerator.no_sync(model):  # these gradients are not averaged
     ...  #: body
 
 #: slot after_count
-local_sgd.step(progress.update)
+local_sgd.step(progress.step)
 
 #: slot start_of_evaluation
+local_sgd.average()
+
+#: slot before_test
 local_sgd.average()

@@ -8,8 +8,8 @@ from accelerate.utils import broadcast_object_list, send_to_device
 from torch.utils.data import DataLoader
 
 
-class Alone:
-    """Stands for the accelerator where one process has all the data: nothing to add up."""
+class OneProcess:
+    """The accelerator, as if there were only one process: nothing is gathered or added up."""
 
     num_processes, process_index = 1, 0
 
@@ -29,11 +29,11 @@ class Alone:
         return values
 
 
-class Whole:
+class WholeLoader:
     """The batches of all processes, on the device of this one."""
 
-    def __init__(self, loader: DataLoader, device) -> None:
-        self.dataset, self.device = loader.dataset, device
+    def __init__(self, loader: DataLoader, accelerator: Accelerator) -> None:
+        self.dataset, self.device = loader.dataset, accelerator.device
         self.loader = DataLoader(
             loader.dataset,
             loader.batch_sampler.batch_size,
@@ -50,15 +50,15 @@ class Whole:
 
 
 def on_main_process(evaluate: Callable[..., dict[str, float]]) -> Callable[..., dict[str, float]]:
-    """The evaluation by the main process alone. All processes call it, and get the same result."""
+    """Evaluate on the main process alone. All processes call it, and get the same result."""
 
     @wraps(evaluate)
-    def evaluate_alone(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+    def evaluate_alone(accelerator, model, loader, name: str, limit: int) -> dict[str, float]:
         result = [None]
         if accelerator.is_main_process:
-            # unwrapped: what exchanges buffers or gradients would wait for the others
-            alone = accelerator.unwrap_model(model), Whole(loader, accelerator.device)
-            result = [evaluate(*alone, Alone(accelerator), name, limit)]
+            # unwrapped, because DistributedDataParallel would wait for the other processes
+            model, batches = accelerator.unwrap_model(model), WholeLoader(loader, accelerator)
+            result = [evaluate(OneProcess(accelerator), model, batches, name, limit)]
         return broadcast_object_list(result)[0]
 
     return evaluate_alone

@@ -1,26 +1,25 @@
 import json
 from pathlib import Path
 
-from checkpoint import Progress, writing
+from accelerate import PartialState
+from files import writing
 
 #: slot classes
 class MetricsFile:
-    """Adds a line of JSON for each epoch, and one for the test.
-
-    A checkpoint knows how long the file was: a resumed run writes later lines anew. In another
-    folder it begins a file of its own.
-    """
+    """Appends one line of JSON per evaluation. A resumed run replaces what came later."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
 
-    def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
-        line = json.dumps({"update": progress.update, **metrics}) + "\n"
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if not PartialState().is_main_process:
+            return
+        line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            kept = min(self.size, file.tell())
-            file.truncate(kept)
+            size = min(self.size, file.tell())  # a new folder has no file yet
+            file.truncate(size)
             file.write(line.encode())
-        self.size = kept + len(line)  # all of it is ASCII
+        self.size = size + len(line)
 
     def state_dict(self) -> dict:
         return {"size": self.size}

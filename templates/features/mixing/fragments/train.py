@@ -4,7 +4,7 @@ from mixing import blend, mix
 images, others, share = mix(images, labels, config.mixing_alpha, config.mixing_probability)
 logits = model(images)
 targets = blend(labels, others, share, classes=logits.shape[-1])
-loss = F.cross_entropy(
+loss = compute_loss(
     logits, targets
     #: slot loss_arguments
-)
+).mean()

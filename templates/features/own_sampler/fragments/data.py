@@ -5,10 +5,10 @@ from torch.utils.data import Sampler
 
 #: slot datasets
 class EpochSampler(Sampler[int]):
-    """The order in which an epoch goes through the training samples: yours to edit.
+    """The order of the training samples in an epoch: edit it as you like.
 
-    It must follow from the seed and the epoch alone: so it is the same on all processes, which
-    divide it among themselves, and after a resume.
+    It may depend on the seed and the epoch alone: then all processes, which divide it among
+    themselves, have the same order, and a resumed run does too.
     """
 
     def __init__(self, samples: int, seed: int) -> None:

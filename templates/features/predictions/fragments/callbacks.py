@@ -2,13 +2,13 @@ import csv
 from pathlib import Path
 
 import torch
-from checkpoint import writing
+from files import writing
 
 #: slot classes
 class PredictionsFile:
-    """What the last evaluation predicted, as CSV: a line for each sample, in the order of the set.
+    """The predictions of the last evaluation as CSV, one line per sample, in the order of the set.
 
-    Batches come here gathered from all processes, in their order and without padding.
+    add() gets batches that are gathered from all processes, in order and without padding.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class PredictionsFile:
         self.batches.append((labels, predictions))
 
     def write(self, path: Path) -> None:
-        """Write index, label and prediction of each sample. The main process calls it alone."""
+        """Write index, label and prediction of each sample. Only the main process calls it."""
         columns = [torch.cat(column).tolist() for column in zip(*self.batches, strict=True)]
         with writing(path), path.open("w", newline="") as file:
             rows = csv.writer(file)

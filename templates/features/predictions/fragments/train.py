@@ -1,7 +1,7 @@
 from callbacks import PredictionsFile
 
 #: slot functions
-predictions_file = PredictionsFile()  # evaluate() feeds it, main() writes it
+predictions_file = PredictionsFile()  # filled by evaluate(), written by main()
 
 #: slot before_evaluation
 predictions_file.clear()

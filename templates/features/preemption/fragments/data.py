@@ -1,4 +1,4 @@
-from checkpoint import leave_signals_to_training
+from preemption import leave_signals_to_training
 
 #: slot train_batches
 worker_init_fn=leave_signals_to_training,

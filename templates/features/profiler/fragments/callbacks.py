@@ -1,14 +1,13 @@
 from pathlib import Path
 
 import torch
-from accelerate import Accelerator
-from checkpoint import writing
+from files import writing
 
 #: slot classes
 class Profiler:
-    """Records a few updates, writes them to PATH.json as a trace and to PATH.txt as a table."""
+    """Records a few steps: profile_0.json of process 0 is a trace, and profile_0.txt a table."""
 
-    def __init__(self, accelerator: Accelerator, config) -> None:
+    def __init__(self, accelerator, config) -> None:
         self.path = config.output_dir / f"profile_{accelerator.process_index}"
         on_cpu = accelerator.device.type == "cpu"
         self.order = "self_cpu_time_total" if on_cpu else "self_device_time_total"
@@ -21,7 +20,7 @@ class Profiler:
         self.profile.start()
 
     def step(self) -> None:
-        """An update is over, perhaps the last one that is recorded."""
+        """Call it after each step."""
         if self.left:
             self.left -= 1
             self.profile.step()
@@ -29,7 +28,7 @@ class Profiler:
                 self.profile.stop()
 
     def stop(self) -> None:
-        """End a run that had fewer updates: it writes what there is."""
+        """Write what was recorded, if the run had too few steps."""
         if self.left:
             self.profile.stop()
 

@@ -1,2 +1,5 @@
+#: slot before_training
+peaks = [group["lr"] for group in optimizer.param_groups]
+
 #: slot rates
-group["lr"] = learning_rate(progress.update, total_updates, config)
+group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)

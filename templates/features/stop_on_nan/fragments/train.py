@@ -1,7 +1,7 @@
 from callbacks import stop_on_nan
 
-#: slot after_log
-stop_on_nan(loss, progress)
+#: slot before_log
+stop_on_nan(mean_loss, progress.step)
 
-#: slot after_epoch
-stop_on_nan(loss, progress)
+#: slot checked_epoch
+stop_on_nan(metrics["train_loss"], progress.step)

@@ -1,23 +1,20 @@
-from checkpoint import Progress
-
 #: slot classes
 class StopOnSpike:
-    """Ends the run where the loss is far above the running average of those read before.
+    """Ends the run if the loss is far above the running average of earlier losses.
 
     The loss is the same on all processes, so all end together. Chowdhery et al. 2022,
-    https://arxiv.org/abs/2204.02311, section 5.1, say what to do then.
+    https://arxiv.org/abs/2204.02311, section 5.1, describe what to do then.
     """
 
     def __init__(self, factor: float, min_reads: int = 5) -> None:
         self.factor, self.min_reads = factor, min_reads
         self.average, self.reads = 0.0, 0
 
-    def step(self, loss: float, progress: Progress) -> None:
+    def check(self, loss: float, step: int) -> None:
         if self.reads >= self.min_reads and loss > self.factor * self.average:
             raise SystemExit(
-                f"The loss is {loss:.4g} at update {progress.update}, after {self.average:.4g} on "
-                "average: resume an earlier checkpoint with a lower learning rate, or look at the "
-                "data."
+                f"The loss is {loss:.4g} at step {step}, and was {self.average:.4g} on average: "
+                "resume an earlier checkpoint with a lower learning rate, or check the data."
             )
         self.reads += 1
         # the mean of the first ten, then an exponential average

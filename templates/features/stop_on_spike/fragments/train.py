@@ -2,7 +2,9 @@ from callbacks import StopOnSpike
 
 #: slot setup
 stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
-checkpoints.states["stop_on_spike"] = stop_on_spike
+
+#: slot states
+, stop_on_spike
 
 #: slot after_log
-stop_on_spike.step(loss, progress)
+stop_on_spike.check(mean_loss, progress.step)

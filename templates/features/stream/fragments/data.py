@@ -8,10 +8,10 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 
 #: slot datasets
 class TrainStream(IterableDataset):
-    """Training samples without an end. Yours to replace is `keys`, and what is read of a key.
+    """Training samples without an end. Replace `keys` and what is read for a key by your own.
 
-    The keys follow from the seed and the epoch, so they are the same on all processes and after a
-    resume. Each worker of each process reads its share: one key of so many, in turn.
+    The keys depend on the seed and the epoch alone, so they are the same on all processes and after
+    a resume. The workers of all processes take turns: each reads every n-th key.
     """
 
     def __init__(self, data: Dataset, seed: int) -> None:
@@ -23,7 +23,7 @@ class TrainStream(IterableDataset):
         self.epoch = epoch
 
     def keys(self) -> Iterator[int]:
-        """What is read, without an end: here indices, otherwise names of files, or rows."""
+        """Indices without an end. Your own may be names of files, or rows."""
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
         while True:
             yield from torch.randperm(len(self.data), generator=generator).tolist()
@@ -36,9 +36,9 @@ class TrainStream(IterableDataset):
 
 
 class EvalStream(IterableDataset):
-    """Samples for evaluation, once. Yours to replace is what is read of a key.
+    """Samples for evaluation, each once. Replace what is read for a key by your own.
 
-    The main process reads them for all, so only its workers have shares.
+    The main process reads for all processes, so only its workers take turns.
     """
 
     def __init__(self, data: Dataset) -> None:
@@ -57,16 +57,16 @@ def worker_share() -> tuple[int, int]:
 
 
 def read_by_each(loader: DataLoader) -> DataLoader:
-    """The prepared loader of a stream that each process reads its own share of."""
+    """Prepare the loader of a stream of which each process reads its own share."""
     loader = prepare_data_loader(
         loader,
         PartialState().device,
-        num_processes=1,  # so that nothing is divided a second time
+        num_processes=1,  # the stream is divided already
         process_index=0,
         put_on_device=True,
         dispatch_batches=False,
     )
-    loader._is_accelerate_prepared = True  # so prepare() returns it as it is
+    loader._is_accelerate_prepared = True  # prepare() leaves it as it is
     return loader
 
 #: slot after_datasets

@@ -3,7 +3,7 @@ from torch import nn
 
 #: slot classes
 def synchronize_batch_norm(model: nn.Module, device: torch.device) -> nn.Module:
-    """The model with a SyncBatchNorm for each BatchNorm. On the CPU, which has none, as it was.
+    """Replace each BatchNorm by SyncBatchNorm. On the CPU, which has none, nothing changes.
 
     Call it before prepare(): DistributedDataParallel would not see the new layers.
     """

@@ -1,7 +1,7 @@
 from callbacks import Throughput
 
 #: slot setup
-throughput = Throughput(accelerator, train_loss, progress, total_updates)
+throughput = Throughput(accelerator, train_loss, progress, total_steps)
 
 #: slot start_of_epoch
 throughput.start_epoch()

@@ -9,4 +9,4 @@ accelerator.init_trackers(config.tracker_project, config=settings)
 #: end init_trackers
 
 #: slot report
-accelerator.log(metrics, step=progress.update)
+accelerator.log(metrics, step=progress.step)

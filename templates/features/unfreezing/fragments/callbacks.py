@@ -1,8 +1,8 @@
 #: slot classes
 def unfreeze(optimizer, stage: int) -> None:
-    """Let the layers learn that are at most `stage` away from the last one, and no others.
+    """Train only the layers that are at most `stage` layers away from the last one.
 
-    Call it after prepare(): what is frozen there is never averaged over the processes.
+    Call it after prepare(): gradients of layers that are frozen there are never averaged.
     """
     for group in optimizer.param_groups:
         for parameter in group["params"]:

@@ -1,2 +1,2 @@
 #: slot accelerator
-dynamo_backend="no",  # compiled below, in place: the weights keep their names
+dynamo_backend="no",  # compiled below in place, so the weights keep their names

@@ -1,7 +1,7 @@
-"""Texts that several processes share: each has a part of every text of a batch.
+"""Several processes share each text: every process has a part of it.
 
-Attention alone looks at other tokens than its own: there PyTorch sends keys and values from process
-to process. Everything else is computed as if the parts were texts.
+Only attention looks at other tokens, so there PyTorch sends keys and values from process to
+process. Everything else is computed as if the parts were texts.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from metrics import IGNORED
 
 
 def processes_per_text(accelerator: Accelerator) -> int:
-    """How many processes share a text. It is 1 on one device and on the CPU."""
+    """How many processes share a text: 1 on one device and on the CPU."""
     grid = accelerator.parallelism_config
     return grid.cp_size if grid else 1
 
@@ -27,19 +27,19 @@ def share_texts(
 ) -> Iterator[tuple[Tensor, Tensor | None, Tensor]]:
     """This process's part of a batch: inputs, their positions in the texts, and targets.
 
-    Forward and backward passes go inside. Positions are None where nothing is split.
+    Forward and backward passes go inside. Positions are None if texts are whole.
     """
     sharing = processes_per_text(accelerator)
     if sharing == 1:
         yield inputs, None, targets
         return
-    # each gets two pieces of one length, an early and a late one: later tokens look back at more
+    # each gets an early and a late piece of the same length, because late tokens look back at more
     length = inputs.shape[1]
     missing = -length % (2 * sharing)
     positions = torch.arange(length + missing, device=inputs.device)
     parts = [
         F.pad(inputs, (0, missing)),
-        # padding has no position of its own, of which a model may have none
+        # padding repeats the last position: the model may have no more
         positions.clamp(max=length - 1).repeat(len(inputs), 1),
         F.pad(targets, (0, missing), value=IGNORED),
     ]
@@ -50,13 +50,13 @@ def share_texts(
 
 
 def gather_texts(accelerator: Accelerator, *sums: Tensor) -> list[Tensor]:
-    """Sums for each text of an evaluation, over its parts, without what only pads the last batch.
+    """Add up the parts of each text of an evaluation, and drop what pads the last batch.
 
     All processes call it together, each with the sums of its parts.
     """
     sharing = processes_per_text(accelerator)
     #: region gathered
-    # those that share texts stand next to each other
+    # processes that share a text have neighboring ranks
     gathered = [accelerator.gather(parts).view(-1, sharing, len(parts)) for parts in sums]
     #: end gathered
     texts = [parts.sum(dim=1).flatten() for parts in gathered]

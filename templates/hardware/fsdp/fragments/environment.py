@@ -1,5 +1,4 @@
 from accelerate.utils import DistributedType
 
-#: replace processes
-f"{accelerator.num_processes} process(es) on {accelerator.device.type} | "
+#: slot described
 f"model {'split' if accelerator.distributed_type == DistributedType.FSDP else 'whole'} | "

@@ -1,7 +1,7 @@
 from environment import arrange_processes
 
 #: slot accelerator
-# copies of the model, each split among so many processes; they average their gradients
+# each copy of the model is split among processes; the copies average their gradients
 parallelism_config=arrange_processes(
     dp_replicate_size={{ parallelism.dp_replicate_size | python }},
     dp_shard_size={{ parallelism.dp_shard_size | python }},

@@ -1,8 +1,8 @@
-"""Starts train.py as a training job on Amazon SageMaker, and follows its log.
+"""Start train.py as a training job on Amazon SageMaker, and follow its log.
 
     python sagemaker_job.py [--epochs 5 ...]
 
-Flags go to train.py, each with a value. All that is in this folder is sent.
+Flags are passed to train.py; each needs a value. The whole folder is uploaded.
 """
 
 import sys
@@ -29,7 +29,7 @@ def main(flags: dict[str, str]) -> None:
         instance_type={{ sagemaker.ec2_instance_type | python }},
         instance_count={{ sagemaker.num_machines if sagemaker.distributed_type != "NO" else 1 }},
         #: slot estimator
-        # copied while the job runs, and back when one starts: another run needs another place
+        # uploaded while the job runs, downloaded when it starts: another run needs another path
         checkpoint_s3_uri=f"s3://{session.default_bucket()}/{{ launch.job }}/latest",
         hyperparameters={"output-dir": "/opt/ml/checkpoints", "resume": "auto"} | flags,
     )
@@ -41,5 +41,5 @@ def main(flags: dict[str, str]) -> None:
 if __name__ == "__main__":
     names, values = sys.argv[1::2], sys.argv[2::2]
     if len(names) != len(values):
-        raise SystemExit("Each flag takes a value: --epochs 5.")
+        raise SystemExit("Each flag needs a value: --epochs 5.")
     main({name.removeprefix("--"): value for name, value in zip(names, values, strict=True)})

@@ -1,3 +1,3 @@
 #: slot before_resume
-if resume == "auto":  # what is started again by itself
+if resume == "auto":  # of jobs that are restarted automatically
     resume = "newest" if found else ""

@@ -1,8 +1,8 @@
-"""Layers that several processes share: each computes with a part of their weights.
+"""Several processes share each layer: every process computes with a part of its weights.
 
-A layer that is cut by its outputs gives each process some heads of attention, or some numbers of an
-MLP. The next one is cut by its inputs: what the processes make of theirs is added up. All else is
-whole, and the same, in each process of a group.
+A layer that is cut by its outputs gives each process some attention heads, or some features of an
+MLP. The next layer is cut by its inputs, and the results of the processes are added up. Everything
+else is whole, and the same on all processes of a group.
 """
 
 from collections import Counter
@@ -25,8 +25,9 @@ from torch.distributed.tensor.parallel import (
     RowwiseParallel,
     parallelize_module,
 )
+from workarounds import skip_tensor_parallel_preparation
 
-# how a layer is cut, by the names that transformers has for it
+# how a layer is cut, with the names that transformers uses
 CUTS = {
     "colwise": ColwiseParallel(),
     "colwise_gather_output": ColwiseParallel(output_layouts=Replicate()),
@@ -34,20 +35,20 @@ CUTS = {
     "rowwise_split_input": RowwiseParallel(input_layouts=Replicate()),
     "embedding_rowwise": RowwiseParallel(input_layouts=Replicate()),
 }
-# ... and for a norm that is whole, but gets the heads of its process: (batch, length, heads, width)
+# a whole norm of the heads of its process: (batch, length, heads, width)
 NORM_OF_HEADS = "replicated_with_grad_allreduce"
 
 
 def processes_per_layer(accelerator: Accelerator) -> int:
-    """How many processes share a layer. It is 1 on one device and on the CPU."""
+    """How many processes share a layer: 1 on one device and on the CPU."""
     grid = accelerator.parallelism_config
     return grid.tp_size if grid else 1
 
 
 def share_layers(accelerator: Accelerator, model: nn.Module) -> None:
-    """Leave this process its part of the layers that model.cuts names, before prepare().
+    """Keep this process's part of the layers in model.cuts. Call it before prepare().
 
-    Stops where the model can't be cut among so many processes.
+    It ends the run if the processes can't share the layers.
     """
     sharing = processes_per_layer(accelerator)
     if sharing == 1:
@@ -61,28 +62,27 @@ def share_layers(accelerator: Accelerator, model: nn.Module) -> None:
     for name, module in modules.items():
         of_heads = any(fnmatch(name, pattern) for pattern in norms)
         keep_whole(module, mesh, Shard(2) if of_heads else Replicate(), copies)
-    # nothing is left to prepare: Accelerate 1.15 asks for a class that transformers 5.23 lacks
-    accelerator._prepare_tp = lambda *prepared: prepared
+    skip_tensor_parallel_preparation(accelerator)
 
 
 def check_cuts(model: nn.Module, sharing: int) -> None:
-    """Stop if so many processes can't share the layers."""
+    """End the run if the processes can't share the layers."""
     unknown = set(model.cuts.values()) - {*CUTS, NORM_OF_HEADS}
     if unknown or not model.cuts:
         ways = ", ".join(sorted(unknown)) or "no way that it names"
         raise SystemExit(
             f"The layers of this model are cut in {ways}, which tensor_parallel.py does not know: "
-            "take another model, or leave tp_size out in train.py."
+            "use another model, or remove tp_size from train.py."
         )
     if model.heads % sharing:
         raise SystemExit(
-            f"{model.heads} heads of attention can't be shared equally by {sharing} processes: "
-            "change tp_size in train.py, or the model."
+            f"{sharing} processes can't share {model.heads} attention heads equally: change "
+            "tp_size in train.py, or the model."
         )
 
 
 def plan_cuts(model: nn.Module) -> dict[str, ParallelStyle]:
-    """How each layer is cut, by its name. Weights that two layers use stay whole."""
+    """How each layer is cut, by its name. Weights that several layers use stay whole."""
     modules = dict(model.named_modules())
     uses = Counter(weight for part in modules.values() for weight in part.parameters(recurse=False))
     plan = {}
@@ -103,7 +103,7 @@ def keep_whole(
 ) -> None:
     """Give all processes the module's own weights, unless they are cut.
 
-    `copies` has what became of weights that two modules use.
+    `copies` holds the copies of weights that several modules use.
     """
     weights = dict(module.named_parameters(recurse=False))
     if not weights or any(isinstance(weight, DTensor) for weight in weights.values()):
@@ -127,5 +127,5 @@ def keep_whole(
 
 
 def as_whole(weight: Tensor) -> Tensor:
-    """A weight that stayed whole, for use outside of its module."""
+    """A weight that stayed whole, for use outside its module."""
     return weight.to_local() if isinstance(weight, DTensor) else weight

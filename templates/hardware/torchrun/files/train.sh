@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 {% if launch.machines > 1 %}
-# Starts train.py {{ "once" if launch.processes == 1 else launch.processes ~ " times" }} on this machine. The same command is run on each of the {{ launch.machines }} machines:
+# Starts train.py {{ "once" if launch.processes == 1 else launch.processes ~ " times" }} on this machine. Run the same command on each of the {{ launch.machines }} machines:
 {% else %}
 # Starts train.py{{ "" if launch.processes == 1 else ", " ~ launch.processes ~ " processes of it" }}:
 {% endif %}
@@ -12,11 +12,11 @@ cd "$(dirname "$0")"
 export {{ name }}={{ value }}
 {% endfor %}
 
-# a process that is told to stop has this many seconds to save
+# after a signal, the processes have this many seconds to end
 export TORCH_ELASTIC_SHUTDOWN_TIMEOUT={{ torchrun.shutdown_timeout }}
 
 {% if launch.machines > 1 %}
-# the machines meet at the main one, which numbers them
+# the machines meet on the main one, which numbers them
 exec torchrun \
     --nnodes {{ launch.machines }} \
     --nproc-per-node {{ launch.processes }} \

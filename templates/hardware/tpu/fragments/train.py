@@ -1,8 +1,3 @@
-from environment import name_datasets
-
-#: slot after_prepare
-name_datasets(train_loader, val_loader, test_loader)
-
 #: slot functions_at_end
 def start_training() -> None:
     """Called by `accelerate launch` on each TPU core."""

@@ -1,6 +1,6 @@
 """The data: batches of images, shape (batch, 1, SIZE, SIZE), from 0 to 1, and labels.
 
-The labels, shape (batch,), are not learned from: they are there for people who look at the codes.
+Training ignores the labels, shape (batch,). They help to interpret the codes.
 """
 
 import torch

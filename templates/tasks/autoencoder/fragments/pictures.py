@@ -9,12 +9,12 @@ from torch import Tensor, nn
 def draw_reconstructions(
     accelerator: Accelerator, model: nn.Module, images: Tensor, path: Path
 ) -> None:
-    """Draw, on the main process, images and below each what the model makes of it."""
+    """Draw images, and below each what the model makes of it."""
     #: region draw
     if accelerator.is_main_process:
-        autoencoder = accelerator.unwrap_model(model)  # so that it waits for nobody
+        autoencoder = accelerator.unwrap_model(model)  # the other processes don't take part
         autoencoder.eval()
-        drawn = autoencoder(images.to(accelerator.device))
-        save_grid(torch.cat([images, drawn.cpu()]), columns=len(images), path=path)
+        outputs = autoencoder(images.to(accelerator.device))
         autoencoder.train()
+        save_grid(torch.cat([images, outputs.cpu()]), columns=len(images), path=path)
     #: end draw

@@ -2,24 +2,29 @@ from itertools import islice
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from pictures import draw_reconstructions
+
+#: slot loss_function
+def compute_loss(outputs: Tensor, images: Tensor) -> Tensor:
+    """The mean squared error of each image, shape (batch,)."""
+    return F.mse_loss(outputs, images, reduction="none").mean(dim=(1, 2, 3))
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
-    """Mean squared error of a pixel, and peak signal-to-noise ratio (PSNR) of an image in decibels.
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+    """Mean squared error, and mean peak signal-to-noise ratio (PSNR) in decibels, of a whole set.
 
-    Means over all images of the set, the same for any number of processes: gather_for_metrics cuts
-    off those that only pad the last batches. It needs one value for each: average after it.
+    Both are the same for any number of processes. gather_for_metrics drops the images that pad
+    the last batch. Average after it, never before.
     """
     model.eval()
     loss_sum = psnr_sum = seen = 0
     #: slot before_evaluation
     for images, _ in islice(loader, limit or None):
-        losses = F.mse_loss(model(images), images, reduction="none").mean(dim=(1, 2, 3))
-        losses = accelerator.gather_for_metrics(losses)
+        losses = accelerator.gather_for_metrics(compute_loss(model(images), images))
         loss_sum += losses.sum()
-        psnr_sum -= 10 * losses.log10().sum()  # the peak of a pixel is 1
+        psnr_sum -= 10 * losses.log10().sum()  # the highest value of a pixel is 1
         seen += len(losses)
         #: slot evaluated_batch
     model.train()
@@ -30,15 +35,16 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     }
 
 #: slot forward
-images, _ = batch
 #: region loss
-loss = F.mse_loss(model(images), images)
+loss = compute_loss(model(images), images).mean()
 #: end loss
+#: region add_loss
 train_loss.add(loss, len(images))
+#: end add_loss
 
-#: slot setup
+#: slot before_training
 shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])
 
 #: slot after_evaluation
-path = config.output_dir / f"reconstructions_{progress.update:08}.png"
+path = config.output_dir / f"reconstructions_{progress.step:08d}.png"
 draw_reconstructions(accelerator, model, shown, path)

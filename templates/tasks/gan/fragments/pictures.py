@@ -8,10 +8,11 @@ from torch import nn
 #: slot functions
 @torch.no_grad()
 def draw_samples(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
-    """Draw, on the main process, what the generator makes of 64 points of noise."""
+    """Draw 64 generated images, always from the same noise."""
     if accelerator.is_main_process:
-        generator = accelerator.unwrap_model(model)  # so that it waits for nobody
-        generator.eval()
+        generator = accelerator.unwrap_model(model)  # the other processes don't take part
         noise = fixed_noise(0, 64, generator.latent).to(accelerator.device)
-        save_grid(generator(noise), columns=16, path=path)
+        generator.eval()
+        images = generator(noise)
         generator.train()
+        save_grid(images, columns=16, path=path)

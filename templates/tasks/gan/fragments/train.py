@@ -2,17 +2,17 @@ from itertools import islice
 
 import torch
 from distance import Moments, frechet_distance
-from losses import loss_of_discriminator, loss_of_generator
+from losses import compute_discriminator_loss, compute_generator_loss
 from model import build_discriminator, fixed_noise
 from pictures import draw_samples
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
     """Fréchet distance between real and generated images, the same for any number of processes.
 
-    An image is generated for each real one, from noise that follows from its index in the set.
-    gather_for_metrics cuts off those that only pad the last batches.
+    There is a generated image for each real one. Its noise depends on the position of the real
+    image in the set. gather_for_metrics drops the images that pad the last batch.
     """
     model.eval()
     latent = accelerator.unwrap_model(model).latent
@@ -37,37 +37,43 @@ discriminator_optimizer = build_optimizer(discriminator, config)
 #: slot after_prepare
 discriminator, discriminator_optimizer = accelerator.prepare(discriminator, discriminator_optimizer)
 
-#: slot setup
-discriminator_loss = RunningLoss(accelerator)
-checkpoints.states["discriminator_loss"] = discriminator_loss
+#: slot before_training
+train_discriminator_loss = RunningLoss(accelerator)
+#: region discriminator_peaks when rates
+discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_groups]
+#: end discriminator_peaks
+
+#: slot states
+, train_discriminator_loss
+
+#: slot training_mode
+discriminator.train()
 
 #: slot forward
-images, _ = batch
 fakes = model(torch.randn(len(images), config.latent, device=images.device))
-# the discriminator's update, to which the generated images are constants
+# the discriminator learns to tell apart real and generated images, constants here
 discriminator.requires_grad_(True)
-loss = loss_of_discriminator(discriminator, images, fakes.detach())
-discriminator_loss.add(loss, len(images))
-accelerator.backward(loss)
+discriminator_loss = compute_discriminator_loss(discriminator, images, fakes.detach())
+train_discriminator_loss.add(discriminator_loss, len(images))
+accelerator.backward(discriminator_loss)
+#: region discriminator_clipping
+#: end discriminator_clipping
 #: region discriminator_rates when rates
-for group in discriminator_optimizer.param_groups:
+for group, peak in zip(discriminator_optimizer.param_groups, discriminator_peaks, strict=True):
     ...  #: slot rates
-    #: slot scaled_rates
 #: end discriminator_rates
-#: region discriminator_step
 discriminator_optimizer.step()
-discriminator.zero_grad()
-#: end discriminator_step
-# the generator's, to which the weights of the discriminator are constants
+discriminator_optimizer.zero_grad()
+# the generator learns to deceive the discriminator, constant here
 discriminator.requires_grad_(False)
-loss = loss_of_generator(discriminator, fakes)
+loss = compute_generator_loss(discriminator, fakes)
 train_loss.add(loss, len(images))
 
 #: slot epoch_metrics
-metrics["train_discriminator_loss"] = discriminator_loss.end_epoch()
+metrics["train_discriminator_loss"] = train_discriminator_loss.end_epoch()
 
 #: slot after_evaluation
-draw_samples(accelerator, model, config.output_dir / f"samples_{progress.update:08}.png")
+draw_samples(accelerator, model, config.output_dir / f"samples_{progress.step:08d}.png")
 
 #: slot before_end
 del discriminator, discriminator_optimizer

@@ -1,7 +1,7 @@
 """The data: batches of inputs and targets, tokens of shape (batch, length).
 
-The target of each token is the one that follows. Documents are cut into blocks of `context` tokens,
-the last of each is shorter: targets behind its end are IGNORED, and no loss is computed for them.
+The target of each token is the token after it. Documents are cut into blocks of `context` tokens.
+The last block of a document is shorter: it is padded, and the targets there are IGNORED.
 """
 
 import torch
@@ -16,13 +16,13 @@ from model import build_tokenizer
 
 
 class Blocks(Dataset):
-    """Blocks of documents: up to `context` tokens, and the one that follows them."""
+    """Blocks of documents: up to `context` tokens, and the token after them."""
 
-    def __init__(self, documents: list[str], config) -> None:
+    def __init__(self, documents, config) -> None:
         tokenizer = build_tokenizer(config)
         self.blocks: list[Tensor] = []
         for document in documents:
-            # the end of the one before it announces a document
+            # a document starts with the token that ends the one before it
             tokens = [tokenizer.end, *tokenizer.encode(document), tokenizer.end]
             tokens = torch.tensor(tokens, dtype=torch.int32)
             starts = range(0, len(tokens) - 1, config.context)
@@ -36,7 +36,7 @@ class Blocks(Dataset):
 
 
 def collate(blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Inputs and targets, as long as the longest block."""
+    """A batch of inputs and targets, padded to the longest block."""
     inputs = pad_sequence([block[:-1] for block in blocks], batch_first=True)
     targets = [block[1:] for block in blocks]
     return inputs, pad_sequence(targets, batch_first=True, padding_value=IGNORED)

@@ -1,16 +1,14 @@
-from pathlib import Path
 
 import torch
-from checkpoint import writing
+from files import writing
 from model import build_tokenizer
-from torch import nn
 
 #: slot classes
 @torch.no_grad()
-def write_sample(model: nn.Module, config, path: Path, length: int = 200) -> None:
-    """Write a text that the model makes up, of so many tokens.
+def write_sample(model, config, path, length=200) -> None:
+    """Write a text of `length` tokens that the model generates.
 
-    It has a seed of its own, so that training draws the same random numbers as without it.
+    The tokens are drawn with a seed of their own, to leave the random numbers of training alone.
     """
     tokenizer = build_tokenizer(config)
     device = next(model.parameters()).device

@@ -1,7 +1,7 @@
 """The data: batches of sources, inputs and targets, tokens of shape (batch, length).
 
-The decoder's inputs are its targets, shifted by one: START and all tokens but the last. Shorter
-sources and inputs are filled up with PADDING, shorter targets with IGNORED, which have no loss.
+The inputs of the decoder are the targets shifted by one: START and all tokens but the last.
+Shorter sources and inputs are padded with PADDING, and shorter targets with IGNORED.
 """
 
 import torch
@@ -16,7 +16,7 @@ from model import END, PADDING, START
 
 
 class Pairs(Dataset):
-    """Sources and targets as tokens, each with an END."""
+    """Sources and targets as tokens, each followed by END."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self.pairs = [[torch.tensor([*text.encode(), END]) for text in pair] for pair in pairs]
@@ -29,7 +29,7 @@ class Pairs(Dataset):
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources, inputs and targets, each padded to one length."""
+    """A batch of sources, inputs and targets, each padded to its longest."""
     sources, targets = zip(*pairs, strict=True)
     start = torch.tensor([START])
     inputs = [torch.cat([start, target[:-1]]) for target in targets]

@@ -2,21 +2,27 @@ from itertools import islice
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
+
+#: slot loss_function
+#: region compute_loss
+def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The loss of each sample, shape (batch,)."""
+    return F.cross_entropy(logits, labels, reduction="none")
+
+
+#: end compute_loss
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
-    """Mean loss and accuracy over the whole set, the same for any number of processes.
-
-    gather_for_metrics cuts off the samples that only pad the last batches. It needs one value for
-    each sample: average after it, never before.
-    """
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
     model.eval()
     loss_sum = correct = seen = 0
     #: slot before_evaluation
     for rows, labels in islice(loader, limit or None):
         logits = model(rows)
-        losses = F.cross_entropy(logits, labels, reduction="none")
+        losses = compute_loss(logits, labels)
         predictions = logits.argmax(dim=-1)
         losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
         loss_sum += losses.sum()
@@ -31,11 +37,12 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     }
 
 #: slot forward
-rows, labels = batch
 #: region loss
-loss = F.cross_entropy(
+loss = compute_loss(
     model(rows), labels
     #: slot loss_arguments
-)
+).mean()
 #: end loss
+#: region add_loss
 train_loss.add(loss, len(labels))
+#: end add_loss

@@ -1,6 +1,6 @@
 #: slot build_model
 class Regressor(nn.Module):
-    """Predictions of shape (batch,), in the unit of the targets that it is made from."""
+    """Predictions of shape (batch,) in the unit of the targets."""
 
     def __init__(self, rows: Tensor, targets: Tensor) -> None:
         super().__init__()
@@ -8,10 +8,11 @@ class Regressor(nn.Module):
         self.scale = Standardize(targets)
 
     def forward(self, rows: Tensor) -> Tensor:
-        outputs = self.mlp(rows).squeeze(1).float()  # 16 bits have too few digits for large targets
+        # mixed precision has too few digits for large targets
+        outputs = self.mlp(rows).squeeze(1).float()
         return outputs * self.scale.std + self.scale.mean
 
 
 def build_model(config) -> nn.Module:
-    """The model with fresh weights, before it is prepared."""
+    """The model, before it is prepared."""
     return Regressor(*build_datasets(config)[0][:])

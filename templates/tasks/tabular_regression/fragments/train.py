@@ -2,14 +2,23 @@ from itertools import islice
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
+
+#: slot loss_function
+def compute_loss(predictions: Tensor, targets: Tensor, scale: nn.Module) -> Tensor:
+    """The loss of each sample, shape (batch,), the same for targets in any unit.
+
+    It is the squared error in standard deviations of the training targets.
+    """
+    return F.mse_loss(scale(predictions), scale(targets), reduction="none")
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
-    """Loss as in training, RMSE and MAE in the unit of the targets, and R² over the whole set.
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+    """Mean loss, RMSE and MAE in the unit of the targets, and R² of a whole set.
 
-    They are the same for any number of processes: gather_for_metrics cuts off the samples that
-    only pad the last batches. It needs one value for each sample: average after it, never before.
+    They are the same for any number of processes. gather_for_metrics drops the samples that pad
+    the last batch. Average after it, never before.
     """
     model.eval()
     scale = accelerator.unwrap_model(model).scale
@@ -17,29 +26,27 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     #: slot before_evaluation
     for rows, targets in islice(loader, limit or None):
         predictions, targets = accelerator.gather_for_metrics((model(rows), targets))
-        errors, scaled = scale(predictions) - scale(targets), scale(targets)
-        sums += torch.stack([errors.square(), errors.abs(), scaled, scaled.square()]).sum(dim=1)
+        losses, errors = compute_loss(predictions, targets, scale), (predictions - targets).abs()
+        scaled = scale(targets)
+        sums += torch.stack([losses, errors, scaled, scaled.square()]).sum(dim=1)
         seen += len(targets)
         #: slot evaluated_batch
     model.train()
-    squared, absolute, mean, mean_square = (sums / seen).tolist()
+    loss, error, mean, mean_square = (sums / seen).tolist()
     variance = mean_square - mean**2
-    defined = variance > 1e-6 * mean_square  # R² is not where all targets are the same
+    equal = variance <= 1e-6 * mean_square  # R² is not defined for targets that are all equal
     return {
-        f"{name}_loss": squared,
-        f"{name}_rmse": squared**0.5 * float(scale.std),
-        f"{name}_mae": absolute * float(scale.std),
-        f"{name}_r2": 1 - squared / variance if defined else 0.0,
-        #: slot evaluated
+        f"{name}_loss": loss,
+        f"{name}_rmse": loss**0.5 * float(scale.std),
+        f"{name}_mae": error,
+        f"{name}_r2": 0.0 if equal else 1 - loss / variance,
     }
 
-#: slot setup
-scale = accelerator.unwrap_model(model).scale  # of the targets, as in the training data
+#: slot before_training
+scale = accelerator.unwrap_model(model).scale
 
 #: slot forward
-rows, targets = batch
 #: region loss
-# in units of the standard deviation: the rate fits any unit
-loss = F.mse_loss(scale(model(rows)), scale(targets))
+loss = compute_loss(model(rows), targets, scale).mean()
 #: end loss
 train_loss.add(loss, len(targets))

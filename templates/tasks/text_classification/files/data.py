@@ -1,6 +1,6 @@
 """The data: batches of token ids and their mask, shape (batch, longest text), and labels, (batch,).
 
-They are dictionaries with the names that models of transformers take.
+Batches are dictionaries with the argument names of transformers.
 """
 
 from functools import cache
@@ -10,17 +10,17 @@ from torch import Tensor
 from torch.utils.data import random_split
 from transformers import PreTrainedTokenizerBase
 
-Row = tuple[tuple[str, ...], str]  # a text or a pair of them, and the name of its class
+Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
 
 
 #: slot texts
 
 
 def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
-    """The rows in parts of these shares, the same in every run."""
+    """The rows in parts of these sizes, the same in each run."""
     if len(rows) < 10:
         raise SystemExit(
-            f"{len(rows)} texts can't be split: training, validation and test need 10."
+            f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
         )
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
@@ -28,7 +28,7 @@ def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
 
 
 def class_names(config) -> list[str]:
-    """The names of the classes. A label is a place in this list."""
+    """The names of the classes. A label is an index into this list."""
     return sorted({name for part in load_texts(config) for _, name in part})
 
 
@@ -36,7 +36,7 @@ def class_names(config) -> list[str]:
 
 
 def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
-    """Training, validation and test data: for each sample its text, or a pair, and its label."""
+    """Training, validation and test data: the text of each sample, or a pair, and its label."""
     labels = {name: label for label, name in enumerate(class_names(config))}
     return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
 
@@ -44,7 +44,7 @@ def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
 def collate(
     rows: list[tuple[tuple[str, ...], int]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
-    """A batch: texts, padded to one length, and their labels."""
+    """A batch of texts, padded to the longest, and their labels."""
     texts, labels = zip(*rows, strict=True)
     columns = [list(column) for column in zip(*texts, strict=True)]
     #: region padding

@@ -2,23 +2,34 @@ from itertools import islice
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from data import build_tokenizer
 from metrics import classification_scores, confusion_matrix
 
+#: slot loss_function
+#: region compute_loss
+def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The loss of each sample, shape (batch,)."""
+    return F.cross_entropy(logits, labels, reduction="none")
+
+
+#: end compute_loss
+
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
     """Mean loss, accuracy, macro F1 and Matthews' correlation over the whole set.
 
-    They are the same for any number of processes: gather_for_metrics cuts off the samples that
-    only pad the last batches. It needs one value for each sample: average after it, never before.
+    They are the same for any number of processes. gather_for_metrics drops the samples that pad
+    the last batch. Average after it, never before.
     """
     model.eval()
     loss_sum = confusion = 0
     #: slot before_evaluation
     for batch in islice(loader, limit or None):
-        logits, labels = model(**batch).logits, batch["labels"]
-        losses = F.cross_entropy(logits, labels, reduction="none")
+        labels = batch.pop("labels")
+        logits = model(**batch).logits
+        losses = compute_loss(logits, labels)
         predictions = logits.argmax(dim=-1)
         losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
         loss_sum += losses.sum()
@@ -33,16 +44,19 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     }
 
 #: slot forward
-logits, labels = model(**batch).logits, batch["labels"]
+labels = batch.pop("labels")  # the model would compute a loss of its own
+logits = model(**batch).logits
 #: region loss
-loss = F.cross_entropy(
+loss = compute_loss(
     logits, labels
     #: slot loss_arguments
-)
+).mean()
 #: end loss
+#: region add_loss
 train_loss.add(loss, len(labels))
+#: end add_loss
 
 #: slot end_of_run
-if accelerator.is_main_process:  # beside the weights: from_pretrained loads the folder
-    for part in (accelerator.unwrap_model(model).config, build_tokenizer(config)):
-        part.save_pretrained(config.output_dir)
+if accelerator.is_main_process:  # with the weights, it is all that from_pretrained needs
+    accelerator.unwrap_model(model).config.save_pretrained(config.output_dir)
+    build_tokenizer(config).save_pretrained(config.output_dir)

@@ -1,4 +1,4 @@
-"""Pictures of what a model makes, to be looked at while it trains."""
+"""Pictures of what the model generates, written while it trains."""
 
 from pathlib import Path
 
@@ -6,13 +6,13 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from checkpoint import writing
+from files import writing
 
 #: slot functions
 
 
 def save_grid(images: Tensor, columns: int, path: Path) -> None:
-    """Write grey images of shape (batch, 1, height, width), from 0 to 1, as rows of one picture."""
+    """Write grey images, shape (batch, 1, height, width), from 0 to 1, in rows of one picture."""
     framed = F.pad(images, (1, 1, 1, 1), value=0.5).squeeze(1)
     rows = framed.unflatten(0, (-1, columns)).transpose(1, 2).flatten(2)  # side by side
     pixels = (255 * rows.flatten(0, 1)).round().byte().cpu()

@@ -9,9 +9,9 @@ from torch.utils.data import Dataset, TensorDataset, random_split
 #: region file when read_file
 @cache
 def load_table(config) -> tuple[Tensor, Tensor]:
-    """The columns of a file as numbers, shape (rows, columns), and its target, shape (rows,).
+    """The columns of a file as numbers, shape (rows, columns), and the target, shape (rows,).
 
-    Numbers stay as they are. A column of text becomes a column of 0 and 1 for each of its values.
+    A column of text becomes a column of 0 and 1 for each of its values.
     """
     path = config.path
     try:
@@ -23,7 +23,7 @@ def load_table(config) -> tuple[Tensor, Tensor]:
         raise SystemExit(f"{path} has no column {config.target!r}. Set --target to one of {names}.")
     if len(table) < 10:
         raise SystemExit(
-            f"{path} has {len(table)} rows: too few for training, validation and test."
+            f"{path} has {len(table)} rows, too few for training, validation and test."
         )
     if empty := [name for name in table if table[name].isna().any()]:
         raise SystemExit(
@@ -33,8 +33,8 @@ def load_table(config) -> tuple[Tensor, Tensor]:
     texts = [name for name in columns if not is_numeric_dtype(columns[name])]
     if many := [name for name in texts if columns[name].nunique() > 50]:
         raise SystemExit(
-            f"{path}: {', '.join(many)} is neither numbers nor one of up to 50 values. Drop it, or "
-            "make numbers of it, such as the days since a date."
+            f"{path}: {', '.join(many)} has more than 50 different texts. Drop it, or turn it into "
+            "numbers, such as the days since a date."
         )
     rows = pd.get_dummies(columns, columns=texts).to_numpy("float32")
     ...  #: slot file_targets

@@ -7,10 +7,10 @@ from torch.optim import Optimizer
 
 
 class Lion(Optimizer):
-    """Steps of one size, in the direction of the sign of a momentum.
+    """Moves each weight by the learning rate, against the sign of a momentum.
 
     Chen et al. 2023, "Symbolic Discovery of Optimization Algorithms", algorithm 2,
-    https://arxiv.org/abs/2302.06675. Beside Adam, take a learning rate 3 to 10 times lower and a
+    https://arxiv.org/abs/2302.06675. Use a learning rate 3 to 10 times lower than for AdamW, and a
     weight decay as many times higher.
     """
 
@@ -25,7 +25,7 @@ class Lion(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:
-        """Update the parameters that have a gradient. A closure is not called."""
+        """Move the parameters that have a gradient. The closure is ignored."""
         for group in self.param_groups:
             beta1, beta2 = group["betas"]
             for parameter in group["params"]:

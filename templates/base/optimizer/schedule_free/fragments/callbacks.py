@@ -4,9 +4,9 @@ from contextlib import contextmanager
 #: slot classes
 @contextmanager
 def averaged(optimizer) -> Iterator[None]:
-    """The model has the averaged weights inside, and those that learn again afterwards.
+    """Put the averaged weights into the model, and afterwards the trained ones back.
 
-    For optimizers of Defazio et al. 2024, "The Road Less Scheduled",
+    For the optimizers of Defazio et al. 2024, "The Road Less Scheduled",
     https://arxiv.org/abs/2405.15682.
     """
     optimizer.eval()

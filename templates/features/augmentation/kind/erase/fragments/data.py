@@ -1,6 +1,6 @@
 #: slot datasets
-def augment(image: Tensor, config, generator: torch.Generator) -> Tensor:
-    """The image, shape (channels, height, width), every other time with a square of zeros in it."""
+def augment(image, config, generator) -> Tensor:
+    """The image, shape (channels, height, width), half of the time with a square of zeros."""
     height, width = image.shape[-2:]
     side = min(height, width) // 2
     if torch.rand((), generator=generator) < 0.5:

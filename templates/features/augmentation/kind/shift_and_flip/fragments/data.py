@@ -1,8 +1,8 @@
 import torch.nn.functional as F
 
 #: slot datasets
-def augment(image: Tensor, config, generator: torch.Generator) -> Tensor:
-    """The image, shape (channels, height, width), moved, and mirrored every other time."""
+def augment(image, config, generator) -> Tensor:
+    """The image, shape (channels, height, width), shifted, and mirrored half of the time."""
     distance = config.augmentation_pixels
     down, right = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
     height, width = image.shape[-2:]

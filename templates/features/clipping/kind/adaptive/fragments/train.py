@@ -1,5 +1,6 @@
 from callbacks import clip_adaptively
 
-#: slot before_update
-accelerator.unscale_gradients()  # without fp16 they have no scale
-clip_adaptively(parameters, config.clipping_factor)
+#: slot after_backward
+if config.max_grad_ratio:
+    accelerator.unscale_gradients()
+    clip_adaptively(model.parameters(), config.max_grad_ratio)

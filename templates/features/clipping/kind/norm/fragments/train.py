@@ -1,4 +1,7 @@
-#: slot before_update
-#: region clip_norm
-accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)
-#: end clip_norm
+from math import inf
+
+#: slot after_backward
+grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+
+#: slot log_values
+values["grad_norm"] = float(grad_norm)

@@ -1,2 +1,3 @@
-#: slot before_update
-accelerator.clip_grad_value_(parameters, config.clipping_max_value)
+#: slot after_backward
+if config.max_grad_value:
+    accelerator.clip_grad_value_(model.parameters(), config.max_grad_value)

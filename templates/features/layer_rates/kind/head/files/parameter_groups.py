@@ -1,4 +1,4 @@
-"""The groups of parameters that the optimizer treats differently."""
+"""The parameter groups of the optimizer."""
 
 from torch import nn
 
@@ -6,10 +6,10 @@ from torch import nn
 def group_parameters(
     model: nn.Module, head: str, learning_rate: float, factor: float
 ) -> list[dict]:
-    """Two groups for the head, two for all else: matrices and filters, and what has no decay.
+    """Four groups: the weights of the head, its norms and biases, and the same of the rest.
 
-    `head` names parts of the model, with commas between them; without a name it is the last part.
-    `depth` is 0 for the head and 1 for all else, whose rate has the `scale` factor.
+    The rest learns at `factor` times the learning rate. Norms and biases have no weight decay.
+    `head` names parts of the model, separated by commas; if it is empty, the head is the last part.
     """
     names = [name for name, _ in model.named_parameters()]
     parts = list(dict.fromkeys(name.split(".")[0] for name in names))
@@ -19,10 +19,13 @@ def group_parameters(
             known = ", ".join(parts)
             raise SystemExit(f"The model has no part {part[:-1]!r} for its head; it has {known}.")
     groups = []
-    for depth, scale in enumerate((1.0, factor)):
+    for depth, rate in enumerate((learning_rate, learning_rate * factor)):  # 0: the head
         part = [p for name, p in model.named_parameters() if name.startswith(heads) != depth]
-        rate = {"lr": learning_rate * scale, "scale": scale, "depth": depth}
+        settings = {"lr": rate, "depth": depth}
         weights = [parameter for parameter in part if parameter.ndim > 1]
         others = [parameter for parameter in part if parameter.ndim <= 1]
-        groups += [{"params": weights, **rate}, {"params": others, "weight_decay": 0.0, **rate}]
+        groups += [
+            {"params": weights, **settings},
+            {"params": others, "weight_decay": 0.0, **settings},
+        ]
     return groups

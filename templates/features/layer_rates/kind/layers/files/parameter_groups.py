@@ -1,4 +1,4 @@
-"""The groups of parameters that the optimizer treats differently."""
+"""The parameter groups of the optimizer."""
 
 import re
 
@@ -6,21 +6,23 @@ from torch import nn
 
 
 def group_parameters(model: nn.Module, learning_rate: float, factor: float) -> list[dict]:
-    """Two groups for each layer, the last layer first: matrices and filters, and what has no decay.
+    """Two groups per layer, the last layer first: its weights, and its norms and biases.
 
-    `depth` counts the layers from the output. The rate has the `scale` factor ** depth: BEiT and
-    ELECTRA are fine-tuned so, Clark et al. 2020, https://arxiv.org/abs/2003.10555.
+    `depth` counts the layers from the output, and the rate is learning_rate * factor**depth, as in
+    ELECTRA, Clark et al. 2020, https://arxiv.org/abs/2003.10555. Norms and biases have no decay.
     """
     layers: dict[str, list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         layers.setdefault(layer_of(name), []).append(parameter)
     groups = []
     for depth, parameters in enumerate(reversed(layers.values())):
-        scale = factor**depth
-        rate = {"lr": learning_rate * scale, "scale": scale, "depth": depth}
+        settings = {"lr": learning_rate * factor**depth, "depth": depth}
         weights = [parameter for parameter in parameters if parameter.ndim > 1]
         others = [parameter for parameter in parameters if parameter.ndim <= 1]
-        groups += [{"params": weights, **rate}, {"params": others, "weight_decay": 0.0, **rate}]
+        groups += [
+            {"params": weights, **settings},
+            {"params": others, "weight_decay": 0.0, **settings},
+        ]
     return groups
 
 

@@ -9,11 +9,11 @@ from torch.distributions import Beta
 def mix(
     images: Tensor, labels: Tensor, alpha: float, probability: float
 ) -> tuple[Tensor, Tensor, float]:
-    """The images with a box of others of the batch, the labels of those, and the share left.
+    """Images with a box of other images, the labels of these, and the share of the first labels.
 
-    The box is drawn on the CPU: nothing waits for the device.
+    The box is drawn on the CPU, so nothing waits for the device.
     """
-    share = Beta(alpha, alpha).sample().item() if torch.rand(()) < probability else 1.0
+    share = Beta(alpha, alpha).sample().item() if alpha and torch.rand(()) < probability else 1.0
     height, width = images.shape[-2:]
     box_height, box_width = (round(size * (1 - share) ** 0.5) for size in (height, width))
     row, column = (int(torch.randint(size, ())) for size in (height, width))  # its middle
@@ -29,5 +29,5 @@ def mix(
 
 
 def blend(labels: Tensor, others: Tensor, share: float, classes: int) -> Tensor:
-    """What to train towards: the share of each class, for each image."""
+    """The targets: the share of each class, shape (batch, classes)."""
     return share * F.one_hot(labels, classes) + (1 - share) * F.one_hot(others, classes)

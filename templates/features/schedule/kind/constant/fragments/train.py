@@ -1,7 +1,7 @@
 #: slot functions
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
     """A linear warm-up to the peak, and then the peak."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    return config.learning_rate
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return peak

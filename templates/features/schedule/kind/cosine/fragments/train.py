@@ -1,10 +1,10 @@
-import math
+from math import cos, pi
 
 #: slot functions
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
     """A linear warm-up to the peak, then half a cosine down to zero."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    done = (update - warmup) / (total_updates - warmup)
-    return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))

@@ -1,9 +1,9 @@
-import math
+from math import sqrt
 
 #: slot functions
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
-    """A linear warm-up to the peak, then down with the inverse square root of the update."""
-    warmup = max(1, int(config.schedule_warmup * total_updates))
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    return config.learning_rate * math.sqrt(warmup / (update + 1))
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, then down with the inverse square root of the step."""
+    warmup = max(1, int(config.warmup_ratio * total_steps))
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return peak * sqrt(warmup / (step + 1))

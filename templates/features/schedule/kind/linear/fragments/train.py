@@ -1,8 +1,8 @@
 #: slot functions
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
     """A linear warm-up to the peak, then a straight line down to zero."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    done = (update - warmup) / (total_updates - warmup)
-    return config.learning_rate * (1 - done)
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * (1 - done)

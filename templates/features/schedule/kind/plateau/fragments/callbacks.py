@@ -1,16 +1,16 @@
 #: slot classes
 class Plateau:
-    """The share of the learning rate that is left, less whenever the score stops to improve.
+    """A factor for the learning rate, which falls when the score stops improving.
 
-    More of the score is better. It is the same on all processes, and so is what follows from it.
+    Higher scores are better. They are the same on all processes, and so is the factor.
     """
 
     def __init__(self, patience: int, factor: float) -> None:
         self.patience, self.factor = patience, factor
         self.share, self.best, self.stale = 1.0, float("-inf"), 0
 
-    def step(self, score: float) -> None:
-        """Count an evaluation."""
+    def update(self, score: float) -> None:
+        """Lower the rate after `patience` evaluations without a better score."""
         if score > self.best:
             self.best, self.stale = score, 0
             return

@@ -1,8 +1,10 @@
 #: slot functions
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
-    """A linear warm-up to the peak, which falls by the same factor after each step."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    falls = int(update / (config.schedule_step * total_updates))
-    return config.learning_rate * config.schedule_factor**falls
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, which drops by the same factor at regular intervals."""
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    if not config.schedule_step:
+        return peak
+    falls = int(step / (config.schedule_step * total_steps))
+    return peak * config.schedule_factor**falls

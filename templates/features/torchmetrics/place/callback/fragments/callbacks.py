@@ -3,7 +3,7 @@ from metrics import ClassMetrics
 
 #: slot classes
 class ClassMetricsCallback:
-    """Counts what evaluate() hands over, and adds the metrics before they are logged."""
+    """Counts the batches of evaluate(), and adds the metrics before they are logged."""
 
     def __init__(self) -> None:
         self.sets: dict[str, ClassMetrics] = {}

@@ -1,7 +1,7 @@
 from callbacks import ClassMetricsCallback
 
 #: slot functions
-class_metrics = ClassMetricsCallback()  # evaluate() feeds it, main() reads it
+class_metrics = ClassMetricsCallback()  # filled by evaluate(), read by main()
 
 #: slot before_evaluation
 class_metrics.before_evaluation(name)

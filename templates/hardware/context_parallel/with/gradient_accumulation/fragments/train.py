@@ -1,7 +1,7 @@
 from context_parallel import processes_per_text, share_texts
 
 #: slot counted_tokens
-tokens = tokens / processes_per_text(accelerator)  # all that share a text counted it
+tokens = tokens / processes_per_text(accelerator)  # all processes of a text counted it
 
 #: replace exchange
 # the processes exchange gradients once a window, with its last batch; each process
@@ -11,3 +11,5 @@ with (
     share_texts(accelerator, *batch) as (inputs, positions, targets),
 ):
     ...  #: keep window_passes
+
+#: replace unpack

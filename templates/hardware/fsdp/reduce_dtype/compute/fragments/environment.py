@@ -3,6 +3,6 @@ from torch.distributed.fsdp import MixedPrecisionPolicy
 
 #: slot functions
 def precision_of_parts(name: str) -> MixedPrecisionPolicy:
-    """What the parts of a split model compute in, and add gradients up in."""
+    """The precision in which a split model computes, and adds up gradients."""
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(name)
     return MixedPrecisionPolicy(param_dtype=kind, reduce_dtype=kind)

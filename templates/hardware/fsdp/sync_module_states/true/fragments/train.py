@@ -1,4 +1,4 @@
-from environment import has_device
+from workarounds import has_device
 
 #: slot fsdp_settings
 sync_module_states=has_device(),

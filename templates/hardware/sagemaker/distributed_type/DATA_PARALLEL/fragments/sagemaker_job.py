@@ -1,2 +1,2 @@
 #: slot estimator
-distribution={"torch_distributed": {"enabled": True}},  # a process for each GPU
+distribution={"torch_distributed": {"enabled": True}},  # one process per GPU

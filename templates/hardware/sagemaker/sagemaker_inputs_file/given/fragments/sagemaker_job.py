@@ -3,7 +3,7 @@ from pathlib import Path
 
 #: slot functions
 def read_channels(path: Path) -> dict[str, str]:
-    """Where the data of each channel is. In the job it is in /opt/ml/input/data/CHANNEL."""
+    """The location of each channel's data. The job finds it in /opt/ml/input/data/CHANNEL."""
     with path.open(newline="") as file:
         rows = csv.DictReader(file, delimiter="\t")
         return {row["channel_name"]: row["data_location"] for row in rows}

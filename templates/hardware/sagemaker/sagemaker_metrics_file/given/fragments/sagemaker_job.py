@@ -3,7 +3,7 @@ from pathlib import Path
 
 #: slot functions
 def read_metrics(path: Path) -> list[dict[str, str]]:
-    """What SageMaker looks for in the log."""
+    """The metrics that SageMaker finds in the log."""
     with path.open(newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [{"Name": row["metric_name"], "Regex": row["metric_regex"]} for row in rows]

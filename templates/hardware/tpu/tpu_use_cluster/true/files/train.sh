@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Starts train.py on all machines of the TPU cluster, from one where gcloud is logged in:
+# Starts train.py on all machines of the TPU cluster. Run it where gcloud is logged in:
 #
 #     bash train.sh [flags of train.py]
 #
-# Each of them has this folder, at the same place, and what train.py depends on. Accelerate would start
-# them by a module that torch_xla no longer has: here each starts its own TPU cores.
+# Each machine needs this folder at the same path, with the dependencies of train.py installed. Each
+# starts its own TPU cores, because Accelerate 1.15 starts them with a module that torch_xla no longer has.
 set -euo pipefail
 cd "$(dirname "$0")"
 

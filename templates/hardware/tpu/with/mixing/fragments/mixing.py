@@ -1,2 +1,2 @@
 #: replace order
-order = torch.randperm(len(images)).to(images.device)  # one drawn by XLA follows no seed
+order = torch.randperm(len(images)).to(images.device)  # XLA ignores the seed

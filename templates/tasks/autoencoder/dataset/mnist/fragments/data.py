@@ -6,8 +6,8 @@ SIZE = 28  # pixels, both ways
 
 
 def build_datasets(config) -> list[Dataset]:
-    """MNIST, downloaded into data/ once: 50,000, 10,000 and 10,000 handwritten digits."""
-    with PartialState().local_main_process_first():  # the others find what it downloaded
+    """MNIST, downloaded to data/: 50,000, 10,000 and 10,000 handwritten digits."""
+    with PartialState().local_main_process_first():  # the others find its download
         parts = [MNIST("data", train=train, download=True) for train in (True, False)]
     train_set, test_set = (
         TensorDataset(part.data.unsqueeze(1) / 255, part.targets) for part in parts

@@ -1,7 +1,7 @@
 #: replace draw
-# a layer's weights are gathered from all processes, which compute it together
+# all processes compute each layer together, because each has a part of its weights
 model.eval()
-drawn = model(images.to(accelerator.device))
+outputs = model(images.to(accelerator.device))
 model.train()
 if accelerator.is_main_process:
-    save_grid(torch.cat([images, drawn.cpu()]), columns=len(images), path=path)
+    save_grid(torch.cat([images, outputs.cpu()]), columns=len(images), path=path)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 #: slot build_datasets
 class Images(Dataset):
-    """Squares from the middle of the images, as RGB, and the numbers of their classes."""
+    """Squares from the centre of RGB images, and the numbers of their classes."""
 
     def __init__(self, rows, config) -> None:
         self.rows, self.config = rows, config
@@ -23,7 +23,7 @@ class Images(Dataset):
 
 
 def build_datasets(config) -> list[Dataset]:
-    """The splits train, validation and test. A missing one is a tenth of the training data."""
+    """The splits train, validation and test. A tenth of train replaces a missing one."""
     splits = load_splits(config.dataset_name)
     count_classes(config)  # checks the columns
     parts = {name: Images(rows, config) for name, rows in splits.items()}
@@ -40,7 +40,7 @@ def load_splits(name: str) -> DatasetDict:
     """All splits of a dataset, downloaded once."""
     try:
         splits = load_dataset(name)
-    except (OSError, ValueError) as error:  # no such dataset, no network, no files that it reads
+    except (OSError, ValueError) as error:  # no such dataset, or no network
         raise SystemExit(f"--dataset-name {name} can't be loaded: {error}") from error
     if "train" not in splits:
         raise SystemExit(f"{name} has no split train, only {', '.join(splits)}.")

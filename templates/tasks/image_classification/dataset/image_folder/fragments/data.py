@@ -6,10 +6,10 @@ from torchvision.transforms import v2
 
 #: slot build_datasets
 def build_datasets(config) -> list[Dataset]:
-    """The images in train/, val/ and test/ below the path, in a subfolder for each class.
+    """The images in train/, val/ and test/ below the path, with a subfolder for each class.
 
-    Without train/, these subfolders are in the path itself. Without val/ or test/, a tenth of the
-    training images takes that part.
+    Without train/, the path itself holds these subfolders. Without val/ or test/, a tenth of the
+    training images takes its place.
     """
     parts = {"train": read_folder(training_folder(config), config)}
     # a seed of its own: another --seed must not move test samples into the training data
@@ -23,12 +23,12 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["val"], parts["test"]]
 
 
-def read_folder(folder: Path, config) -> ImageFolder:
-    """Squares from the middle of the images, as RGB, and the numbers of their classes."""
-    middle = [v2.Resize(config.image_size), v2.CenterCrop(config.image_size)]
-    numbers = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
+def read_folder(folder, config) -> ImageFolder:
+    """Squares from the centre of RGB images, and the numbers of their classes."""
+    square = [v2.Resize(config.image_size), v2.CenterCrop(config.image_size)]
+    convert = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
     try:
-        data = ImageFolder(folder, v2.Compose([*middle, *numbers]))
+        data = ImageFolder(folder, v2.Compose([*square, *convert]))
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     classes = find_classes(training_folder(config))[0]
@@ -40,7 +40,7 @@ def read_folder(folder: Path, config) -> ImageFolder:
 def training_folder(config) -> Path:
     """The folder with a subfolder for each class."""
     if not Path(config.path).is_dir():
-        raise SystemExit(f"{config.path} is no folder: --path names the one with the images.")
+        raise SystemExit(f"{config.path} is no folder: set --path to the one with the images.")
     folder = Path(config.path, "train")
     return folder if folder.is_dir() else folder.parent
 

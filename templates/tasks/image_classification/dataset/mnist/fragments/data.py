@@ -5,7 +5,7 @@ from torchvision.datasets import MNIST
 #: slot build_datasets
 def build_datasets(config) -> list[Dataset]:
     """MNIST's 60,000 training images, split into training, validation and test data."""
-    with PartialState().local_main_process_first():  # the others find what it downloaded
+    with PartialState().local_main_process_first():  # the others find its download
         mnist = MNIST("data", download=True)
     images = mnist.data.unsqueeze(1) / 255
     # a seed of its own: another --seed must not move test samples into the training data

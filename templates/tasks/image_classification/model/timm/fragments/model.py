@@ -6,8 +6,7 @@ from torch import Tensor
 class Classifier(nn.Module):
     """A backbone of timm and a head: images from 0 to 1 in, logits (batch, classes) out.
 
-    Images are normalised as those were that the backbone's weights were trained on. Grey ones
-    become three channels by that.
+    Images are normalised as for the pretrained weights. This gives grey ones three channels.
     """
 
     def __init__(self, backbone: nn.Module, classes: int) -> None:
@@ -22,7 +21,7 @@ class Classifier(nn.Module):
 
 #: slot build_model
 if not timm.is_model(config.backbone):
-    raise SystemExit(f"timm has no {config.backbone}: timm.list_models() names what it has.")
-# without classes it ends with the features that its head would see
+    raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+# without classes, it returns the features that its head would take
 backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
 return Classifier(backbone, classes={{ task.classes }})

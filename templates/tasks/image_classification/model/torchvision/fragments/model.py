@@ -6,15 +6,14 @@ from torchvision import models
 class Classifier(nn.Module):
     """A backbone of torchvision and a head: images from 0 to 1 in, logits (batch, classes) out.
 
-    Images are normalised as those were that the backbone's weights were trained on. Grey ones
-    become three channels by that.
+    Images are normalised as for the pretrained weights. This gives grey ones three channels.
     """
 
     def __init__(self, name: str, pretrained: bool, classes: int) -> None:
         super().__init__()
         weights = models.get_model_weights(name).DEFAULT
         self.backbone = models.get_model(name, weights=weights if pretrained else None)
-        # its last linear layer is the head for the classes of ImageNet: a new one takes its place
+        # the last linear layer is the head for the classes of ImageNet: replace it
         layers = self.backbone.named_modules()
         last, layer = [item for item in layers if isinstance(item[1], nn.Linear)][-1]
         self.backbone.set_submodule(last, nn.Identity())
@@ -26,11 +25,11 @@ class Classifier(nn.Module):
         return self.head(self.backbone((images - self.mean) / self.std))
 
 #: slot build_model
-# these have no linear layer as their head, or more than one head
+# their head is not a linear layer, or there are several heads
 odd = ["squeezenet*", "googlenet", "inception*"]
 if config.backbone not in models.list_models(module=models, exclude=odd):
     raise SystemExit(
-        f"{config.backbone} is no classifier of torchvision that a head can be put on: "
-        "torchvision.models.list_models() names them."
+        f"{config.backbone} is no classifier of torchvision with a head that can be replaced: "
+        "torchvision.models.list_models() lists all names."
     )
 return Classifier(config.backbone, config.pretrained, classes={{ task.classes }})

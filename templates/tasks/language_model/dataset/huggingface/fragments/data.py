@@ -2,10 +2,10 @@ from datasets import load_dataset
 
 #: slot read_documents
 def read_documents(config) -> list[list[str]]:
-    """The rows of the splits train, validation and test that are not empty, each a document."""
+    """The documents of the splits train, validation and test: each row that is not empty."""
     try:
         splits = load_dataset(config.dataset_name, config.dataset_subset or None)
-    except (OSError, ValueError) as error:  # no such dataset, no network, no files that it reads
+    except (OSError, ValueError) as error:  # no such dataset, or no network
         raise SystemExit(
             f"--dataset-name {config.dataset_name} can't be loaded: {error}"
         ) from error
@@ -18,7 +18,7 @@ def read_documents(config) -> list[list[str]]:
             f"--text-column names one of {', '.join(names)}."
         )
     for name in ("validation", "test"):
-        if name not in splits:  # a tenth of the training data takes that part
+        if name not in splits:  # a tenth of the training data takes its place
             parts = splits["train"].train_test_split(0.1, seed=0)
             splits["train"], splits[name] = parts["train"], parts["test"]
     columns = [splits[name][config.text_column] for name in ("train", "validation", "test")]

@@ -8,9 +8,9 @@ PACKAGES += ["json", "logging", "multiprocessing", "sqlite3", "unittest", "urlli
 
 
 def read_documents(config) -> list[list[str]]:
-    """The smaller modules of Python's standard library: for training, validation and test.
+    """The smaller modules of Python's standard library, for training, validation and test.
 
-    They are those of the Python that runs this: another version has slightly others.
+    Another version of Python has slightly different ones.
     """
     library = Path(sysconfig.get_paths()["stdlib"])
     paths = sorted(path for package in PACKAGES for path in (library / package).glob("[a-z]*.py"))

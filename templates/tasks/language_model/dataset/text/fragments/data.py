@@ -3,12 +3,12 @@ from pathlib import Path
 
 #: slot read_documents
 def read_documents(config) -> list[list[str]]:
-    """The text files below the path, each a document: for training, validation and test."""
+    """The text files below the path, each a document, for training, validation and test."""
     paths = sorted(Path(config.path).rglob("*.txt"))
     if len(paths) < 3:
         raise SystemExit(
-            f"--path {config.path} has {len(paths)} text files: it names a folder with at least 3 "
-            "that end in .txt. Cut one long text into its chapters."
+            f"--path {config.path} holds {len(paths)} files that end in .txt: at least 3 are "
+            "needed. Cut a long text into chapters."
         )
     # a seed of its own: another --seed must not move test documents into the training data
     random.Random(0).shuffle(paths)

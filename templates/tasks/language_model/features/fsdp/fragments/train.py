@@ -1,4 +1,4 @@
 #: replace sample
-# a layer's weights are gathered from all processes, which compute it together
-path = config.output_dir / f"sample_{progress.update:06d}.txt"
+# all processes compute each layer together, because each has a part of its weights
+path = config.output_dir / f"sample_{progress.step:08d}.txt"
 write_sample(model, config, path)

@@ -1,4 +1,4 @@
-"""The model: tokens in, one logit for each token that can come next out."""
+"""The model: tokens in, logits of the next token out."""
 
 from functools import cache
 
@@ -7,16 +7,16 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
 class Tokenizer:
-    """The tokenizer that the model was trained with. Its end of a text ends a document."""
+    """The tokenizer of the pretrained model. Its end-of-text token ends a document."""
 
     def __init__(self, name: str) -> None:
         self.tokenizer = load(AutoTokenizer, name)
         self.end = self.tokenizer.eos_token_id
         if self.end is None:
-            raise SystemExit(f"The tokenizer of {name} has no token that ends a text.")
+            raise SystemExit(f"The tokenizer of {name} has no end-of-text token.")
 
     def encode(self, text: str) -> list[int]:
-        # verbose: it warns of texts longer than the model takes, which are cut into blocks here
+        # not verbose: it would warn of long texts, which are cut into blocks here
         return self.tokenizer.encode(text, add_special_tokens=False, verbose=False)
 
     def decode(self, tokens: list[int]) -> str:
@@ -29,17 +29,15 @@ class Pretrained(nn.Module):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.model = load(AutoModelForCausalLM, name)
-        self.model.config.use_cache = False  # of keys and values, which only generate() reads
+        self.model.config.use_cache = False  # it only helps generate()
         self.context = self.model.config.max_position_embeddings
-        # from_pretrained returns models in evaluation mode, without dropout
-        self.train()
         #: slot attention
         #: slot layer_classes
         #: slot cuts
 
     #: region forward
     def forward(self, tokens: Tensor) -> Tensor:
-        # no mask: padding stands behind a text, where attention never looks ahead to
+        # no mask: padding comes after a text, and attention never looks ahead
         return self.model(input_ids=tokens).logits
         #: end forward
 
@@ -50,7 +48,7 @@ class Pretrained(nn.Module):
 def load(kind, name: str):
     try:
         return kind.from_pretrained(name)
-    except (OSError, ValueError) as error:  # no such model, no network, no causal model
+    except (OSError, ValueError) as error:  # no such model, or no network
         raise SystemExit(f"--model-name {name} can't be loaded: {error}") from error
 
 
@@ -60,10 +58,10 @@ def build_tokenizer(config) -> Tokenizer:
 
 
 def build_model(config) -> nn.Module:
-    """The model with its pretrained weights, before it is prepared."""
+    """The pretrained model, before it is prepared."""
     model = Pretrained(config.model_name)
     if config.context > model.context:
         raise SystemExit(
-            f"{config.model_name} takes {model.context} tokens at most: lower --context."
+            f"{config.model_name} takes at most {model.context} tokens: lower --context."
         )
     return model

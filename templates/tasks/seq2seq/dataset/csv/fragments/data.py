@@ -3,7 +3,7 @@ from pathlib import Path
 
 #: slot read_pairs
 def read_pairs(config) -> list[tuple[str, str]]:
-    """The rows of a file: a source and its target."""
+    """The rows of a file: a source and its target in each."""
     delimiter = "\t" if config.path.endswith(".tsv") else ","
     try:
         text = Path(config.path).read_text(encoding="utf-8")
@@ -13,9 +13,9 @@ def read_pairs(config) -> list[tuple[str, str]]:
     for number, row in enumerate(rows, start=1):
         if len(row) != 2:
             raise SystemExit(
-                f"{config.path}: row {number} has {len(row)} columns. It takes two, a source and "
-                "its target: commas within them stand in quotes, tabs divide a .tsv file."
+                f"{config.path}: row {number} has {len(row)} columns. It needs two, a source and "
+                "its target. Quote a text that has commas, or use a .tsv file with tabs."
             )
     if len(rows) < 10:
-        raise SystemExit(f"{config.path} has {len(rows)} rows: it takes at least 10 to split.")
+        raise SystemExit(f"{config.path} has {len(rows)} rows: a split needs at least 10.")
     return [(source, target) for source, target in rows]

@@ -3,7 +3,7 @@ from datetime import date, timedelta
 
 #: slot read_pairs
 def read_pairs(config) -> list[tuple[str, str]]:
-    """10,000 dates of two centuries, each once, as people write them and as 1998-03-14."""
+    """10,000 different dates, as people write them and as 1998-03-14."""
     chance = random.Random(0)
     days = chance.sample(range(200 * 365), 10_000)
     dates = [date(1900, 1, 1) + timedelta(days=day) for day in days]
@@ -11,7 +11,7 @@ def read_pairs(config) -> list[tuple[str, str]]:
 
 
 def write(day: date, chance: random.Random) -> str:
-    """The date in one of seven forms. Slashes put the month first, full stops the day."""
+    """The date in one of seven forms: 3/14/1998 is American, 14.3.1998 European."""
     number = day.day
     ending = "th" if 10 < number < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return chance.choice(

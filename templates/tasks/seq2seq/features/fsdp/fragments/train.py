@@ -1,4 +1,4 @@
 from torch.distributed.fsdp import register_fsdp_forward_method
 
 #: slot after_prepare
-register_fsdp_forward_method(model, "generate")  # it gathers weights, as a forward pass does
+register_fsdp_forward_method(model, "generate")  # it gathers weights, too

@@ -4,7 +4,7 @@ from functools import cache
 #: slot texts
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """The rows of a CSV file, whose first line names the columns, in three parts."""
+    """The rows of a CSV file in three parts. Its first line names the columns."""
     try:
         with open(config.path, encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))

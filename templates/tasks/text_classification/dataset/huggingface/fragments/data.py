@@ -1,14 +1,13 @@
 from functools import cache
 
-import datasets
 from datasets import ClassLabel, load_dataset
 
 #: slot texts
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """The parts train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a dataset of Hugging Face.
 
-    A part that is missing, or has no labels as in GLUE, is a tenth of the training data instead.
+    A tenth of the training data replaces a split that is missing, or has no labels, as in GLUE.
     """
     name = config.dataset_name
     try:
@@ -16,7 +15,7 @@ def load_texts(config) -> list[list[Row]]:
     except (OSError, ValueError) as error:
         raise SystemExit(f"The dataset {name!r} can't be loaded: {error}") from error
     if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no part 'train', only {', '.join(dataset)}.")
+        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
     parts = {part: read_rows(dataset[part], config) for part in dataset}
     train_rows = parts["train"]
     for part in ("validation", "test"):
@@ -25,7 +24,7 @@ def load_texts(config) -> list[list[Row]]:
     return [train_rows, parts["validation"], parts["test"]]
 
 
-def read_rows(part: datasets.Dataset, config) -> list[Row]:
+def read_rows(part, config) -> list[Row]:
     """Texts and class names of the samples that have a label."""
     text_columns = config.text_columns.split(",")
     for column in [*text_columns, config.label_column]:
@@ -38,7 +37,7 @@ def read_rows(part: datasets.Dataset, config) -> list[Row]:
     labels = part[config.label_column]
     feature = part.features[config.label_column]
     if isinstance(feature, ClassLabel):
-        names = dict(enumerate(feature.names))  # without -1, which stands for no label
+        names = dict(enumerate(feature.names))  # without -1, which means no label
     else:
         names = {label: str(label) for label in set(labels) - {None}}
     return [(row, names[label]) for row, label in zip(texts, labels, strict=True) if label in names]

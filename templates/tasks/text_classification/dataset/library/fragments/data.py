@@ -8,12 +8,12 @@ PACKAGES = ["asyncio", "email", "http", "importlib", "logging", "multiprocessing
 
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """Paragraphs of Python's own library, each with the package that it is from, in three parts."""
+    """Paragraphs of Python's own library, each with its package, in three parts."""
     library = Path(sysconfig.get_path("stdlib"))
-    found = {}  # a paragraph that stands twice counts once
+    found = {}  # a dictionary drops duplicates
     for package in PACKAGES:
         for path in sorted((library / package).rglob("*.py")):
-            if "test" not in path.parts:  # not installed everywhere
+            if "test" not in path.parts:  # some systems don't install the tests
                 for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
                     if len(paragraph.split()) >= 8:
                         found[(paragraph,)] = package

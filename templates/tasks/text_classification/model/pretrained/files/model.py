@@ -1,4 +1,4 @@
-"""The model: token ids and their mask in, one logit for each class out, as `.logits`."""
+"""The model: token ids and their mask in, an output with `.logits`, (batch, classes), out."""
 
 import torch
 from torch import nn
@@ -8,14 +8,14 @@ from data import class_names
 
 
 def build_model(config) -> nn.Module:
-    """The pretrained model with a fresh layer for the classes, before it is prepared."""
+    """The pretrained model with a new layer for the classes, before it is prepared."""
     names = class_names(config)
     try:
         return AutoModelForSequenceClassification.from_pretrained(
             config.pretrained_name,
             id2label=dict(enumerate(names)),
             label2id={name: label for label, name in enumerate(names)},
-            dtype=torch.float32,  # mixed precision keeps the weights in 32 bits
+            dtype=torch.float32,  # mixed precision needs weights in 32 bits
         )
     except (OSError, ValueError) as error:
         name = config.pretrained_name

@@ -5,7 +5,7 @@ from transformers import AutoTokenizer
 #: slot tokenizer
 @cache
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
-    """The tokenizer that the pretrained model came with."""
+    """The tokenizer of the pretrained model."""
     try:
         return AutoTokenizer.from_pretrained(config.pretrained_name)
     except (OSError, ValueError) as error:

@@ -4,7 +4,7 @@ from transformers import RobertaTokenizer
 
 #: slot tokenizer
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
-    """A tokenizer like RoBERTa's, with the most frequent byte pairs of the training data."""
+    """A tokenizer like RoBERTa's, trained on the training data."""
     return train_tokenizer(tuple(text for texts, _ in load_texts(config)[0] for text in texts))
 
 

@@ -1,11 +1,11 @@
 from callbacks import clip_adaptively
 
-#: replace discriminator_step
-accelerator.unscale_gradients()  # without fp16 they have no scale
-clip_adaptively(discriminator.parameters(), config.clipping_factor)
-discriminator_optimizer.step()
-discriminator.zero_grad()
+#: replace discriminator_clipping
+if config.max_grad_ratio:
+    accelerator.unscale_gradients()
+    clip_adaptively(discriminator.parameters(), config.max_grad_ratio)
 
-#: slot before_update
-accelerator.unscale_gradients()  # without fp16 they have no scale
-clip_adaptively(parameters, config.clipping_factor)
+#: slot after_backward
+if config.max_grad_ratio:
+    accelerator.unscale_gradients()
+    clip_adaptively(model.parameters(), config.max_grad_ratio)

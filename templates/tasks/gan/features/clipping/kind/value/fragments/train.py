@@ -1,7 +1,7 @@
-#: replace discriminator_step
-accelerator.clip_grad_value_(discriminator.parameters(), config.clipping_max_value)
-discriminator_optimizer.step()
-discriminator.zero_grad()
+#: replace discriminator_clipping
+if config.max_grad_value:
+    accelerator.clip_grad_value_(discriminator.parameters(), config.max_grad_value)
 
-#: slot before_update
-accelerator.clip_grad_value_(parameters, config.clipping_max_value)
+#: slot after_backward
+if config.max_grad_value:
+    accelerator.clip_grad_value_(model.parameters(), config.max_grad_value)

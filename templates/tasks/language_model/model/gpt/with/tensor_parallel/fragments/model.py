@@ -2,7 +2,7 @@ from tensor_parallel import as_whole
 
 #: slot cuts
 self.heads = heads
-self.cuts = {  # of each pair of layers the first by its outputs, the second by its inputs
+self.cuts = {  # of each pair, the first layer by outputs, the second by inputs
     "blocks.*.query_key_value": "colwise",
     "blocks.*.projection": "rowwise",
     "blocks.*.mlp.0": "colwise",

@@ -7,12 +7,12 @@ self.model.set_attn_implementation("causal")
 
 #: replace forward
 def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-    # no mask: padding stands behind a text, where attention never looks ahead to
+    # no mask: padding comes after a text, and attention never looks ahead
     return self.model(input_ids=tokens, position_ids=positions).logits
 
 #: slot functions
 def attend(module, query, key, value, attention_mask, **settings):
-    """Attention to earlier tokens, as texts in parts have it: without a mask, without dropout."""
+    """Causal attention for texts that are split among processes: no mask, no dropout."""
     settings["dropout"] = 0.0
     return sdpa_attention_forward(module, query, key, value, None, **settings)
 
@@ -20,12 +20,12 @@ def attend(module, query, key, value, attention_mask, **settings):
 AttentionInterface.register("causal", attend)
 
 
-def check_layers(config, name: str) -> None:
-    """Stop if a layer does not look back at all earlier tokens."""
+def check_layers(config, name) -> None:
+    """Stop if a layer does not attend to all earlier tokens."""
     window = ["sliding_attention"] if getattr(config, "sliding_window", None) else []
     kinds = set(getattr(config, "layer_types", None) or window) - {"full_attention"}
     if kinds:
         raise SystemExit(
-            f"--model-name {name} has layers of {', '.join(sorted(kinds))}, but texts can be split "
-            "among processes only for full_attention: take another model."
+            f"--model-name {name} has layers with {', '.join(sorted(kinds))}. Texts can be split "
+            "among processes only with full_attention: use another model."
         )

@@ -1,5 +1,5 @@
 #: slot cuts
 text = self.model.config.get_text_config()
 self.heads = getattr(text, "num_key_value_heads", text.num_attention_heads)
-# how each layer is cut, as the authors of the model say
+# how to divide each layer, from the authors of the model
 self.cuts = {f"model.{name}": cut for name, cut in (self.model.tp_plan or {}).items()}

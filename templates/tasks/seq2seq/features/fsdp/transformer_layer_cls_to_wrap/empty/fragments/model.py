@@ -1,3 +1,3 @@
 #: slot layer_classes
-# each is gathered as a whole
+# FSDP gathers the weights of one such layer at a time
 self._no_split_modules = ["TransformerEncoderLayer", "TransformerDecoderLayer"]

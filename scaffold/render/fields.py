@@ -1,0 +1,72 @@
+"""The fields of a script's Config, and the limits that are checked when the script starts."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
+from scaffold.answers.schema import LOOP, applies
+from scaffold.errors import TemplateError
+from scaffold.render.imports import LINE_LENGTH
+from scaffold.render.places import Directive, Fragment, Line, Part
+from scaffold.render.values import python_literal
+
+_USUAL = (0, math.inf)  # the limits of a number that flags.py assumes
+
+
+def config_fields(
+    components: Iterable[Component], catalog: Catalog, answers: Mapping[str, Value]
+) -> dict[str, Fragment]:
+    """Code for train.py, a field for each setting that the script reads, and for flags.py.
+
+    The minimal loop has no flags.py. Raises TemplateError for limits that flags.py can't express.
+    """
+    fields: list[Line] = []
+    limits: list[Line] = []
+    for component in components:
+        for option in component.options:
+            if option.config and applies(catalog, option, answers):
+                fields += _field(component, option, answers[option.key])
+                limits += _limits(component, option)
+    base = catalog.base
+    chosen = any("Literal[" in line.text for line in fields)
+    imports = ["from typing import Literal"] if chosen else []
+    fragments = {"train.py": _fragment(base, "config", fields, *imports)}
+    if answers[LOOP] == "complete":
+        fragments["flags.py"] = _fragment(base, "limits", limits)
+    return fragments
+
+
+def _fragment(component: Component, slot: str, lines: list[Line], *imports: str) -> Fragment:
+    origin = Line(f"#: slot {slot}", component.manifest, 1)
+    part = Part(Directive(origin, 0, "slot", slot), tuple(lines))
+    return Fragment(tuple(replace(origin, text=text) for text in imports), (part,))
+
+
+def _line(component: Component, option: Option, text: str) -> Line:
+    return Line(text, component.manifest, line_of(component.manifest, f"[options.{option.name}]"))
+
+
+def _limits(component: Component, option: Option) -> Iterator[Line]:
+    """The limits of a number, where they are not the usual ones."""
+    if option.type not in ("int", "float"):
+        return
+    if option.above is not None or option.below is not None:
+        line = _line(component, option, "")
+        raise TemplateError(line.path, line.number, "Config has only minimum and maximum")
+    low = -math.inf if option.minimum is None else option.minimum
+    high = math.inf if option.maximum is None else option.maximum
+    if (low, high) != _USUAL:
+        yield _line(component, option, f'"{option.field}": ({low}, {high}),')
+
+
+def _field(component: Component, option: Option, value: Value) -> Iterator[Line]:
+    """One field with its comment, which goes above it where the line would be too long."""
+    values = ", ".join(python_literal(choice.value) for choice in option.choices)
+    kind = f"Literal[{values}]" if option.type == "choice" else option.type
+    head, comment = f"{option.field}: {kind} = ", f"# {option.comment}"
+    field = f"{head}{{{{ {option.key} | python }}}}"
+    rows = [f"{field}  {comment}"]
+    if len(f"    {head}{python_literal(value)}  {comment}") > LINE_LENGTH:
+        rows = [comment, field]
+    return (_line(component, option, row) for row in rows)

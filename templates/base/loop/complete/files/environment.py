@@ -1,0 +1,70 @@
+"""What a run uses: checked before it starts, and recorded."""
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import accelerate
+import torch
+from accelerate import Accelerator
+from files import replacing
+
+
+def check_environment(accelerator: Accelerator) -> None:
+    """Stop if the processes don't train together, or a setting has no effect here."""
+    #: region world_size
+    world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    #: end world_size
+    if accelerator.num_processes != world_size:
+        raise SystemExit(
+            f"{world_size} processes were started, but each of them would train alone. Set "
+            "ACCELERATE_USE_CPU=true if there is no GPU for each process."
+        )
+    if accelerator.gradient_accumulation_steps != 1:
+        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would scale gradients.")
+    if accelerator.mixed_precision == "fp16" and accelerator.device.type == "cpu":
+        raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
+
+
+#: slot functions
+
+
+def describe(accelerator, model, config, total_steps) -> str:
+    """The first line of a run."""
+    processes, device = accelerator.num_processes, accelerator.device.type
+    #: region parameters
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    #: end parameters
+    #: region batch
+    batch = f"batch {processes} x {config.batch_size}"
+    #: end batch
+    #: slot counted_batch
+    return (
+        f"{config.output_dir} | {processes} process(es) on {device} | "
+        #: slot described
+        f"precision {accelerator.mixed_precision} | {batch} | {parameters:,} parameters | "
+        f"{total_steps} steps"
+    )
+
+
+def describe_config(accelerator, config) -> dict:
+    """The settings of a run, the command that started it, and the versions it uses."""
+    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
+    settings = {**vars(config), "output_dir": str(config.output_dir)}
+    settings["processes"] = accelerator.num_processes
+    #: slot recorded
+    versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
+    versions["project"] = project["version"]
+    return {"settings": settings, "command": sys.argv, "versions": versions}
+
+
+def write_config(accelerator, config, folder) -> None:
+    """Write config.json on the main process."""
+    if accelerator.is_main_process:
+        with replacing(folder / "config.json") as scratch:
+            scratch.write_text(json.dumps(describe_config(accelerator, config), indent=2))
+
+
+#: slot config_functions

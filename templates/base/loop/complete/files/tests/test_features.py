@@ -1,0 +1,3 @@
+"""The features of this project."""
+
+#: slot tests

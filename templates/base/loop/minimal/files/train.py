@@ -1,0 +1,97 @@
+"""Train {{ task.subject }}: `{{ launch.script }} --epochs 5`."""
+
+import argparse
+from dataclasses import dataclass, fields
+
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from data import build_loaders
+from model import build_model
+from torch import nn
+from torch.optim import Optimizer
+
+
+@dataclass
+class Config:
+    #: slot config
+    output_dir: str = "runs/latest"  # for model.safetensors
+
+
+#: slot functions
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    #: region parameters
+    parameters = model.parameters()
+    #: end parameters
+    ...  #: slot optimizer
+
+
+#: slot loss_function
+
+
+#: slot evaluate_function
+
+
+def main(config: Config) -> dict[str, float]:
+    accelerator = Accelerator(
+        #: slot accelerator
+        #: region handlers when handlers
+        kwargs_handlers=[
+            #: slot handlers
+        ],
+        #: end handlers
+    )
+    set_seed(config.seed)
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    #: slot after_model
+    optimizer = build_optimizer(model, config)
+    #: slot before_prepare
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    #: slot after_prepare
+
+    #: slot constants
+    for epoch in range(config.epochs):
+        model.train()
+        for {{ task.batch }} in train_loader:
+            #: region passes
+            ...  #: slot forward
+            #: region backward
+            accelerator.backward(loss)
+            #: end backward
+            #: end passes
+            optimizer.step()
+            optimizer.zero_grad()
+        metrics = evaluate(accelerator, model, val_loader, "val", None)
+        accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {metrics}")
+
+    metrics = evaluate(accelerator, model, test_loader, "test", None)
+    accelerator.print(f"done | {metrics}")
+    accelerator.save_model(model, config.output_dir)
+    #: slot end_of_run
+    accelerator.end_training()
+    return metrics
+
+
+#: region unused when never
+#: slot setup
+#: slot states
+#: slot epoch_metrics
+#: slot after_evaluation
+#: slot before_evaluation
+#: slot before_end
+#: region count
+#: end count
+#: end unused
+#: slot functions_at_end
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    for field in fields(Config):
+        flag = f"--{field.name.replace('_', '-')}"
+        parser.add_argument(flag, type=field.type, default=field.default)
+    #: region start
+    main(Config(**vars(parser.parse_args())))
+    #: end start

@@ -1,0 +1,1 @@
+#: replace add_loss

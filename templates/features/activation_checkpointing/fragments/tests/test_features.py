@@ -1,0 +1,26 @@
+import layers
+import torch
+import train
+from safetensors.torch import load_file
+from helpers import run
+
+#: slot tests
+def test_layers_are_recomputed_with_the_same_result(tmp_path, monkeypatch):
+    checkpoint, calls = layers.checkpoint, {"entered": 0, "computed": 0}
+
+    def count(compute, *inputs, **settings):
+        def compute_and_count(*given, **named):
+            calls["computed"] += torch.is_grad_enabled()
+            return compute(*given, **named)
+
+        calls["entered"] += torch.is_grad_enabled()  # not during an evaluation
+        return checkpoint(compute_and_count, *inputs, **settings)
+
+    monkeypatch.setattr(layers, "checkpoint", count)
+    run(tmp_path / "recomputed", epochs=1, max_steps=2)
+    assert calls["computed"] == 2 * calls["entered"] > 0, "a layer keeps its activations"
+    monkeypatch.setattr(train, "checkpoint_layers", lambda model: None)
+    run(tmp_path / "kept", epochs=1, max_steps=2)
+    kept = load_file(tmp_path / "kept" / "model.safetensors")
+    for name, weights in load_file(tmp_path / "recomputed" / "model.safetensors").items():
+        assert torch.equal(weights, kept[name]), name

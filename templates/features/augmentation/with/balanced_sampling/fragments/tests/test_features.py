@@ -1,0 +1,2 @@
+#: slot second_epoch
+loader.dataset.set_epoch(1)

@@ -1,0 +1,187 @@
+"""Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from pickle import PickleError
+
+import torch
+from accelerate.utils import broadcast_object_list
+from environment import compare_config, write_config
+from files import flush, writing
+from progress import log
+from safetensors import SafetensorError
+
+# a resumed run must have the same values, or its batches would differ
+DATA_SETTINGS = ["batch_size", "limit_batches", "processes", "seed"]
+#: slot fixed
+
+
+class Checkpoints:
+    """A folder for each checkpoint: weights, optimizer, random numbers, and all `states`."""
+
+    def __init__(self, accelerator, config, progress, *states) -> None:
+        self.accelerator, self.config, self.progress = accelerator, config, progress
+        self.states: dict = {}  # by the names of their classes
+        for state in (progress, *states):
+            same = sum(type(state) is type(other) for other in self.states.values())
+            self.states[f"{type(state).__name__}{same or ''}"] = state
+        self.saved, self.saved_at = replace(self.progress), time.monotonic()
+        self.history: list[str] = []  # the checkpoints of this run that are kept, oldest first
+        #: slot checkpoints_setup
+
+    def after_step(self) -> None:
+        """Save every `checkpoint_every` steps or minutes. All processes call it together."""
+        self.save_every("steps", self.progress.step)
+        minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
+        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
+            due = time.monotonic() - self.saved_at >= 60 * minutes
+            if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
+                self.save()
+
+    def after_epoch(self) -> None:
+        """Save every `checkpoint_every` epochs. All processes call it together."""
+        self.save_every("epochs", self.progress.epoch)
+        #: slot checkpoints_after_epoch
+
+    def save_every(self, unit: str, count: int) -> None:
+        every = self.config.checkpoint_every
+        if every and unit == self.config.checkpoint_unit and count % every == 0:
+            self.save()
+
+    def after_training(self) -> None:
+        if self.saved != self.progress:
+            self.save()
+
+    def save(self) -> None:
+        """Write a scratch folder, then rename it. All processes call it together."""
+        scratch = self.config.output_dir / "checkpoint.partial"
+        states = {name: state.state_dict() for name, state in self.states.items()}
+        #: slot checkpoints_before_write
+        if self.accelerator.is_main_process:
+            with writing(scratch):
+                shutil.rmtree(scratch, ignore_errors=True)
+                scratch.mkdir(parents=True)
+        self.accelerator.wait_for_everyone()
+        with writing(scratch):
+            #: region save_state
+            self.accelerator.save_state(scratch)
+            #: end save_state
+            self.accelerator.save(states, scratch / "states.pt")
+        self.accelerator.wait_for_everyone()
+        write_config(self.accelerator, self.config, scratch)
+        if self.accelerator.is_main_process:
+            with writing(scratch):
+                self.publish(scratch)
+        self.accelerator.wait_for_everyone()
+        self.saved, self.saved_at = replace(self.progress), time.monotonic()
+
+    def publish(self, scratch: Path) -> None:
+        """Rename a scratch folder, and delete the checkpoints of this run that are too many."""
+        folder, keep = scratch.parent, self.config.keep_checkpoints
+        target = folder / f"checkpoint_{self.progress.step:08d}"
+        while target.exists():  # another one of the same step
+            target = target.with_name(f"{target.name}+")
+        history = [*self.history, target.name]
+        self.history = history[-keep:]  # all of them if keep is 0
+        files = [path for path in scratch.rglob("*") if path.is_file()]
+        facts = {
+            "number": max(map(read_number, find_checkpoints(folder)), default=0) + 1,
+            "history": history,
+            "files": {path.relative_to(scratch).as_posix(): path.stat().st_size for path in files},
+        }
+        (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
+        for path in [*scratch.rglob("*"), scratch]:
+            flush(path)
+        scratch.rename(target)
+        flush(folder)
+        for name in history[: -len(self.history)]:
+            shutil.rmtree(folder / name, ignore_errors=True)
+
+    #: slot checkpoints_methods
+
+    def resume(self) -> None:
+        """Load what `--resume` asks for. Without it, refuse to overwrite an earlier run."""
+        folder, resume = self.config.output_dir, self.config.resume
+        found = find_checkpoints(folder)
+        #: slot before_resume
+        if found and not resume:
+            raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
+        if resume == "newest" and not found:
+            raise SystemExit(f"{folder} holds no complete checkpoint to resume.")
+        if resume:
+            path = found[-1] if resume == "newest" else Path(resume)
+            self.load(path)
+            if path.resolve().parent == folder.resolve():
+                history = read_facts(path)["history"]
+                self.history = [name for name in history if (folder / name).exists()]
+            if others := [other.name for other in found if other.name not in self.history]:
+                log(f"not part of this run, and kept: {', '.join(others)}")
+
+    def load(self, path: Path) -> None:
+        """Restore everything as it was saved. Nothing in a checkpoint is executed."""
+        if not is_complete(path):
+            raise SystemExit(f"{path} is not a complete checkpoint.")
+        compare_config(self.accelerator, self.config, path / "config.json", DATA_SETTINGS)
+        try:
+            states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+            torch.seed()
+            before = torch.get_rng_state()
+            self.accelerator.load_state(path)
+            if torch.equal(torch.get_rng_state(), before):  # load_state only logs this
+                raise ValueError("its random state can't be read")
+            for name, state in self.states.items():
+                if name in states:
+                    state.load_state_dict(states[name])
+            for name in sorted(states.keys() ^ self.states.keys()):
+                log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
+        except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
+            reason = str(error).partition("\n")[0]
+            other = isinstance(error, RuntimeError) and "loading state_dict" not in reason
+            if other or isinstance(error, ConnectionError):  # no memory, or a lost connection
+                raise
+            raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
+        self.saved = replace(self.progress)
+        self.accelerator.wait_for_everyone()
+        log(f"resumed {path} at step {self.progress.step}")
+
+
+def find_checkpoints(output_dir: Path) -> list[Path]:
+    """The complete checkpoints of a folder, in the order in which they were saved."""
+    return sorted(filter(is_complete, output_dir.glob("checkpoint_*")), key=read_number)
+
+
+def read_facts(path: Path) -> dict:
+    return json.loads((path / "checkpoint.json").read_text())
+
+
+def read_number(path: Path) -> int:
+    """Checkpoints are numbered in the order in which they are saved to a folder."""
+    return read_facts(path)["number"]
+
+
+def is_complete(path: Path) -> bool:
+    """Whether a checkpoint has all its files, with all their bytes."""
+    try:
+        files = read_facts(path)["files"]
+        return all((path / name).stat().st_size == size for name, size in files.items())
+    except (OSError, ValueError, KeyError, AttributeError):
+        return False
+
+
+#: slot functions
+
+
+@contextmanager
+def explain_interrupt(output_dir: Path) -> Iterator[None]:
+    """After Ctrl-C, print which checkpoint is saved."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        saved = find_checkpoints(output_dir)
+        log(f"Interrupted. {saved[-1]} is saved." if saved else "Interrupted. Nothing is saved.")
+        raise SystemExit(130) from None

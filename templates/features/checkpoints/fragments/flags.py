@@ -1,0 +1,3 @@
+#: slot flags
+if field.name == "resume":
+    settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}

@@ -1,0 +1,2 @@
+#: slot settings
+"keep_checkpoints": 0,

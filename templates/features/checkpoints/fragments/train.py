@@ -1,0 +1,23 @@
+from checkpoint import Checkpoints, explain_interrupt
+
+#: slot fields
+resume: str = ""  # a checkpoint to continue from; without a value: the newest
+
+#: slot checkpoints
+
+#: slot skip_batches
+if progress.batch:  # resumed within an epoch
+    batches = accelerator.skip_first_batches(train_loader, progress.batch)
+
+#: slot save_in_epoch
+checkpoints.after_step()
+
+#: slot save_after_epoch
+checkpoints.after_epoch()
+
+#: slot save_after_training
+checkpoints.after_training()
+
+#: wrap start
+with explain_interrupt(config.output_dir):
+    ...  #: body

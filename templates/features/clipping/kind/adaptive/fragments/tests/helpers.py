@@ -1,0 +1,2 @@
+#: slot settings
+"max_grad_ratio": 0.0,

@@ -1,0 +1,2 @@
+#: slot settings
+"max_grad_norm": 0.0,

@@ -1,0 +1,2 @@
+#: slot settings
+"max_grad_value": 0.0,

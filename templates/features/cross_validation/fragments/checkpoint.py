@@ -1,3 +1,0 @@
-#: slot fixed
-"cross_validation_folds",
-"cross_validation_fold",

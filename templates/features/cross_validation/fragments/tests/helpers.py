@@ -1,0 +1,2 @@
+#: slot settings
+"cross_validation_folds": 4,

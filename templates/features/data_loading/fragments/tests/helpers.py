@@ -1,0 +1,2 @@
+#: slot settings
+"num_workers": 1,

@@ -1,0 +1,2 @@
+#: slot settings
+"patience": 0,

@@ -1,0 +1,2 @@
+#: slot settings
+"eval_batch_size": 64,

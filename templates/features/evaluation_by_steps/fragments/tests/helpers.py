@@ -1,0 +1,2 @@
+#: slot settings
+"evaluate_every": 6,

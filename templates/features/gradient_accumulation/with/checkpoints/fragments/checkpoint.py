@@ -1,0 +1,2 @@
+#: slot fixed
+DATA_SETTINGS += ["gradient_accumulation_steps"]

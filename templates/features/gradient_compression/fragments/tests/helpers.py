@@ -1,0 +1,2 @@
+#: slot settings
+"gradient_compression": "no",  # rounding would hide differences between runs

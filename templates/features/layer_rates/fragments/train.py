@@ -1,2 +1,0 @@
-#: slot scaled_rates
-group["lr"] *= group["scale"]

@@ -1,0 +1,48 @@
+from callbacks import LearningCurves
+from matplotlib.figure import Figure
+from helpers import run
+import json
+
+#: slot tests
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set, through all of its points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5, "learning_rate": 0.1, "grad_norm": 2.0},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "learning_rate": {"learning_rate": [[8, 0.1]]},
+        "grad_norm": {"grad_norm": [[8, 2.0]]},
+    }
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()

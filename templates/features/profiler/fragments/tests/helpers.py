@@ -1,0 +1,2 @@
+#: slot settings
+"profiler_wait": 99,

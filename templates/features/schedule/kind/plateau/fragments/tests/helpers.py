@@ -1,0 +1,2 @@
+#: slot settings
+"schedule_patience": 99,

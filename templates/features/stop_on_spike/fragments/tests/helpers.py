@@ -1,0 +1,2 @@
+#: slot settings
+"stop_on_spike_factor": 1e9,

@@ -1,0 +1,2 @@
+#: slot times
+log = re.sub(r"speed .*\n", "", log)

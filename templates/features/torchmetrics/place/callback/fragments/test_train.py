@@ -1,2 +1,0 @@
-#: slot class_metrics_evaluated
-train.class_metrics.after_evaluation(metrics)

@@ -1,0 +1,17 @@
+from helpers import run
+from accelerate import Accelerator
+
+#: slot tests
+def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
+    """Those of each evaluation and of the test, with the step that they belong to."""
+    log, logged = Accelerator.log, {}
+
+    def log_and_note(accelerator, values, step):
+        logged.update(dict.fromkeys(values, step))
+        log(accelerator, values, step=step)
+
+    monkeypatch.setattr(Accelerator, "log", log_and_note)
+    run(tmp_path, epochs=1)
+    names = ["train_loss", "val_{{ task.metrics[0] }}", "test_{{ task.metrics[0] }}"]
+    found = [logged.get(name) for name in names]
+    assert found == [6, 6, 6], "log the metrics of the epoch and of the test, after 6 steps"

@@ -1,0 +1,14 @@
+from unittest import mock
+from helpers import run
+import train
+from torch import nn
+from safetensors.torch import load_file
+from model import build_model
+
+#: slot tests
+def test_the_model_is_compiled(tmp_path):
+    with mock.patch.object(nn.Module, "compile", autospec=True) as compiled:
+        run(tmp_path, epochs=1)
+    assert compiled.called, "no part of the model is compiled"
+    trained = load_file(tmp_path / "model.safetensors").keys()
+    assert trained <= build_model(train.Config()).state_dict().keys(), "weights have other names"

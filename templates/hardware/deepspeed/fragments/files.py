@@ -1,0 +1,2 @@
+#: replace weights
+weights = accelerator.get_state_dict(model)

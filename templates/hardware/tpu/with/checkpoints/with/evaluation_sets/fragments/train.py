@@ -1,0 +1,4 @@
+from workarounds import name_datasets
+
+#: slot setup
+name_datasets(*more_loaders.values())

@@ -1,4 +1,0 @@
-from environment import name_datasets
-
-#: slot setup
-name_datasets(*more_loaders.values())

@@ -1,0 +1,40 @@
+import datasets
+import pytest
+import torch
+import train
+from PIL import Image
+from data import build_datasets, count_classes
+from dataclasses import replace
+from helpers import SETTINGS
+from pathlib import Path
+
+#: slot tests
+def save_dataset(folder: Path, **sizes: int) -> train.Config:
+    """Splits of red and blue images as Parquet files, and the settings that load them."""
+    features = {"picture": datasets.Image(), "kind": datasets.ClassLabel(names=["red", "blue"])}
+    for name, size in sizes.items():
+        kinds = [index % 2 for index in range(size)]
+        pictures = [Image.new("RGB", (40, 30), ["#ff0000", "#0000ff"][kind]) for kind in kinds]
+        rows = {"picture": pictures, "kind": kinds}
+        split = datasets.Dataset.from_dict(rows, features=datasets.Features(features))
+        split.to_parquet(folder / f"{name}.parquet")
+    changes = {"dataset_name": str(folder), "image_column": "picture", "label_column": "kind"}
+    return train.Config(**{**SETTINGS, **changes, "image_size": 16})
+
+
+def test_splits_become_datasets(tmp_path):
+    config = save_dataset(tmp_path, train=20, test=4)
+    assert count_classes(config) == 2
+    parts = build_datasets(config)
+    assert [len(part) for part in parts] == [18, 2, 4], "a tenth is for validation"
+    for image, label in parts[2]:
+        expected = torch.eye(3)[[0, 2][label]].reshape(3, 1, 1).expand(3, 16, 16)
+        torch.testing.assert_close(image, expected)  # from 0 to 1
+
+
+def test_columns_that_do_not_fit(tmp_path):
+    config = save_dataset(tmp_path, train=20)
+    changes = [("label_column", "class", "has no column class"), ("label_column", "picture", "not")]
+    for name, value, message in changes:
+        with pytest.raises(SystemExit, match=message):
+            build_datasets(replace(config, **{name: value}))

@@ -1,0 +1,32 @@
+from unittest import mock
+import pytest
+import torch
+import train
+from model import build_model
+from torch import nn
+import timm
+from helpers import SETTINGS
+
+#: slot tests
+def test_grey_images_are_normalised_like_colours():
+    """A grey image equals one with three equal channels, and the mean becomes zero."""
+    model = build_model(train.Config(**SETTINGS)).eval()
+    grey = torch.rand(2, 1, 32, 32)
+    colours = grey.expand(2, 3, 32, 32)
+    torch.testing.assert_close(model(grey), model(colours))
+    model.backbone = model.head = nn.Identity()
+    assert not model(model.mean.expand(2, 3, 32, 32)).any()
+
+
+def test_pretrained_weights_are_asked_for():
+    create = timm.create_model
+    for pretrained in (False, True):
+        with mock.patch.object(timm, "create_model") as loader:
+            loader.side_effect = lambda name, pretrained, **settings: create(name, **settings)
+            build_model(train.Config(**{**SETTINGS, "pretrained": pretrained}))
+        assert loader.call_args.kwargs["pretrained"] == pretrained
+
+
+def test_unknown_backbone():
+    with pytest.raises(SystemExit, match="timm has no resnet81"):
+        build_model(train.Config(**{**SETTINGS, "backbone": "resnet81"}))

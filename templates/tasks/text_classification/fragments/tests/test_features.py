@@ -1,0 +1,52 @@
+from data import build_datasets, build_tokenizer, collate
+from metrics import classification_scores, confusion_matrix
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from helpers import SETTINGS, run
+import train
+import torch
+import pytest
+from safetensors.torch import load_file
+from model import build_model
+
+#: slot tests
+def test_scores_are_those_of_the_whole_set():
+    """The counts of 2 batches add up to scores that were computed by hand."""
+    labels, predictions = torch.tensor([0, 0, 0, 1, 1, 2]), torch.tensor([0, 0, 1, 1, 1, 0])
+    confusion = sum(
+        confusion_matrix(predictions[part], labels[part], classes=4)
+        for part in (slice(0, 4), slice(4, 6))
+    )
+    scores = classification_scores(confusion)
+    assert scores["accuracy"] == pytest.approx(4 / 6)
+    # class 0: precision 2/3, recall 2/3; class 1: 2/3 and 1; class 2: 0; class 3 does not occur
+    assert scores["f1"] == pytest.approx((2 / 3 + 4 / 5 + 0) / 3)
+    true, predicted = (3, 2, 1), (3, 3, 0)
+    covariance = 6 * 4 - (9 + 6 + 0)
+    spread = ((36 - sum(n**2 for n in true)) * (36 - sum(n**2 for n in predicted))) ** 0.5
+    assert scores["matthews"] == pytest.approx(covariance / spread)
+    assert classification_scores(torch.tensor([[3, 0], [0, 0]]))["matthews"] == 0.0
+
+
+def test_texts_are_padded():
+    """Padding is masked: a text gives the same logits alone and beside a longer one."""
+    config = train.Config(**SETTINGS)
+    tokenizer, model = build_tokenizer(config), build_model(config).eval()
+    rows = sorted(build_datasets(config)[0][:8], key=lambda row: sum(map(len, row[0])))
+    small, large = (collate(part, tokenizer, config.max_length) for part in (rows[:1], rows))
+    #: region lengths
+    assert small["attention_mask"].all(), "a batch is longer than its longest text"
+    #: end lengths
+    assert not large["attention_mask"].all(), "texts of different lengths need padding"
+    with torch.no_grad():
+        alone, beside = model(**small).logits, model(**large).logits[:1]
+    torch.testing.assert_close(alone, beside, rtol=0, atol=1e-5)
+
+
+def test_from_pretrained_loads_the_folder_of_a_run(tmp_path):
+    run(tmp_path, epochs=1)
+    text = "a text of a few words"
+    tokens = AutoTokenizer.from_pretrained(tmp_path)(text)
+    assert dict(tokens) == dict(build_tokenizer(train.Config(**SETTINGS))(text))
+    state = AutoModelForSequenceClassification.from_pretrained(tmp_path).state_dict()
+    for name, weights in load_file(tmp_path / "model.safetensors").items():
+        assert torch.equal(state[name], weights), f"{name} differs after from_pretrained"
