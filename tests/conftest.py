@@ -300,13 +300,21 @@ def own_choices(*components: Component) -> Iterator[tuple[str, str]]:
                 yield from ((option.key, choice.value) for choice in option.choices)
 
 
+def required_by(catalog: Catalog, feature: Component) -> list[str]:
+    """The features that a feature needs, and those that they need in turn."""
+    found = list(feature.requires)
+    for name in feature.requires:
+        found += required_by(catalog, catalog.features[name])
+    return found
+
+
 def needed_for(catalog: Catalog, key: str) -> Answers:
     """Other answers, beside which a setting exists."""
     option = schema(catalog)[key]
     needed: Answers = {}
     if option.feature and (feature := catalog.features[option.feature]).switch_key != key:
         needed |= {**needed_for(catalog, feature.switch_key), feature.switch_key: feature.example}
-        for name in feature.requires:
+        for name in required_by(catalog, feature):
             other = catalog.features[name]
             needed |= {**needed_for(catalog, other.switch_key), other.switch_key: other.example}
     if option.task:

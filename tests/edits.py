@@ -33,8 +33,8 @@ WEIGHTS = {
     "model.py": 4,
     "callbacks.py": 4,
     "checkpoint.py": 4,
-    "test_train.py": 3,
     "environment.py": 2,
+    "progress.py": 2,
     "metrics.py": 2,
     "flags.py": 1,
 }
@@ -212,7 +212,7 @@ def insert_statement(random: Random, files: Files) -> Files | None:
             [f'assert {value} is not None, "{new}"'],
             [f"if {value} is None:", f'    raise ValueError("{new}")'],
         ]
-    if "log" in known:
+    if "log" in known or re.search(r"^from progress import .*\blog\b", module.text, re.MULTILINE):
         choices += [[f'log(f"{new} {{vars()}}")']] * 2
     return {**files, name: _insert(random, module, block, number, random.choice(choices))}
 
@@ -332,6 +332,7 @@ def change_default(random: Random, files: Files) -> Files | None:
 
 KEYWORDS = {
     "F.cross_entropy": ["label_smoothing=0.{}"],
+    "compute_loss": ["edit_{}=1"],
     "AdamW": ["eps=0.{}", "amsgrad=True"],
     "Accelerator": ["step_scheduler_with_optimizer=False", 'rng_types=["generator"]'],
     "DataLoader": ["pin_memory=True", "timeout={}"],
@@ -387,7 +388,7 @@ IMPORTS = {
     "from torch import nn": "nn",
     "from torch.optim import SGD": "SGD",
     "from accelerate.utils import find_batch_size": "find_batch_size",
-    "from checkpoint import find_checkpoints": "find_checkpoints",
+    "from progress import count_steps": "count_steps",
 }
 
 
@@ -398,7 +399,7 @@ def add_import(random: Random, files: Files) -> Files | None:
     choices = [
         row
         for row, bound in IMPORTS.items()
-        if bound not in known and not (name == "checkpoint.py" and "checkpoint" in row)
+        if bound not in known and not (name == "progress.py" and "progress" in row)
     ]
     places = _places(module)
     top = [node for node in module.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -608,7 +609,7 @@ def _rename(module: Module, old: str, new: str, within: ast.AST | None = None) -
 def rename_function(random: Random, files: Files) -> Files | None:
     """A function, in all files."""
     modules = {name: Module(files[name]) for name in _python(files)}
-    stems = {name[:-3] for name in modules}
+    stems = {name[:-3].removeprefix("tests/") for name in modules}
     nodes = [node for module in modules.values() for node in ast.walk(module.tree)]
     # called the same: other things, or strings and keywords that name it
     taken = {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword)}

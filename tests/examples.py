@@ -1,6 +1,6 @@
 """The projects in generated_examples/.
 
-`python tests/examples.py` renders them anew. With `--train` it also trains those of the tasks, and
+`python tests/examples.py` renders them again. With `--train` it also trains those of the tasks, and
 keeps what the run said and drew in their folder `result`, which their README shows.
 """
 
@@ -14,7 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from scaffold.answers.catalog import Catalog, load_catalog
+from scaffold.answers.catalog import Catalog, as_typed, load_catalog
+from scaffold.answers.recipes import recipe_answers
 from scaffold.answers.schema import parse_setting, resolve
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
@@ -40,11 +41,14 @@ def all_features(catalog: Catalog) -> list[str]:
 
 
 def examples() -> dict[str, list[str]]:
-    """Settings of each example, by its name: one for each task, and two others."""
+    """Settings of each example, by its name: one per task, and three others."""
     catalog = load_catalog()
     return {
         **{task: [f"project.task={task}", *CURVES] for task in catalog.tasks},
         "everything": all_features(catalog),
+        "minimal": [
+            f"{key}={as_typed(value)}" for key, value in recipe_answers(catalog, "minimal").items()
+        ],
         "two_processes_bf16": ["hardware.num_processes=2", "hardware.mixed_precision=bf16"],
     }
 
@@ -82,7 +86,7 @@ def show_result(folder: Path) -> str:
         return ""
     run = json.loads((folder / "run.json").read_text())
     rows = [
-        "## What a run of it gave",
+        "## Results of a run",
         f"`{run['command']}` on {run['machine']}, in {run['seconds']:.0f} seconds:",
         "```\n" + "\n".join(run["log"]) + "\n```",
     ]
@@ -110,7 +114,8 @@ def train_example(name: str) -> None:
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         lines = result.stdout.splitlines()
-        log = [line for line in lines if re.match(r"\d+ process|epoch|early stop|done", line)]
+        kept = re.compile(r"\S+ \| \d+ process|epoch|early stop|done")
+        log = [line for line in lines if kept.match(line)]
         run = {
             "command": "python train.py",
             "machine": f"{os.cpu_count()} CPU cores",

@@ -206,7 +206,7 @@ CHANGES = {
     "training.epochs": 7,
     "training.gradient_accumulation_steps": 4,
     "training.weight_decay": 0.1,
-    "features.early_stopping.enabled": False,
+    "features.best_model.enabled": False,
     "features.clipping.max_norm": 2.5,
     "features.ema.enabled": True,
     "features.ema.decay": 0.9,
@@ -243,13 +243,13 @@ def test_the_same_answers_write_the_same_project_however_given(
     terminal.answer("(training.epochs) [20]", "7")
     terminal.repeat(ENTER, until="(training.gradient_accumulation_steps) [1]")
     terminal.answer("(training.gradient_accumulation_steps)", "4")
-    terminal.wait("● early_stopping - ends training", "○ ema - ")
-    terminal.switch("early_stopping")
+    terminal.wait("● best_model - keeps", "○ ema - ")
+    terminal.switch("best_model")
     terminal.switch("ema")
-    terminal.press(ENTER, "○ early_stopping", "● ema")
+    terminal.press(ENTER, "○ best_model", "● ema")
     terminal.answer("(features.ema.decay) [0.99]", "0.9")
     terminal.choose("(features.schedule.kind)", "wsd")
-    terminal.press("y", "Go through the finer settings?")
+    terminal.press("y", "Go through the advanced settings?")
     terminal.repeat(ENTER, until="(training.weight_decay)")
     terminal.answer("(training.weight_decay) [0.01]", "0.1")
     terminal.repeat(ENTER, until="(features.clipping.max_norm) [1.0]")
@@ -276,7 +276,7 @@ def test_going_back_offers_earlier_answers_and_drops_what_no_longer_applies(
     terminal.answer("(training.epochs) [20]", "7")
     terminal.repeat(ENTER, until="(features.schedule.kind)")
     terminal.choose("(features.schedule.kind)", "wsd")
-    terminal.press("y", "Go through the finer settings?")
+    terminal.press("y", "Go through the advanced settings?")
     terminal.repeat(ENTER, until="(features.schedule.decay)")
     terminal.answer("(features.schedule.decay) [0.2]", "0.5")
     terminal.wait(SUMMARY)
@@ -342,7 +342,7 @@ def test_cancel_at_the_summary_writes_nothing(start: Start) -> None:
     terminal.repeat(ENTER, until=SUMMARY)
     terminal.press(DOWN, "» yes")
     terminal.press(ENTER, "» back")
-    terminal.press(ENTER, "Go through the finer settings?")
+    terminal.press(ENTER, "Go through the advanced settings?")
     terminal.point_at("cancel", SUMMARY)
     assert_nothing_written(terminal, terminal.finish(ENTER))
 
@@ -350,13 +350,13 @@ def test_cancel_at_the_summary_writes_nothing(start: Start) -> None:
 def test_a_wrong_answer_is_explained_and_can_be_corrected(start: Start, tmp_path: Path) -> None:
     terminal = start()
     terminal.answer("(project.name)", "-net-")
-    terminal.press(CTRL_U, "'-net-' is not allowed: it takes ASCII letters, digits")
+    terminal.press(CTRL_U, "'-net-' is not allowed: use ASCII letters, digits")
     terminal.answer("(project.name)", "net")
     terminal.repeat(ENTER, until="(training.epochs)")
     terminal.answer("(training.epochs)", "0")
-    terminal.wait("training.epochs: 0 is not allowed: it takes a whole number, at least 1.")
+    terminal.wait("training.epochs: 0 is not allowed: use a whole number, at least 1.")
     terminal.answer("0 is not allowed", "\x7fmany")
-    terminal.press(CTRL_U, "'many' is not allowed: it takes a whole number, at least 1.")
+    terminal.press(CTRL_U, "'many' is not allowed: use a whole number, at least 1.")
     terminal.answer("(training.epochs)", "3")
     terminal.wait("(training.batch_size)")
     assert "not allowed" not in terminal.text
@@ -389,7 +389,7 @@ def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
     terminal.answer("(training.learning_rate)")
     terminal.answer("(training.optimizer)")
     terminal.answer("(training.gradient_accumulation_steps)")
-    assert "ema" not in terminal.wait("Which features?")
+    assert "○ ema " not in terminal.wait("Which features?")
     terminal.repeat(ENTER, until="(features.ema.decay)")
     terminal.repeat(ENTER, until=SUMMARY)
     assert terminal.finish(ENTER) == 0
@@ -415,10 +415,10 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     terminal.press(ENTER, "(hardware.num_processes)")
     terminal.repeat(ENTER, until="Which features?")
     assert "(hardware.use_cpu)" not in terminal.text
-    for feature in ("schedule", "early_stopping"):
+    for feature in ("schedule", "best_model"):
         terminal.switch(feature)
-    terminal.press(ENTER, "○ schedule", "○ early_stopping")
-    terminal.wait("Go through the finer settings?")
+    terminal.press(ENTER, "○ schedule", "○ best_model")
+    terminal.wait("Go through the advanced settings?")
 
 
 def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: Start) -> None:
@@ -433,8 +433,8 @@ def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: 
 
 def test_a_question_names_the_key_of_accelerate_where_it_is_another(start: Start) -> None:
     terminal = start("--num-processes", "2", "--sharding", "fsdp")
-    terminal.repeat(ENTER, until="Go through the finer settings?")
-    terminal.press("y", "Go through the finer settings?")
+    terminal.repeat(ENTER, until="Go through the advanced settings?")
+    terminal.press("y", "Go through the advanced settings?")
     terminal.repeat(ENTER, until="(fsdp.version, in Accelerate fsdp_version)")
     assert "(hardware.launcher" not in terminal.text.replace("(hardware.launcher)", "")
 
@@ -552,7 +552,7 @@ def test_enter_all_the_way_changes_nothing_in_an_update(start: Start) -> None:
     terminal.wait("● ema", "● tracker", "○ best_model", "● clipping")
     terminal.repeat(ENTER, until="(features.schedule.kind)")
     terminal.wait("» wsd")
-    terminal.repeat(ENTER, until="Go through the finer settings?")
+    terminal.repeat(ENTER, until="Go through the advanced settings?")
     terminal.wait("keep them as they are")
     terminal.repeat(ENTER, until=UPDATE)
     assert f"{UPDATE}{terminal.folder / 'project'}?" in terminal.text
@@ -576,7 +576,7 @@ def test_an_update_shows_what_changes(start: Start) -> None:
     terminal.press(ENTER, "○ ema", "● best_model")
     terminal.repeat(ENTER, until="(features.tracker.project) [mesh]")
     terminal.press(ENTER)
-    terminal.press("y", "Go through the finer settings?")
+    terminal.press("y", "Go through the advanced settings?")
     terminal.repeat(ENTER, until="(training.weight_decay)")
     terminal.answer("(training.weight_decay) [0.1]", "0.2")
     terminal.answer("(training.max_steps) [0]")

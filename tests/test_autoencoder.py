@@ -22,7 +22,7 @@ def test_autoencoder_on_mnist(
     result = start(project, script, processes)
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
-    assert "| 30 updates" in result.stdout, "500 of 600 images are trained on, 32 an update"
+    assert "| 30 steps" in result.stdout, "500 of 600 images are trained on, 32 per step"
     pictures = sorted(path.name for path in (project / "runs/latest").glob("*.png"))
     assert pictures == ["reconstructions_00000015.png", "reconstructions_00000030.png"]
 

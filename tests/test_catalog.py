@@ -16,6 +16,7 @@ title = "Other"
 help = "is another task"
 has = ["score", "one_optimizer"]
 metrics = ["loss", "accuracy"]
+batch = "inputs, targets"
 subject = "something else"
 metric = "val_accuracy"
 higher_is_better = true
@@ -98,8 +99,8 @@ def test_a_choice_brings_code_dependencies_and_words(other: Path) -> None:
     assert "width" not in small["train.py"] and "numpy" not in small["pyproject.toml"]
     assert "width: int = 7" in large["train.py"] and "log(str(config.width))" in large["train.py"]
     assert '"numpy>=2"' in large["pyproject.toml"]
-    assert "Train something else." in small["train.py"]
-    assert "Train something large." in large["train.py"]
+    assert small["train.py"].startswith('"""Train something else')
+    assert large["train.py"].startswith('"""Train something large')
     assert "[other]" in large["scaffold.toml"] and "width = 7" in large["scaffold.toml"]
 
 
@@ -107,7 +108,7 @@ def test_a_feature_that_does_not_fit_is_refused_with_the_reason(other: Path) -> 
     catalog = load_catalog(other)
     with pytest.raises(AnswerError) as refused:
         resolve(catalog, given_other(features__augmentation__enabled=True))
-    assert "which other has not" in str(refused.value)
+    assert "which other does not have" in str(refused.value)
     assert "image_classification" in str(refused.value)
     answers = resolve(catalog, given_other(features__augmentation__enabled=False))
     files = render_project(catalog, answers)
@@ -117,6 +118,8 @@ def test_a_feature_that_does_not_fit_is_refused_with_the_reason(other: Path) -> 
 def test_a_feature_on_by_default_is_off_where_it_does_not_fit(other: Path) -> None:
     manifest = other / "tasks/other/task.toml"
     replace_in(manifest, 'has = ["score", "one_optimizer"]', 'has = ["one_optimizer"]')
+    usual = render_project(load_catalog(), resolve(load_catalog(), {"project.name": "example"}))
+    assert "best_model" in usual["train.py"]
     catalog = load_catalog(other)
     files = render_project(catalog, resolve(catalog, given_other()))
     assert "early_stopping" not in files["train.py"] and "best_model" not in files["train.py"]
@@ -125,19 +128,19 @@ def test_a_feature_on_by_default_is_off_where_it_does_not_fit(other: Path) -> No
 def test_a_task_can_have_its_own_version_of_a_feature(other: Path) -> None:
     version = other / "tasks/other/features/stop_on_nan/fragments/train.py"
     write_files(version.parent, {"train.py": "#: slot setup\nlog('its own version')\n"})
-    write_files(version.parent, {"test_train.py": "#: slot settings\n"})
-    catalog = load_catalog(other)
-    files = render_project(catalog, resolve(catalog, given_other()))
+    write_files(version.parent, {"tests/test_features.py": "#: slot tests\n"})
+    catalog, on = load_catalog(other), {"features.stop_on_nan.enabled": True}
+    files = render_project(catalog, resolve(catalog, {**given_other(), **on}))
     assert "its own version" in files["train.py"] and "stop_on_nan" not in files["train.py"]
-    usual = render_project(catalog, resolve(catalog, {"project.name": "example"}))
+    usual = render_project(catalog, resolve(catalog, {"project.name": "example", **on}))
     assert "its own version" not in usual["train.py"] and "stop_on_nan" in usual["train.py"]
 
 
 def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
-    write_files(other / "tasks/other/files", {"flags.py": '"""Flags."""\n\nparse_flags = print\n'})
+    write_files(other / "tasks/other/files", {"workarounds.py": "apply_workarounds = print\n"})
     catalog = load_catalog(other)
     files = render_project(catalog, resolve(catalog, given_other()))
-    assert files["flags.py"].endswith("parse_flags = print\n")
+    assert files["workarounds.py"] == "apply_workarounds = print\n"
 
 
 def test_an_unknown_trait_is_named(other: Path) -> None:
@@ -206,37 +209,57 @@ def test_a_default_follows_from_a_choice_that_is_given_later(cli: Cli, tmp_path:
 
 
 def test_yes_or_no_and_a_text_have_folders_too(other: Path) -> None:
-    folder = other / "tasks/other/features/clipping/log_norm/true/fragments"
+    folder = other / "tasks/other/features/data_loading/persistent_workers/true/fragments"
     write_files(folder, {"train.py": "#: slot setup\nlog('yes')\n"})
     catalog = load_catalog(other)
-    on = given_other(features__clipping__enabled=True)
-    assert "log('yes')" not in render_project(catalog, resolve(catalog, on))["train.py"]
-    given = {**on, "features.clipping.log_norm": True}
+    on = given_other(features__data_loading__enabled=True)
+    assert 'log("yes")' not in render_project(catalog, resolve(catalog, on))["train.py"]
+    given = {**on, "features.data_loading.persistent_workers": True}
     assert 'log("yes")' in render_project(catalog, resolve(catalog, given))["train.py"]
-    given = given_other(features__early_stopping__threshold="0.5")
+    on = given_other(features__early_stopping__enabled=True)
+    assert "reached" not in render_project(catalog, resolve(catalog, on))["train.py"]
+    given = {**on, "features.early_stopping.threshold": "0.5"}
     assert "reached" in render_project(catalog, resolve(catalog, given))["train.py"]
 
 
 def test_code_for_two_features_is_there_only_beside_both(other: Path) -> None:
     """In the folder of one, or of a choice, under the name of the other."""
-    for place, text in (("", "both"), ("log_norm/true", "all three")):
-        folder = other / "features/clipping" / place / "with/schedule/fragments"
+    for place, text in (("", "both"), ("persistent_workers/true", "all three")):
+        folder = other / "features/data_loading" / place / "with/schedule/fragments"
         write_files(folder, {"train.py": f"#: slot setup\nlog('{text}')\n"})
     catalog = load_catalog(other)
 
     def rendered(**given: Value) -> str:
         return render_project(catalog, resolve(catalog, given_other(**given)))["train.py"]
 
-    clipping = {"features__clipping__enabled": True}
-    assert 'log("both")' not in rendered(features__clipping__enabled=False)
-    assert 'log("both")' not in rendered(**clipping, features__schedule__enabled=False)
-    assert 'log("both")' in rendered(**clipping) and "three" not in rendered(**clipping)
-    assert 'log("all three")' in rendered(**clipping, features__clipping__log_norm=True)
+    loading = {"features__data_loading__enabled": True}
+    assert 'log("both")' not in rendered(features__data_loading__enabled=False)
+    assert 'log("both")' not in rendered(**loading, features__schedule__enabled=False)
+    assert 'log("both")' in rendered(**loading) and "three" not in rendered(**loading)
+    more = {"features__data_loading__persistent_workers": True}
+    assert 'log("all three")' in rendered(**loading, **more)
 
 
 def test_what_goes_beside_a_feature_names_one_that_exists(catalog: Catalog) -> None:
     names = {path.name for path in TEMPLATES.rglob("with/*")}
     assert names and names <= catalog.features.keys()
+
+
+def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) -> None:
+    """The comment is its help text; the limits are checked when the script starts."""
+    checked = 0
+    for option in schema(catalog).values():
+        if option.config:
+            assert option.comment and "\n" not in option.comment, option.key
+            assert option.above is None and option.below is None, f"{option.key}: flags.py has none"
+            if (
+                option.type in ("int", "float")
+                and option.minimum == 0
+                and option.minimum is not None
+            ):
+                assert option.default >= 0, option.key  # type: ignore[operator]
+            checked += 1
+    assert checked >= 60
 
 
 def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:

@@ -13,7 +13,7 @@ from scaffold.answers.catalog import Value
 
 DRIVER = Path(__file__).parent / "drivers" / "compiled.py"
 SHORT = ["--epochs", "1", "--limit-batches", "8", "--log-every", "1"]
-SAVES = ["--checkpoint-unit", "updates", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
+SAVES = ["--checkpoint-unit", "steps", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
 COMPILED: dict[str, Value] = {
     "hardware.dynamo_backend": "inductor",
     # plain steps: adaptive ones blow up the rounding of small gradients

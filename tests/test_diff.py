@@ -223,7 +223,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p" / "data.py").symlink_to(tmp_path / "secret")
     with pytest.raises(ScaffoldError, match="leads out of the project"):
         own_changes(tmp_path / "p", pristine)
-    with pytest.raises(ScaffoldError, match="is no project"):
+    with pytest.raises(ScaffoldError, match="is not a scaffold project"):
         show_own_changes(tmp_path)
 
 

@@ -98,7 +98,7 @@ def test_a_machine_that_fits() -> None:
         ("packages", "accelerate 1.15.0, torch 2.13.0"),
         ("torch", "2.13.0, built for CUDA 13.0"),
         ("launcher", "accelerate"),
-        ("driver", "580.65.06 runs CUDA up to 13.0, and torch is built for 13.0"),
+        ("driver", "580.65.06 supports CUDA up to 13.0, and torch is built for 13.0"),
         ("devices", "8 x NVIDIA H100 for 8 processes"),
         ("memory", "8 x 80.0 GiB, 79.0 GiB free"),
         ("precision", "bf16"),
@@ -117,10 +117,10 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
     [finding] = [row for row in examine(hardware(), with_gpus(8), NEEDS) if row.check == "devices"]
     assert (finding.mark, finding.found) == (OK, "8 x NVIDIA H100 for 1 process")
     assert finding.change == (
-        "for all: scaffold update --set hardware.distributed_type=MULTI_GPU "
+        "to use all: scaffold update --set hardware.distributed_type=MULTI_GPU "
         "--set hardware.num_processes=8"
     )
-    assert fine(examine(hardware(), PLAIN, NEEDS), "devices") == ["none: it trains on the CPU"]
+    assert fine(examine(hardware(), PLAIN, NEEDS), "devices") == ["none: training runs on the CPU"]
 
 
 # machines that do not
@@ -151,14 +151,14 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(num_processes=2, mixed_precision="fp16"),
             PLAIN,
-            "problem devices: none for 2 processes: there is no nvidia-smi, which NVIDIA's driver "
-            "brings -> scaffold update --set hardware.distributed_type=MULTI_CPU "
+            "problem devices: none for 2 processes: nvidia-smi, which comes with NVIDIA's driver, "
+            "is missing -> scaffold update --set hardware.distributed_type=MULTI_CPU "
             "--set hardware.mixed_precision=bf16",
         ),
         (
             hardware(num_processes=2),
             with_gpus(2, devices=(Device("xpu", "Intel Max"),) * 2, built={"xpu": "2025.2"}),
-            "problem devices: 2 x Intel Max, and hardware.distributed_type is MULTI_GPU -> "
+            "problem devices: 2 x Intel Max, but hardware.distributed_type is MULTI_GPU -> "
             "scaffold update --set hardware.distributed_type=MULTI_XPU "
             "--set hardware.num_processes=2",
         ),
@@ -177,7 +177,7 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(num_processes=2, gpu_ids="2,5"),
             with_gpus(4),
-            "problem devices: there is no 5: the 4 here count from 0 -> "
+            "problem devices: there is no 5: this machine has 4, numbered from 0 -> "
             "scaffold update --set hardware.gpu_ids=all",
         ),
         (
@@ -189,47 +189,50 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(distributed_type="MULTI_NPU", num_processes=2),
             PLAIN,
-            "problem devices: torch_npu is not installed, which brings them -> install torch_npu "
-            "as the maker says; or stay on the CPU: scaffold update "
+            "problem devices: none, because torch_npu is not installed -> install torch_npu "
+            "as its vendor describes; or train on the CPU: scaffold update "
             "--set hardware.distributed_type=MULTI_CPU",
         ),
         (
             hardware(distributed_type="XLA"),
             without_devices(modules=("torch_xla",)),
-            "warning devices: torch_xla is there; its devices can't be counted here -> ",
+            "warning devices: torch_xla is installed; its devices can't be counted here -> ",
         ),
         # torch and the driver
         (
             hardware(),
             with_gpus(1, devices=(), built=CPU_TORCH),
-            "problem driver: 1 x NVIDIA H100, and this torch is built for the CPU -> install torch "
-            "for CUDA 13.0, https://pytorch.org/get-started/locally; or stay on the CPU: "
+            "problem driver: 1 x NVIDIA H100, but this torch is built for the CPU -> install torch "
+            "for CUDA 13.0 (https://pytorch.org/get-started/locally); or train on the CPU: "
             "scaffold update --set hardware.use_cpu=true",
         ),
         (
             hardware(num_processes=2),
             with_gpus(2, devices=(), driver="470.82", driver_cuda="11.4", gpus=("Tesla T4",) * 2),
-            "problem driver: 470.82 runs CUDA up to 11.4, and torch is built for 13.0 -> install a "
-            "newer driver, or torch for CUDA 11.4, https://pytorch.org/get-started/locally; or "
-            "stay on the CPU: scaffold update --set hardware.distributed_type=MULTI_CPU",
+            "problem driver: 470.82 supports CUDA up to 11.4, but torch is built for 13.0 -> "
+            "install a newer driver, or torch for CUDA 11.4 "
+            "(https://pytorch.org/get-started/locally); or train on the CPU: "
+            "scaffold update --set hardware.distributed_type=MULTI_CPU",
         ),
         (
             hardware(),
             with_gpus(1, devices=(), note="CUDA unknown error"),
-            "problem driver: 1 x NVIDIA H100, and torch sees none: CUDA unknown error -> mend "
-            "NVIDIA's driver; or stay on the CPU: scaffold update --set hardware.use_cpu=true",
+            "problem driver: 1 x NVIDIA H100, but torch sees none: CUDA unknown error -> repair "
+            "NVIDIA's driver; or train on the CPU: scaffold update --set hardware.use_cpu=true",
         ),
         (
             hardware(),
             without_devices(driver_error="couldn't communicate with the NVIDIA driver"),
-            "problem driver: nvidia-smi fails: couldn't communicate with the NVIDIA driver -> mend "
-            "NVIDIA's driver; or stay on the CPU: scaffold update --set hardware.use_cpu=true",
+            "problem driver: nvidia-smi fails: couldn't communicate with the NVIDIA driver -> "
+            "repair NVIDIA's driver; or train on the CPU: "
+            "scaffold update --set hardware.use_cpu=true",
         ),
         (
             hardware(),
             with_gpus(1, Device("cuda", "Tesla V100", 16 * GIB, 16 * GIB, (7, 0), False)),
-            "problem devices: 0, Tesla V100, is an sm_70, torch runs on sm_75 sm_80 sm_86 sm_90 "
-            "sm_100 compute_120 -> install another torch, https://pytorch.org/get-started/locally",
+            "problem devices: 0, Tesla V100, is an sm_70, but this torch is built for sm_75 sm_80 "
+            "sm_86 sm_90 sm_100 compute_120 -> "
+            "install another torch (https://pytorch.org/get-started/locally)",
         ),
         (
             hardware(num_processes=2),
@@ -241,38 +244,38 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(num_processes=2),
             with_gpus(4, devices=(replace(H100, free=GIB), H100, H100, H100)),
-            "warning memory: 0 has 1.0 GiB of 80.0 GiB free: something else uses it -> nvidia-smi "
-            "shows what uses them; or scaffold update --set hardware.gpu_ids=1,2",
+            "warning memory: 0 has 1.0 GiB of 80.0 GiB free: something else is using it -> "
+            "nvidia-smi shows what uses them; or scaffold update --set hardware.gpu_ids=1,2",
         ),
         (
             hardware(num_processes=2),
             with_gpus(2, devices=(H100, replace(H100, free=2**20))),
-            "warning memory: 1 has 1 MiB of 80.0 GiB free: something else uses it -> nvidia-smi "
-            "shows what uses them",
+            "warning memory: 1 has 1 MiB of 80.0 GiB free: something else is using it -> "
+            "nvidia-smi shows what uses them",
         ),
         (
             hardware(),
             with_gpus(2, devices=(replace(H100, free=GIB), H100)),
-            "warning memory: 0 has 1.0 GiB of 80.0 GiB free: something else uses it -> nvidia-smi "
-            "shows what uses them; or CUDA_VISIBLE_DEVICES=1 python train.py",
+            "warning memory: 0 has 1.0 GiB of 80.0 GiB free: something else is using it -> "
+            "nvidia-smi shows what uses them; or CUDA_VISIBLE_DEVICES=1 python train.py",
         ),
         # precision
         (
             hardware(mixed_precision="bf16"),
             with_gpus(1, T4),
-            "warning precision: bf16 is slow on 1 x Tesla T4, which only imitates it -> "
+            "warning precision: bf16 is slow on 1 x Tesla T4, where it is only emulated -> "
             "scaffold update --set hardware.mixed_precision=fp16",
         ),
         (
             hardware(mixed_precision="fp8", num_processes=2),
             with_gpus(2, A100),
-            "problem precision: no fp8 on 2 x NVIDIA A100: Ada, Hopper and later GPUs have it -> "
+            "problem precision: no fp8 on 2 x NVIDIA A100: it needs Ada, Hopper or newer GPUs -> "
             "scaffold update --set hardware.mixed_precision=bf16",
         ),
         (
             hardware(mixed_precision="fp8"),
             with_gpus(1, Device("cuda", "AMD MI300", bf16=True), built={"hip": "6.4"}),
-            "warning precision: whether 1 x AMD MI300 has fp8 is not known here -> ",
+            "warning precision: it is not known whether 1 x AMD MI300 can compute in fp8 -> ",
         ),
         (
             hardware(mixed_precision="fp8", fp8__backend="msamp"),
@@ -289,20 +292,20 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(mixed_precision="fp8"),
             PLAIN,
-            "problem precision: fp8 needs a GPU, and this is the CPU -> "
+            "problem precision: fp8 needs a GPU, but training runs on the CPU -> "
             "scaffold update --set hardware.mixed_precision=no",
         ),
         (
             hardware(mixed_precision="bf16", use_cpu=True),
             without_devices(cpu_bf16=False),
-            "warning precision: bf16 is slower than 32 bits on this CPU, which has no instructions "
-            "for it -> scaffold update --set hardware.mixed_precision=no",
+            "warning precision: bf16 is slower than 32 bits on this CPU, which has no bf16 "
+            "instructions -> scaffold update --set hardware.mixed_precision=no",
         ),
         (
             hardware(mixed_precision="bf16"),
             without_devices(devices=(APPLE,), packages={"torch": "2.5.1"}),
-            "problem precision: bf16 on Apple silicon needs torch 2.6, and this is 2.5.1 -> "
-            "python -m pip install 'torch>=2.6'",
+            "problem precision: bf16 on Apple silicon needs torch 2.6 or newer, but this is "
+            "2.5.1 -> python -m pip install 'torch>=2.6'",
         ),
         (
             hardware(mixed_precision="bf16"),
@@ -320,44 +323,44 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(num_processes=2, training__num_workers=8),
             with_gpus(2, cores=12),
-            "warning cpu: 12 cores for 2 processes with 16 loading workers -> "
+            "warning cpu: 12 cores for 2 processes with 16 data workers -> "
             "scaffold update --set training.num_workers=6",
         ),
         (
             hardware(num_processes=4, use_cpu=True),
             without_devices(memory=3 * GIB),
-            "warning memory: only 3.0 GiB of the computer's memory is free, for 4 processes -> "
+            "warning memory: only 3.0 GiB of main memory is free for 4 processes -> "
             "close other programs",
         ),
         (
             hardware(num_processes=8, training__num_workers=4),
             with_gpus(8, shared=2**26),
-            "warning /dev/shm: 64 MiB free for 32 loading workers -> in a container: docker run "
+            "warning /dev/shm: 64 MiB free for 32 data workers -> in a container: docker run "
             "--shm-size=5g; or scaffold update --set training.num_workers=0",
         ),
         (
             hardware(),
             without_devices(disk=GIB),
-            "warning disk: 1.0 GiB free for /work/runs/latest -> another folder: --output_dir "
+            "warning disk: 1.0 GiB free for /work/runs/latest -> use another folder: --output-dir "
             "FOLDER; or scaffold update --set training.keep_checkpoints=1",
         ),
         (
             hardware(),
             without_devices(disk=2**20),
-            "problem disk: 1 MiB free for /work/runs/latest -> another folder: --output_dir "
+            "problem disk: 1 MiB free for /work/runs/latest -> use another folder: --output-dir "
             "FOLDER; or scaffold update --set training.keep_checkpoints=1",
         ),
         (
             hardware(),
             without_devices(writable=False),
-            "problem disk: /work/runs/latest can't be written -> another folder: --output_dir "
+            "problem disk: /work/runs/latest is not writable -> use another folder: --output-dir "
             "FOLDER",
         ),
         # what is installed
         (
             hardware(),
             without_devices(version="3.10.2"),
-            "problem python: 3.10.2, /env/bin/python; pyproject.toml asks for >=3.11 -> make an "
+            "problem python: 3.10.2, /env/bin/python; pyproject.toml requires >=3.11 -> create an "
             "environment with Python >=3.11",
         ),
         (
@@ -373,7 +376,7 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(),
             without_devices(packages={"torch": "2.1.0+cpu"}),
-            "problem packages: torch 2.1.0+cpu; pyproject.toml asks for >=2.13 -> "
+            "problem packages: torch 2.1.0+cpu; pyproject.toml requires >=2.13 -> "
             "python -m pip install 'torch>=2.13'",
         ),
         (
@@ -385,7 +388,7 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(enable_cpu_affinity=True, num_processes=2),
             with_gpus(2),
-            "problem packages: nvidia-ml-py is not installed, which enable_cpu_affinity needs -> "
+            "problem packages: enable_cpu_affinity needs nvidia-ml-py, which is not installed -> "
             "python -m pip install nvidia-ml-py, or "
             "scaffold update --set hardware.enable_cpu_affinity=false",
         ),
@@ -399,25 +402,26 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(sharding="deepspeed"),
             with_gpus(1, commands={"g++": ""}),
-            "warning compiler: DeepSpeed compiles what runs on the GPU with nvcc, which is not on "
-            "the path -> install the toolkit of CUDA 13.0",
+            "warning compiler: DeepSpeed compiles its GPU code with nvcc, which is not on the "
+            "PATH -> install the CUDA 13.0 toolkit",
         ),
         # how it is started
         (
             hardware(num_processes=8),
             with_gpus(8, commands={}),
-            "problem launcher: not on the path: accelerate -> python -m pip install -e .",
+            "problem launcher: not on the PATH: accelerate -> python -m pip install -e .",
         ),
         (
             hardware(num_processes=8),
             with_gpus(8, commands={"accelerate": "/usr/bin/python3"}),
-            "warning launcher: accelerate on the path starts another Python, /usr/bin/python3 -> "
+            "warning launcher: accelerate on the PATH uses another Python: /usr/bin/python3 -> "
             "python -m pip install -e .",
         ),
         (
             hardware(num_processes=8, launcher="slurm"),
             without_devices(commands={}),
-            "problem launcher: not on the path: sbatch, srun -> run this where sbatch is, or "
+            "problem launcher: not on the PATH: sbatch, srun -> "
+            "run scaffold where sbatch is installed, or "
             "scaffold update --set hardware.launcher=torchrun",
         ),
         (
@@ -428,12 +432,12 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(num_processes=2, distributed_type="MULTI_CPU", mpirun_hostfile="hosts"),
             without_devices(commands={"accelerate": ""}),
-            "problem launcher: not on the path: mpirun -> install mpirun",
+            "problem launcher: not on the PATH: mpirun -> install mpirun",
         ),
         (
             {**hardware(distributed_type="XLA"), "tpu.tpu_use_cluster": True},
             without_devices(commands={"accelerate": ""}),
-            "problem launcher: not on the path: gcloud -> install gcloud",
+            "problem launcher: not on the PATH: gcloud -> install gcloud",
         ),
         # the environment
         (
@@ -451,8 +455,8 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(),
             without_devices(modules=("torch_xla",)),
-            "warning environment: torch_xla is installed, and Accelerate trains with it where it "
-            "is -> export USE_TORCH_XLA=false",
+            "warning environment: torch_xla is installed, and Accelerate uses it whenever it "
+            "finds it -> export USE_TORCH_XLA=false",
         ),
     ],
 )
@@ -488,12 +492,12 @@ MEETING = {
     "free": [],
     "elsewhere": [],
     "unresolved": [
-        "problem address: main is a name that nothing here knows -> "
+        "problem address: main can't be resolved -> "
         "scaffold update --set hardware.main_process_ip=ADDRESS"
     ],
     "taken": [
         "problem address: port 29500 of main is in use -> "
-        "scaffold update --set hardware.main_process_port=40000, for all machines"
+        "scaffold update --set hardware.main_process_port=40000, on all machines"
     ],
 }
 
@@ -506,7 +510,7 @@ def test_where_several_machines_meet(state: str) -> None:
     assert len(fine(findings, "address")) == (not MEETING[state])
     usual = examine(answers, with_gpus(2, address=Address("free", loopback=True)), NEEDS)
     [text] = said(usual)
-    assert text.startswith("warning address: main is each machine itself")
+    assert text.startswith("warning address: main is the local address of each machine")
 
 
 def test_jobs_that_run_elsewhere() -> None:
@@ -514,8 +518,8 @@ def test_jobs_that_run_elsewhere() -> None:
     answers = hardware(num_processes=8, launcher="slurm")
     login = without_devices(environment={})
     assert said(examine(answers, login, NEEDS)) == [
-        "warning machine: jobs run on other machines, whose devices and memory are not checked -> "
-        "inside a job: srun scaffold doctor"
+        "warning machine: jobs run on other machines: their devices and memory are not checked -> "
+        "run it inside a job: srun scaffold doctor"
     ]
     inside = replace(login, environment={"SLURM_JOB_ID": "7"})
     assert [row.partition(":")[0] for row in said(examine(answers, inside, NEEDS))] == [
@@ -537,7 +541,7 @@ def test_a_check_that_fails_does_not_end_the_others() -> None:
     assert fine(findings, "disk")
     unknown = without_devices(unknown={"disk": "OSError: gone"})
     assert said(examine(hardware(), unknown, NEEDS)) == [
-        "warning disk: can't be found out: OSError: gone -> "
+        "warning disk: can't be determined: OSError: gone -> "
     ]
 
 
@@ -654,7 +658,7 @@ def test_the_command_on_this_machine(project: Path) -> None:
 
 def test_the_command_asks_for_a_project(tmp_path: Path, cli: Cli, project: Path) -> None:
     result = cli("doctor", tmp_path)
-    assert result.code == 2 and "is no project of scaffold" in result.err
+    assert result.code == 2 and "is not a scaffold project" in result.err
     assert cli("doctor", tmp_path / "none").err.endswith("there is no such folder.\n")
     replace_in(project / "scaffold.toml", 'mixed_precision = "no"', 'mixed_precision = "fp17"')
     result = cli("doctor", project)
@@ -713,7 +717,8 @@ def test_the_devices_that_torch_sees(tmp_path: Path, project: Path, cli: Cli) ->
     result = run_cli("doctor", project, cwd=project, env=env)
     assert result.returncode == 1, result
     rows = result.stdout.splitlines()
-    assert "ok       driver: 580.65.06 runs CUDA up to 13.0, and torch is built for 13.0" in rows
+    driver = "580.65.06 supports CUDA up to 13.0, and torch is built for 13.0"
+    assert f"ok       driver: {driver}" in rows
     assert "ok       devices: 2 x NVIDIA H100?[31m for 2 processes" in rows
     assert "ok       memory: 1 x 80.0 GiB, 70.0 GiB free" in rows
     assert "ok       environment: CUDA_VISIBLE_DEVICES=0,1 hides 1 of 3 GPUs" in rows
@@ -758,7 +763,7 @@ def test_what_the_owner_changed_counts(tmp_path: Path, project: Path) -> None:
     assert result.returncode == 1
     assert "not installed: " in result.stdout and "no-such-thing-here" in result.stdout
     assert f"free for {project}/elsewhere/runs\n" in result.stdout
-    assert "warning  answers: this is about scaffold.toml" in result.stdout
+    assert "warning  answers: scaffold.toml has changes" in result.stdout
     (project / "pyproject.toml").write_text("[project]\ndependencies = 3\n")
     result = run_cli("doctor", project, cwd=project, env=env)
     assert "warning  packages: pyproject.toml can't be read: " in result.stdout

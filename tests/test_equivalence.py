@@ -104,10 +104,10 @@ def test_same_weights_as_a_bare_loop(
         assert (bare[name] - ours[name]).abs().max().item() <= 1e-6, name
 
 
-def test_number_of_updates(tmp_path: Path) -> None:
+def test_number_of_steps(tmp_path: Path) -> None:
     """The numbers that pytorch-accelerated's own tests state."""
     cases = [
-        # processes, batches, epochs, accumulation, at most, updates
+        # processes, batches, epochs, accumulation, at most, steps
         (1, 40, 1, 2, 15, 15),
         (2, 10, 2, 1, 7, 7),
         (1, 6, 2, 1, 0, 12),
@@ -116,13 +116,13 @@ def test_number_of_updates(tmp_path: Path) -> None:
     given = {"training.gradient_accumulation_steps": 2, "training.log_every": 1}
     project = write_files(tmp_path / "project", render(given))
     checked = 0
-    for processes, batches, epochs, accumulation, most, updates in cases:
+    for processes, batches, epochs, accumulation, most, steps in cases:
         script = ["train.py", "--output-dir", f"runs/{checked}", "--limit-batches", str(batches)]
         script += ["--epochs", str(epochs), "--max-steps", str(most)]
         script += ["--gradient-accumulation-steps", str(accumulation)]
         result = start(project, script, processes)
         assert result.returncode == 0, result.stderr
-        logged = re.findall(r"^update (\d+)/(\d+)", result.stdout, re.MULTILINE)
-        assert logged == [(str(number + 1), str(updates)) for number in range(updates)]
+        logged = re.findall(r"^step (\d+)/(\d+)", result.stdout, re.MULTILINE)
+        assert logged == [(str(number + 1), str(steps)) for number in range(steps)]
         checked += 1
     assert checked == 4

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from training import start
+from training import start, without_times
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import monitored, resolve
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.places import Line, compose, read_fragment
 
-MONITORS = {"best_model": "improved", "early_stopping": "step"}
-BY_UPDATES = {"features.evaluation_by_updates.enabled": True}
+MONITORS = {"best_model": ", model", "early_stopping": ""}
+BY_STEPS = {"features.evaluation_by_steps.enabled": True}
 
 
 @pytest.mark.parametrize("feature", MONITORS)
@@ -31,9 +31,10 @@ BY_UPDATES = {"features.evaluation_by_updates.enabled": True}
 def test_the_monitored_value_is_a_plain_line(
     feature: str, given: Mapping[str, Value], expected: str
 ) -> None:
-    answers = {f"features.{feature}.{name}": value for name, value in given.items()}
+    answers: dict[str, Value] = {f"features.{feature}.enabled": True}
+    answers |= {f"features.{feature}.{name}": value for name, value in given.items()}
     script = render(answers)["train.py"]
-    assert f"{feature}.{MONITORS[feature]}({expected})" in script
+    assert f"{feature}.update({expected}{MONITORS[feature]})" in script
 
 
 @pytest.mark.parametrize(
@@ -42,15 +43,21 @@ def test_the_monitored_value_is_a_plain_line(
         ({"features.best_model.monitor": "val_f1"}, "val_accuracy, val_loss, train_loss"),
         ({"features.best_model.monitor": "accuracy"}, "is not logged"),
         ({"features.best_model.monitor": "test_loss"}, "is not logged"),
-        ({"features.early_stopping.monitor": "fit_loss"}, "is not logged"),
+        (
+            {
+                "features.early_stopping.enabled": True,
+                "features.early_stopping.monitor": "fit_loss",
+            },
+            "is not logged",
+        ),
         ({"features.best_model.monitor": "val_precision"}, "is not logged"),
-        ({"features.best_model.monitor": "train_loss", **BY_UPDATES}, "is not logged"),
+        ({"features.best_model.monitor": "train_loss", **BY_STEPS}, "is not logged"),
         (
             {
                 "features.best_model.monitor": "val_precision",
                 "features.torchmetrics.enabled": True,
             },
-            "features.best_model.mode: whether more val_precision is better can't be told",
+            "features.best_model.mode: it is not known whether a higher val_precision is better",
         ),
     ],
 )
@@ -69,6 +76,7 @@ def test_what_features_log_is_allowed(catalog: Catalog) -> None:
         "features.best_model.monitor": "val_recall",
         "features.best_model.mode": "max",
         "features.evaluation_sets.enabled": True,
+        "features.early_stopping.enabled": True,
         "features.early_stopping.monitor": "fit_loss",
     }
     answers = resolve(catalog, given)
@@ -124,8 +132,9 @@ def test_trackers_are_known_to_accelerate(catalog: Catalog) -> None:
 def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
     """Where evaluations are inside of epochs, it does not wait for the end of one."""
     given = {
-        **BY_UPDATES,
-        "features.evaluation_by_updates.every": 3,
+        **BY_STEPS,
+        "features.evaluation_by_steps.every": 3,
+        "features.early_stopping.enabled": True,
         "features.early_stopping.patience": 2,
         "features.early_stopping.min_delta": 1e9,  # nothing is an improvement
         "features.schedule.enabled": False,
@@ -135,9 +144,9 @@ def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
         script = ["train.py", "--limit-batches", "20", "--output-dir", f"runs/{processes}"]
         result = start(project, script, processes)
         assert result.returncode == 0, result.stderr
-        evaluated = re.findall(r"^evaluated update (\d+)", result.stdout, re.MULTILINE)
+        evaluated = re.findall(r"^evaluated step (\d+)", result.stdout, re.MULTILINE)
         assert evaluated == ["3", "6", "9"], "the first is the best, and two are no better"
-        assert "early stop: 2 evaluations without a better val_accuracy" in result.stdout
+        assert "early stop: 2 evaluations with no better val_accuracy" in result.stdout
 
 
 @pytest.mark.train
@@ -152,7 +161,8 @@ def test_torchmetrics_in_the_loop_and_as_a_callback(tmp_path: Path) -> None:
             script = ["train.py", "--epochs", "2", "--limit-batches", "3", "--seed", "1"]
             result = start(project, script, processes)
             assert result.returncode == 0, result.stderr
-            logs.append([set(line.split(" | ")) for line in result.stdout.splitlines()])
+            log = without_times(result.stdout)
+            logs.append([set(line.split(" | ")) for line in log.splitlines()])
         assert logs[0] == logs[1]
         seen += [part for parts in logs[0] for part in parts]
     for name in ("val", "fit", "test"):

@@ -116,7 +116,7 @@ REFUSED = {
     ),
     "TPU machines that are no cluster": (
         ["hardware.distributed_type=XLA", "tpu.tpu_use_cluster=true", "tpu.tpu_vm=one,two"],
-        ["tpu.tpu_vm", "each train for themselves"],
+        ["tpu.tpu_vm", "others would train on their own"],
     ),
     "a notebook for a TPU cluster": (
         ["hardware.distributed_type=XLA", "tpu.tpu_use_cluster=true", "hardware.launcher=notebook"],
@@ -143,7 +143,7 @@ REFUSED = {
     ),
     "torchrun on TPUs": (
         ["hardware.distributed_type=XLA", "hardware.launcher=torchrun"],
-        ["torchrun does not start TPU cores"],
+        ["torchrun can't start TPU cores"],
     ),
     "mpirun by SLURM": (
         [
@@ -293,7 +293,7 @@ def imported(cli: Cli, folder: Path, text: str) -> tuple[int, str]:
         (
             "num_processes: 4",
             "num_processes: 4\nparallelism_config:\n  parallelism_config_sp_size: 2",
-            ["parallelism_config_sp_size: no answer stands for 2"],
+            ["parallelism_config_sp_size: scaffold has no setting for 2"],
         ),
         ("num_processes: 4", "num_process: 4", ["num_process", "did you mean num_processes"]),
         (
@@ -302,9 +302,9 @@ def imported(cli: Cli, folder: Path, text: str) -> tuple[int, str]:
             ["did you mean fsdp_config.fsdp_offload_params"],
         ),
         ("num_processes: 4", "num_processes: many", ["hardware.num_processes", "'many'"]),
-        ("compute", "[", ["is no YAML"]),
-        ("distributed_type: MULTI_GPU\n", "", ["no distributed_type"]),
-        ("bf16", "!!python/object/apply:os.system [id]", ["is no YAML"]),
+        ("compute", "[", ["is not valid YAML"]),
+        ("distributed_type: MULTI_GPU\n", "", ["distributed_type is missing"]),
+        ("bf16", "!!python/object/apply:os.system [id]", ["is not valid YAML"]),
     ],
     ids=str,
 )
@@ -436,7 +436,7 @@ def test_the_usual_file_is_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.M
             project = tmp_path / f"project{number}"
             option = "--from-accelerate-config"
             missing = cli("new", project, "--yes", option)
-            assert missing.code == 2 and "`accelerate config` writes it" in missing.err
+            assert missing.code == 2 and "`accelerate config` creates it" in missing.err
             place.mkdir(parents=True)
             text = FILE.replace("num_processes: 4", f"num_processes: {number}")
             (place / "default_config.yaml").write_text(text)

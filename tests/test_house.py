@@ -184,7 +184,7 @@ given = {"project.name": "net"}
 one = resolve(catalog, given)
 two = resolve(catalog, {**given, "features.ema.enabled": True, "hardware.mixed_precision": "bf16"})
 before, after = render_project(catalog, one), render_project(catalog, two)
-mine = {**before, "train.py": before["train.py"].replace("# forward\\n", "# mine\\n")}
+mine = {**before, "train.py": before["train.py"].replace("= Progress()", "= Progress()  # mine")}
 assert mine != before != after
 merged = merge_files(Pristine("0", one, before), mine, after, "a cause")
 clash = merge_files(

@@ -354,7 +354,7 @@ def refused(folder: Path, *changes: Change) -> str:
 )
 def test_paths_that_are_none_of_the_project(project: Path, name: str) -> None:
     good = Change("new.py", None, "new\n")
-    assert "no file of the project" in refused(project, good, Change(name, None, "bad\n"))
+    assert "not a file of the project" in refused(project, good, Change(name, None, "bad\n"))
 
 
 def test_links_that_lead_outside(project: Path, tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ def test_links_that_lead_outside(project: Path, tmp_path: Path) -> None:
         ("state", text(project / ".scaffold/undo.json")),
     ):
         message = refused(project, Change("new.py", None, "new\n"), Change(name, before, "bad\n"))
-        assert name in message and "no file of the project" in message
+        assert name in message and "not a file of the project" in message
     assert [path.name for path in outside.iterdir()] == ["file"]
     assert (outside / "file").read_text() == "theirs\n"
 
@@ -386,26 +386,26 @@ def test_links_are_neither_created_nor_deleted(project: Path) -> None:
     message = refused(
         project, Change("lib/real.py", "real\n", "1"), Change("linked.py", "real\n", "2")
     )
-    assert "another file that would change" in message
+    assert "another file that changes" in message
 
 
 def test_the_folder_of_scaffold_is_no_link(project: Path, tmp_path: Path) -> None:
     (project / ".scaffold").rename(tmp_path / "elsewhere")
     (project / ".scaffold").symlink_to(tmp_path / "elsewhere")
     for action in (settle, update, undo, last_update, recover):
-        with pytest.raises(ScaffoldError, match="no project"):
+        with pytest.raises(ScaffoldError, match="not a scaffold project"):
             action(project)
 
 
 def test_a_file_that_was_changed_meanwhile(project: Path) -> None:
     changes = update_of(project)
     (project / "data.py").write_bytes(b"one\ntwo\n")  # other newlines only
-    assert "data.py: was changed meanwhile" in refused(project, *changes)
+    assert "data.py: changed just now" in refused(project, *changes)
     (project / "data.py").unlink()
-    assert "data.py: was changed meanwhile" in refused(project, *changes)
+    assert "data.py: changed just now" in refused(project, *changes)
     (project / "data.py").write_bytes(b"one\r\ntwo\r\n")
     (project / "new.py").write_text("mine\n")
-    assert "new.py: was changed meanwhile" in refused(project, *changes)
+    assert "new.py: changed just now" in refused(project, *changes)
 
 
 def test_read_only(project: Path) -> None:
@@ -443,12 +443,12 @@ def test_a_read_only_folder_whose_own_files_stay(project: Path) -> None:
 
 
 def test_what_is_no_file(project: Path) -> None:
-    assert "no file" in refused(project, Change("old", None, "x"))
+    assert "not a regular file" in refused(project, Change("old", None, "x"))
     os.mkfifo(project / "pipe")
-    assert "no file" in refused(project, Change("pipe", None, "x"))
-    assert "a file is where" in refused(project, Change("train.py/x.py", None, "x"))
+    assert "not a regular file" in refused(project, Change("pipe", None, "x"))
+    assert "there is a file where" in refused(project, Change("train.py/x.py", None, "x"))
     both = Change("both", None, "x"), Change("both/x.py", None, "x")
-    assert "a file is where" in refused(project, *both)
+    assert "there is a file where" in refused(project, *both)
     (project / "loop").symlink_to("loop")
     assert "nothing was changed" in refused(project, Change("loop", "", "x"))
 
@@ -533,7 +533,7 @@ def test_a_failed_update_is_not_forgotten(project: Path) -> None:
     with intercepted(4, fail, ["replace"]), locked(project):
         with pytest.raises(ScaffoldError, match="partly written"):
             apply_changes(project, update_of(project))
-        with pytest.raises(ScaffoldError, match="not finished"):
+        with pytest.raises(ScaffoldError, match="unfinished"):
             apply_changes(project, [Change("other.py", None, "x")])
     assert settle(project) == ["An interrupted update was finished."]
     assert settle(project) == []
@@ -760,7 +760,7 @@ def test_an_edit_while_the_update_is_written(project: Path) -> None:
 
     with intercepted(3, edit, ["replace"]):
         notes = update(project)
-    assert len(notes) == 1 and notes[0].startswith(f"{PRISTINE} was edited meanwhile")
+    assert len(notes) == 1 and notes[0].startswith(f"{PRISTINE} was edited in the meantime")
     assert (project / PRISTINE).read_bytes() == b"mine\n"
     assert (project / f"{PRISTINE}.update").read_bytes() == b'{"new": 1}\n'
 
@@ -826,7 +826,7 @@ def test_undo_that_can_not_be_done_changes_nothing(project: Path) -> None:
     update(project)
     (project / "old").write_bytes(b"a file now\n")
     before = snapshot(project, frozenset())
-    with pytest.raises(ScaffoldError, match="a file is where its folder would be"):
+    with pytest.raises(ScaffoldError, match="there is a file where its folder belongs"):
         undo(project, keep_copy=True)
     (project / "new.py").unlink()
     (project / "new.py").mkdir()
@@ -872,7 +872,7 @@ def test_no_locks_on_this_file_system(project: Path) -> None:
 
 
 def test_no_project(tmp_path: Path) -> None:
-    with pytest.raises(ScaffoldError, match="no project"), locked(tmp_path):
+    with pytest.raises(ScaffoldError, match="not a scaffold project"), locked(tmp_path):
         pytest.fail("it is none")
 
 
@@ -951,11 +951,11 @@ def test_bad_journals_and_backups(project: Path, tmp_path: Path) -> None:
 def test_a_journal_that_is_no_file(project: Path, tmp_path: Path) -> None:
     update(project)
     (project / ".scaffold/journal.json").symlink_to("undo.json")
-    with pytest.raises(ScaffoldError, match=r"journal\.json.*no file"):
+    with pytest.raises(ScaffoldError, match=r"journal\.json.*not a file"):
         settle(project)
     (project / ".scaffold/journal.json").unlink()
     (project / ".scaffold/journal.json").mkdir()
-    with pytest.raises(ScaffoldError, match=r"journal\.json.*no file"):
+    with pytest.raises(ScaffoldError, match=r"journal\.json.*not a file"):
         settle(project)
 
 

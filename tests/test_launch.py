@@ -62,7 +62,10 @@ def settings(sbatch: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("launcher", FILES)
 def test_a_launcher_brings_its_files_and_no_others(launcher: str, cli: Cli, tmp_path: Path) -> None:
-    usual, files = render({}), with_launcher(launcher)
+    files = with_launcher(launcher)
+    preempted = "preemption.py" in files
+    assert preempted == (launcher in ("slurm", "trainjob", "pytorchjob", "sagemaker"))
+    usual = render({"features.preemption.enabled": preempted})
     assert files.keys() - usual.keys() == FILES[launcher]
     result = cli("new", tmp_path / "p", "--yes", "--set", f"hardware.launcher={launcher}")
     command = result.out.splitlines()[-2].strip()
@@ -115,7 +118,7 @@ def test_what_accelerate_launch_would_set_is_set() -> None:
         ("slurm", "slurm.time=tomorrow", "2-12:00:00"),
         ("slurm", "slurm.memory=64 GB", "64G"),
         ("slurm", "slurm.partition=a;b", "a name such as gpu"),
-        ("trainjob", "kubernetes.namespace=Mine", "small letters"),
+        ("trainjob", "kubernetes.namespace=Mine", "lower-case letters"),
         ("trainjob", "kubernetes.image=a b", "registry.example.com"),
         ("trainjob", "kubernetes.memory=16GB", "16Gi"),
     ],
@@ -374,12 +377,12 @@ def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     cut = ["bash", "train.sh", *flags, "--output-dir", "runs/cut"]
     process = start(project, *cut)
     assert process.stdout
-    while not process.stdout.readline().startswith("update 3/"):
+    while not process.stdout.readline().startswith("step 3/"):
         assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=120)
     assert process.returncode != 0
-    assert "stopped by a signal at update" in out, err
+    assert "stopped by a signal at step" in out, err
     finish(start(project, *cut, "--resume"))
     final = project / "runs/cut/model.safetensors"
     assert final.read_bytes() == (project / WEIGHTS).read_bytes()
@@ -423,7 +426,7 @@ def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path
     )
     command = [*pods["command"], *pods["args"], *SHORT]
     project = write_files(tmp_path / "project", with_launcher(launcher, TWO_MACHINES))
-    for expected in ("update 1/10", "resumed runs/latest/checkpoint_00000010 at update 10"):
+    for expected in ("step 1/10", "resumed runs/latest/checkpoint_00000010 at step 10"):
         port, nodes = str(free_port()), []
         for rank in range(2):
             # Source: pkg/runtime/framework/plugins/torch/torch.go of Kubeflow Trainer 2.3, and
@@ -452,7 +455,7 @@ def test_the_cells_of_the_notebook_run(processes: int, tmp_path: Path) -> None:
         start(project, sys.executable, str(tmp_path / "cells.py"), PYTHONPATH=str(project))
     )
     assert count_processes(out) == processes
-    assert "resumed runs/latest/checkpoint_00000010 at update 10" in out
+    assert "resumed runs/latest/checkpoint_00000010 at step 10" in out
 
 
 # --- SLURM -------------------------------------------------------------------------------------
@@ -530,7 +533,7 @@ def test_a_preempted_job_ends_as_one_that_never_stopped(
     slurm("sbatch", "-p", "urgent", "-N", "2", "--exclusive", "--wrap", "sleep 1", cwd=whole)
     wait_until(says(log, "done |"), 240, log)
     text = log.read_text()
-    assert "stopped by a signal at update" in text
+    assert "stopped by a signal at step" in text
     assert "resumed runs/cut/checkpoint_" in text
     final = [whole / "runs" / name / "model.safetensors" for name in ("latest", "cut")]
     assert final[0].read_bytes() == final[1].read_bytes()
@@ -548,7 +551,7 @@ def test_a_job_goes_on_after_the_end_of_its_time(slurm: Callable[..., str], whol
     slurm("scancel", "--batch", "--signal=USR1", job)
     wait_until(says(log, "done |"), 240, log)
     text = log.read_text()
-    assert "stopped by a signal at update" in text
+    assert "stopped by a signal at step" in text
     assert "resumed runs/time/checkpoint_" in text
     final = [whole / "runs" / name / "model.safetensors" for name in ("latest", "time")]
     assert final[0].read_bytes() == final[1].read_bytes()
@@ -563,7 +566,7 @@ def test_the_time_of_a_job_really_ends(slurm: Callable[..., str], tmp_path: Path
     job = slurm("sbatch", "--parsable", "train.sbatch", "--epochs", "5000", cwd=project)
     log = project / f"slurm-{job}.out"
     wait_until(says(log, "resumed runs/latest/checkpoint_"), 240, log)
-    assert "stopped by a signal at update" in log.read_text()
+    assert "stopped by a signal at step" in log.read_text()
     slurm("scancel", job)
     wait_until(lambda: not slurm("squeue", "-h"), 60)
 

@@ -10,15 +10,27 @@ from pathlib import Path
 from conftest import REPOSITORY, render, run_cli
 
 from scaffold.answers.catalog import load_catalog
+from scaffold.answers.recipes import recipe_answers
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_loop_is_that_of_the_default_project() -> None:
-    shown = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
-    script = render({})["train.py"]
-    assert textwrap.indent(shown, "    ") in script
-    assert len(shown.splitlines()) > 30
+def test_the_loops_are_those_of_the_projects() -> None:
+    """The minimal one comes first; both are shown without a gap."""
+    minimal, complete = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[:2]
+    for shown, given in ((minimal, recipe_answers(load_catalog(), "minimal")), (complete, {})):
+        assert textwrap.indent(shown, "    ", lambda line: line.strip() != "") in (
+            render(given)["train.py"]
+        )
+        assert "optimizer.zero_grad()" in shown and len(shown.splitlines()) > 20
+
+
+def test_the_minimal_project_is_as_small_as_it_says() -> None:
+    files = render(recipe_answers(load_catalog(), "minimal"))
+    code = [text for name, text in files.items() if name.endswith(".py")]
+    lines = sum(len(text.splitlines()) for text in code)
+    assert len(code) == 4 and lines < 200
+    assert f"train.py, model.py, data.py and a test: {lines} lines" in README
 
 
 def test_its_story_is_true(tmp_path: Path) -> None:
@@ -32,7 +44,7 @@ def test_its_story_is_true(tmp_path: Path) -> None:
     for edit in map(str.strip, edits):
         name = edit.split(" = ")[0]
         matches = re.findall(rf"^ +{name} = .*$", text, re.MULTILINE)
-        others = ("test_loader", "list(", "end_epoch")  # those of other lines with such a name
+        others = ("test_loader", "list(", "sum(")  # those of other lines with such a name
         [old] = [row for row in matches if not any(word in row for word in others)]
         text = text.replace(old, old[: len(old) - len(old.lstrip())] + edit)
     script.write_text(text)
@@ -55,9 +67,9 @@ def test_its_claims_about_size_hold() -> None:
         for node in ast.parse(script).body
         if isinstance(node, ast.FunctionDef) and node.name == "main"
     ]
-    assert "fewer than 190 lines" in README.replace("\n", " ")
-    assert len(script.splitlines()) < 190
-    assert (main.end_lineno or 0) - main.lineno + 1 < 95
+    assert "`train.py` has 170 lines, half of them in `main`" in README.replace("\n", " ")
+    assert len(script.splitlines()) <= 170
+    assert (main.end_lineno or 0) - main.lineno + 1 <= 85
 
 
 def test_its_commands_exist() -> None:

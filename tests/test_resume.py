@@ -1,4 +1,4 @@
-"""A run that stops, however it stops, goes on as if it had not; and what can't go on says why."""
+"""A run that stops is resumed exactly, however it stops; and what can't be resumed says why."""
 
 import json
 import os
@@ -27,14 +27,14 @@ KINDS = {
 }
 PROJECTS: dict[str, Mapping[str, Value]] = {
     "default": {},
-    "none": given_for(CATALOG, []),
+    "none": {**given_for(CATALOG, []), "features.checkpoints.enabled": True},
     "workers": {"training.num_workers": 2},
     "augmentation": {"features.augmentation.enabled": True},
     "augmentation, workers": {"features.augmentation.enabled": True, "training.num_workers": 2},
     "accumulation": {"training.gradient_accumulation_steps": 4},
     "bf16": {"hardware.mixed_precision": "bf16"},
     "ema": {"features.ema.enabled": True},
-    "early stop": {"features.early_stopping.patience": 1},
+    "early stop": {"features.early_stopping.enabled": True, "features.early_stopping.patience": 1},
     **KINDS,
     "all": {**given_for(CATALOG, as_many_as_possible(CATALOG)), "training.num_workers": 2},
 }
@@ -48,7 +48,7 @@ def resume_everywhere(
     """How many checkpoints a run was resumed from, each with the same end to the last bit."""
     project = write_files(folder / "project", files)
     shutil.copy(DRIVERS / "resume_everywhere.py", project)
-    settings |= {"checkpoint_unit": "updates", "keep_checkpoints": 99, "log_every": 2}
+    settings |= {"checkpoint_unit": "steps", "keep_checkpoints": 99, "log_every": 2}
     result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
     assert result.returncode == 0, result.stderr
     facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
@@ -57,26 +57,24 @@ def resume_everywhere(
     return int(facts["points"])
 
 
-def resume_from_any_update(label: str, processes: int, folder: Path, **size: Value) -> int:
+def resume_from_any_step(label: str, processes: int, folder: Path, **size: Value) -> int:
     settings = {"batch_size": 16, "checkpoint_every": 1, **size}
     return resume_everywhere(render(PROJECTS[label]), processes, folder, **settings)
 
 
 @pytest.mark.parametrize(("label", "processes"), QUICK)
-def test_resumes_from_any_update(
-    label: str, processes: int, tmp_path: Path, proven: Proven
-) -> None:
-    points = resume_from_any_update(label, processes, tmp_path, epochs=2, limit_batches=4)
+def test_resumes_from_any_step(label: str, processes: int, tmp_path: Path, proven: Proven) -> None:
+    points = resume_from_any_step(label, processes, tmp_path, epochs=2, limit_batches=4)
     assert points >= 2  # as few as that where gradients are accumulated
     proven("resume points, bit for bit", points)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(("label", "processes"), ALL)
-def test_resumes_from_any_update_in_any_project(
+def test_resumes_from_any_step_in_any_project(
     label: str, processes: int, tmp_path: Path, proven: Proven
 ) -> None:
-    points = resume_from_any_update(label, processes, tmp_path, epochs=3, limit_batches=6)
+    points = resume_from_any_step(label, processes, tmp_path, epochs=3, limit_batches=6)
     assert points >= 6
     proven("resume points, bit for bit", points)
 
@@ -120,7 +118,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def resume(
     stopped: Path, folder: Path, *flags: str, processes: int = 1
 ) -> subprocess.CompletedProcess[str]:
-    """Go on with a copy of the stopped run."""
+    """Resume a copy of the stopped run."""
     if not folder.exists():
         shutil.copytree(stopped, folder)
     script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--resume", *flags]
@@ -141,21 +139,22 @@ def only_checkpoint(folder: Path) -> Path:
 
 def test_a_named_checkpoint_is_resumed(stopped: Path, tmp_path: Path) -> None:
     checkpoint = only_checkpoint(stopped)
-    result = start(stopped, ["train.py", "--resume", str(checkpoint), "--output-dir", "runs/2"], 1)
-    assert f"resumed {checkpoint} at update 4" in result.stdout
+    script = ["train.py", "--resume", str(checkpoint), "--limit-batches", "4"]
+    result = start(stopped, [*script, "--output-dir", "runs/2"], 1)
+    assert f"resumed {checkpoint} at step 4" in result.stdout
     result = start(stopped, ["train.py", "--resume", "runs", "--output-dir", "runs/3"], 1)
-    assert_refused(result, "runs is no whole checkpoint")
+    assert_refused(result, "runs is not a complete checkpoint")
 
 
 def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", processes=2)
-    assert "was saved with processes 1, but this run has 2" in result.stderr
+    assert "was saved with processes 1. With 2 the batches would differ" in result.stderr
     assert result.returncode != 0
 
 
 def test_another_batch_size_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", "--batch-size", "16")
-    assert_refused(result, "was saved with batch_size 32, but this run has 16")
+    assert_refused(result, "was saved with batch_size 32. With 16 the batches would differ")
 
 
 def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
@@ -170,16 +169,16 @@ def test_a_truncated_checkpoint_is_not_taken(name: str, stopped: Path, tmp_path:
     folder = shutil.copytree(stopped, tmp_path / "copy")
     path = only_checkpoint(folder) / name
     path.write_bytes(path.read_bytes()[:-100])
-    assert_refused(resume(stopped, folder), "holds no whole checkpoint")
+    assert_refused(resume(stopped, folder), "holds no complete checkpoint")
 
 
-def test_a_new_feature_starts_afresh(stopped: Path, tmp_path: Path) -> None:
-    """The features of a run may change: what a checkpoint does not know is said."""
+def test_a_new_feature_starts_with_its_own_state(stopped: Path, tmp_path: Path) -> None:
+    """The features of a run may change: what only one of both has is named."""
     folder = write_files(tmp_path / "copy", render({"features.ema.enabled": True}))
     shutil.copytree(stopped / "runs", folder / "runs")
     result = resume(stopped, folder)
     assert result.returncode == 0, result.stderr
-    assert "has nothing of ema: that starts afresh" in result.stdout
+    assert "Ema is only in this run" in result.stdout
 
 
 class Bomb:
@@ -196,9 +195,9 @@ def test_nothing_in_a_checkpoint_is_executed(name: str, stopped: Path, tmp_path:
     path = only_checkpoint(folder) / name
     path.write_bytes(pickle.dumps(Bomb(tmp_path / "executed")))
     facts = only_checkpoint(folder) / "checkpoint.json"
-    sizes = json.loads(facts.read_text())
-    sizes["files"][name] = path.stat().st_size
-    facts.write_text(json.dumps(sizes))
+    known = json.loads(facts.read_text())
+    known["files"][name] = path.stat().st_size
+    facts.write_text(json.dumps(known))
     assert_refused(resume(stopped, folder), "does not fit")
     assert not (tmp_path / "executed").exists()
 
@@ -216,15 +215,15 @@ def test_a_full_disk_keeps_the_older_checkpoints(stopped: Path, tmp_path: Path) 
         text=True,
         timeout=120,
     )
-    assert_refused(result, "can't be written", "saved before are whole")
+    assert_refused(result, "Can't write", "Earlier files are intact")
     assert {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()} == before
     assert resume(stopped, folder).returncode == 0
 
 
 def test_a_folder_that_can_not_be_written_is_refused_at_once(stopped: Path) -> None:
     result = start(stopped, ["train.py", "--output-dir", "train.py/runs"], 1)
-    assert_refused(result, "can't be written")
-    assert "update" not in result.stdout.partition("updates")[2]
+    assert_refused(result, "Can't write")
+    assert "step" not in result.stdout.partition(" steps\n")[2]
 
 
 MINUTES = """

@@ -94,11 +94,11 @@ def test_values_change_in_their_rows_and_all_else_stays(tmp_path: Path) -> None:
     )
     gone, added = changed(old, new)
     assert gone == [
-        "mixed_precision = 'no'  # of the model's computations: no, bf16, fp16, fp8",
+        "mixed_precision = 'no'  # precision of the computations: no, bf16, fp16, fp8",
         "epochs   =  20\t# as long as the GPU is mine",
     ]
     assert added == [
-        'mixed_precision = "bf16"  # of the model\'s computations: no, bf16, fp16, fp8',
+        'mixed_precision = "bf16"  # precision of the computations: no, bf16, fp16, fp8',
         "epochs   =  7\t# as long as the GPU is mine",
     ]
 
@@ -238,12 +238,12 @@ def test_tables_are_added_in_the_order_in_which_they_are_written(old: str, tmp_p
 
 @pytest.mark.parametrize("old", ["[[features]]\nema = true\n", "[[training]]\nepochs = 3\n"])
 def test_a_list_of_tables_is_refused(old: str) -> None:
-    with pytest.raises(ScaffoldError, match="Write its settings as rows of tables"):
+    with pytest.raises(ScaffoldError, match="Write each setting on a line of its own"):
         rewrite_settings(CATALOG, old, EMA, DEFAULT)
 
 
 def test_a_text_that_is_no_toml_is_refused() -> None:
-    with pytest.raises(ScaffoldError, match="is not TOML"):
+    with pytest.raises(ScaffoldError, match="is not valid TOML"):
         rewrite_settings(CATALOG, "[training\n", EMA, DEFAULT)
 
 

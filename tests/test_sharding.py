@@ -1,5 +1,7 @@
 """A model that is split among processes learns, is evaluated, saved and resumed as a whole one."""
 
+import hashlib
+import json
 import re
 import shutil
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ from scaffold.errors import AnswerError
 DRIVER = Path(__file__).parent / "drivers" / "split_on_cpu.py"
 RING = DRIVER.with_name("ring_on_cpu.py")
 SHORT = ["--epochs", "1", "--limit-batches", "5", "--log-every", "1"]
-SAVES = ["--checkpoint-unit", "updates", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
+SAVES = ["--checkpoint-unit", "steps", "--checkpoint-every", "2", "--keep-checkpoints", "99"]
 SPLIT: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
 QUICK = ["language_model"]
 TASKS = [name for name, task in CATALOG.tasks.items() if "one_optimizer" in task.has]
@@ -59,7 +61,7 @@ SHARED: dict[str, Value] = {
     "training.learning_rate": 0.1,
     "features.clipping.enabled": False,
 }
-WHOLE_SETS = ("--limit-batches", "0", "--max-steps", "5")  # an epoch of 5 updates, evaluated whole
+WHOLE_SETS = ("--limit-batches", "0", "--max-steps", "5")  # an epoch of 5 steps, evaluated whole
 # the answers, the processes, as many as train on whole texts, the flags of both
 SHARING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
     "shards": (
@@ -143,11 +145,20 @@ def assert_split_is_whole(
 
 def assert_best_weights_are_loaded(project: Path) -> None:
     """Into the split model: a run that is over loads, tests and saves what best.safetensors has."""
+    import torch
     from safetensors.torch import load_file, save_file
 
     folder = project / "runs/split"
     marked = {key: value + 1 for key, value in load_file(folder / "best.safetensors").items()}
     save_file(marked, folder / "best.safetensors")
+    last = max(folder.glob("checkpoint_*"))  # which knows its best model by a digest
+    states = torch.load(last / "states.pt", weights_only=True)
+    digest = hashlib.sha256((folder / "best.safetensors").read_bytes()).hexdigest()
+    states["BestModel"]["digest"] = digest
+    torch.save(states, last / "states.pt")
+    facts = json.loads((last / "checkpoint.json").read_text())
+    facts["files"]["states.pt"] = (last / "states.pt").stat().st_size
+    (last / "checkpoint.json").write_text(json.dumps(facts))
     train(project, "split", DRIVER.name, 2, "--resume")
     saved = load_file(folder / "model.safetensors")
     assert saved.keys() == marked.keys()
@@ -208,7 +219,7 @@ def test_two_processes_share_each_text(tmp_path: Path) -> None:
     assert_best_weights_are_loaded(project)
     apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes=2)
     assert apart.returncode
-    assert "was saved with processes_per_text 2, but this run has 1" in apart.stderr
+    assert "was saved with processes_per_text 2. With 1 the batches" in apart.stderr
 
 
 @pytest.mark.sweep
@@ -307,7 +318,7 @@ def test_every_way_of_sharing_layers(way: str, tmp_path: Path) -> None:
     if way == "alone":
         apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes)
         assert apart.returncode
-        assert "was saved with processes_per_layer 2, but this run has 1" in apart.stderr
+        assert "was saved with processes_per_layer 2. With 1 the batches" in apart.stderr
 
 
 MAKE_PRETRAINED = """
@@ -452,25 +463,25 @@ def test_a_few_lines_change_for_several_devices() -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Value], str]] = {
-    "size": ({"fsdp.auto_wrap_policy": "SIZE_BASED_WRAP"}, "name classes in"),
+    "size": ({"fsdp.auto_wrap_policy": "SIZE_BASED_WRAP"}, "name the layer classes in"),
     "size, weights used twice": (
         {**OLDER, "fsdp.auto_wrap_policy": "SIZE_BASED_WRAP"},
-        "its weights are used again for the logits",
+        "but the logits use its weights too",
     ),
-    "flat weights": ({**OLDER, "fsdp.use_orig_params": False}, "which would train nothing"),
-    "no layers": ({"fsdp.activation_checkpointing": True}, "this task knows none"),
+    "flat weights": ({**OLDER, "fsdp.use_orig_params": False}, "would train nothing"),
+    "no layers": ({"fsdp.activation_checkpointing": True}, "name the classes of the"),
     "no units": (
         {"fsdp.activation_checkpointing": True, "fsdp.auto_wrap_policy": "NO_WRAP"},
-        "it goes by layers",
+        "it works layer by layer",
     ),
     "offloading": (
         {"fsdp.offload_params": True, "hardware.launcher": "torchrun"},
         "hardware.launcher=accelerate",
     ),
-    "values": ({"features.clipping.enabled": True, "features.clipping.kind": "value"}, "take norm"),
-    "BatchNorm": ({"image_classification.model": "timm"}, "sync_batch_norm on"),
+    "values": ({"features.clipping.enabled": True, "features.clipping.kind": "value"}, "use norm"),
+    "BatchNorm": ({"image_classification.model": "timm"}, "turn on features.sync_batch_norm"),
     "schedule-free": ({"training.optimizer": "schedule_free"}, "does not resume exactly"),
-    "adafactor": ({"training.optimizer": "adafactor"}, "norms of weights"),
+    "adafactor": ({"training.optimizer": "adafactor"}, "norms of sharded weights"),
     "ZeRO 3": (
         {
             "project.task": "language_model",
@@ -485,20 +496,20 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
             "features.clipping.enabled": True,
             "features.clipping.kind": "value",
         },
-        "take norm",
+        "use norm",
     ),
     "average": ({"features.ema.enabled": True}, "can't be combined with the feature ema"),
     "shared layers alone": (
         {**CUT, "hardware.num_processes": 2, "parallelism.dp_shard_size": 1},
-        "take 2 or more, and hardware.num_processes=4",
+        "use 2 or more, and hardware.num_processes=4",
     ),
     "shared layers and copies": (
         {**CUT, "parallelism.dp_replicate_size": 2, "parallelism.dp_shard_size": 1},
-        "take 2 or more, and hardware.num_processes=8",
+        "use 2 or more, and hardware.num_processes=8",
     ),
     "shared layers of images": (
         {**CUT, "project.task": "image_classification"},
-        "needs a model of texts whose tokens look back and never ahead, which image_classification",
+        "needs a causal language model, which image_classification",
     ),
     "shared layers, compiled": (
         {**CUT, "hardware.dynamo_backend": "inductor"},
@@ -506,7 +517,7 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
     ),
     "shared layers, loaded once": (
         {**CUT, "fsdp.cpu_ram_efficient_loading": True},
-        "gets the weights from its first process",
+        "gets its weights from its first process",
     ),
     "shared layers in 8 bits": (
         {**CUT, "hardware.mixed_precision": "fp8"},
@@ -518,7 +529,7 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
     ),
     "shared texts": (
         {"parallelism.enabled": True, "parallelism.cp_size": 2},
-        "needs a model of texts whose tokens look back and never ahead, which image_classification",
+        "needs a causal language model, which image_classification",
     ),
     "shared texts without a grid": (
         {"project.task": "language_model", "parallelism.cp_size": 2},
@@ -530,7 +541,7 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
     ),
     "shared texts on other devices": (
         {**SHARED, "hardware.distributed_type": "MULTI_XPU"},
-        "knows the kernels of NVIDIA and AMD alone",
+        "only works on NVIDIA and AMD GPUs",
     ),
     "shared texts, compiled": (
         {**SHARED, "hardware.dynamo_backend": "inductor"},

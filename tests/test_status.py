@@ -253,7 +253,6 @@ def test_answers_that_were_edited_are_not_applied_yet(
         "features.clipping.enabled": (True, False),
         "features.clipping.kind": ("norm", None),
         "features.clipping.max_norm": (1.0, None),
-        "features.clipping.log_norm": (False, None),
         "features.ema.enabled": (False, True),
         "features.ema.decay": (None, 0.9),
         "features.schedule.kind": ("cosine", "wsd"),
@@ -288,15 +287,15 @@ def show(project: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_a_fresh_project_has_little_to_tell(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, pristine: Pristine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert show(project, capsys).splitlines() == [
         f"{project}: written by scaffold 0.0.9; this is scaffold {__version__}.",
         "",
-        "All answers are the defaults.",
+        "All answers are defaults.",
         "",
         "Files:",
-        "  untouched: 14 of 14",
+        f"  untouched: {len(pristine.files)} of {len(pristine.files)}",
     ]
 
 
@@ -321,7 +320,7 @@ def test_people_see_all_that_is_open(
     move(project, "data.py", "src/data.py")
     (project / "metrics.py").unlink()
     assert show(project, capsys).splitlines()[2:] == [
-        "Answers other than the defaults:",
+        "Answers that differ from the defaults:",
         "  features.clipping.enabled = false",
         "  features.ema.enabled = true",
         "",
@@ -332,7 +331,7 @@ def test_people_see_all_that_is_open(
         "  deleted: metrics.py",
         f"  untouched: {len(files) - 4} of {len(files)}",
         "",
-        "Conflicts that are still open:",
+        "Open conflicts:",
         *(
             f"  {c.path}:{c.line}: ?training.epochs=7"
             for c in find_conflicts("train.py", (project / "train.py").read_text())
@@ -343,7 +342,7 @@ def test_people_see_all_that_is_open(
         "  features.ema.enabled: true -> false",
         "  features.ema.decay: 0.99 -> no effect",
         "",
-        "`scaffold undo` takes the last update back.",
+        "`scaffold undo` reverts the last update.",
     ]
 
 
@@ -391,11 +390,11 @@ def test_json_is_one_stable_object(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[training\n", "scaffold.toml: is not TOML"),
+        ("[training\n", "scaffold.toml: is not valid TOML"),
         ("[training]\nepochs = 0\n", "scaffold.toml: training.epochs: 0 is not allowed"),
         ("[training]\nwarp = 9\n", "scaffold.toml: training.warp: there is no such setting"),
         ("[features]\nlearning_curves = true\n", "needs the feature metrics_file"),
-        (CONFLICT, "scaffold.toml: is not TOML"),
+        (CONFLICT, "scaffold.toml: is not valid TOML"),
     ],
 )
 def test_settings_that_are_wrong_are_a_message(
@@ -420,5 +419,5 @@ def test_settings_that_are_missing_or_moved_are_none(
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ScaffoldError, match="is no project of scaffold"):
+    with pytest.raises(ScaffoldError, match="is not a scaffold project"):
         show_status(tmp_path, as_json=False)

@@ -34,14 +34,13 @@ CATALOG = load_catalog()
 BUNDLES = {
     f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
 }
-# of the loop that all tasks share: each launches processes, or trains several times
+# of the loop that all tasks share: each launches a process, or trains several times
 SAME_FOR_ALL = [
-    "test_kill_loses_nothing",
-    "test_metrics_are_written_anew_after_an_earlier_checkpoint",
-    "test_nan_stops_all_processes",
-    "test_signal_saves_and_stops",
-    "test_signal_to_one_process_stops_all",
+    "tests/test_features.py::test_metrics_of_a_run_resumed_in_another_folder",
+    "tests/test_features.py::test_the_best_model_belongs_to_its_checkpoint",
+    "tests/test_resume.py::test_kill_loses_nothing",
 ]
+CHECKPOINTS = Way("checkpoints", (("features.checkpoints.enabled", True),))
 # what a proof shows of the task itself: the rest comes from features, and is the same for all
 OF_A_TASK = ("resume_is_exact", "two_processes", "evaluation")
 # those that train for half a minute: in every run their proofs show what is theirs
@@ -63,7 +62,7 @@ Proven = Callable[[str, int], None]
 def test_default_project_reaches_its_result(
     task: str, processes: int, tmp_path: Path, proven: Proven
 ) -> None:
-    """What the manifest states, with as many samples an update on 2 processes as on 1."""
+    """What the manifest states, with as many samples per step on 2 processes as on 1."""
     given = {"project.name": "example", "project.task": task}
     answers = resolve(CATALOG, given)
     project = write_files(tmp_path / "project", render(given))
@@ -92,7 +91,7 @@ def test_the_proof_of_each_task_holds(task: str, tmp_path: Path, proven: Proven)
     The sweep leaves out nothing, and launches processes as an owner does.
     """
     files = render({"project.task": task})
-    leave_out = [] if task == FIRST_TASK else SAME_FOR_ALL
+    leave_out = [name for name in SAME_FOR_ALL if name in proof_of(files) and task != FIRST_TASK]
     if task in LONGEST:
         others = (render({"project.task": other}) for other in CATALOG.tasks if other != task)
         same = set.intersection(*map(proof_of, others))
@@ -130,7 +129,13 @@ def test_the_proof_holds_with_all_features(task: str, tmp_path: Path, proven: Pr
 
 
 def proof_of(files: Mapping[str, str]) -> set[str]:
-    return set(re.findall(r"^def (test_\w+)", files["test_train.py"], re.MULTILINE))
+    """The tests of a project, each with its file."""
+    return {
+        f"{name}::{test}"
+        for name, text in files.items()
+        if name.startswith("tests/test_")
+        for test in re.findall(r"^def (test_\w+)", text, re.MULTILINE)
+    }
 
 
 def all_ways(task: str, first: Sequence[Way] = ()) -> Iterator[list[Way]]:
@@ -156,7 +161,7 @@ SPLIT = Way("fsdp", (("hardware.sharding", "fsdp"),))
 @pytest.mark.sweep
 @pytest.mark.parametrize("task", [task for task in CATALOG.tasks if suits(CATALOG, "fsdp", task)])
 def test_a_split_model_goes_with_all_features(task: str, tmp_path: Path, proven: Proven) -> None:
-    for number, on in enumerate(all_ways(task, [SPLIT])):
+    for number, on in enumerate(all_ways(task, [SPLIT, CHECKPOINTS])):
         files = render(given_for(CATALOG, on, project__task=task))
         others = [name for name in proof_of(files) if "split_model" not in name]
         passed = prove(write_files(tmp_path / str(number), files), others)
@@ -176,8 +181,9 @@ def prove(project: Path, leave_out: Sequence[str] = (), real: bool = False) -> i
     """How many tests of a project passed, which are all of them but those left out."""
     options: list[str] = []
     for name in leave_out:
-        assert f"def {name}(" in (project / "test_train.py").read_text()
-        options += ["--deselect", f"test_train.py::{name}"]
+        file, _, test = name.partition("::")
+        assert f"def {test}(" in (project / file).read_text()
+        options += ["--deselect", name]
     return count_passed(run_tests(project, *options, real=real))
 
 
@@ -194,8 +200,8 @@ def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> 
 @pytest.mark.parametrize("label", BUNDLES)
 def test_resumes_with_some_features(label: str, tmp_path: Path, proven: Proven) -> None:
     task, on = BUNDLES[label]
-    files = render(given_for(CATALOG, on, project__task=task))
-    points = resume_everywhere(files, 2, tmp_path, **BRIEF, checkpoint_every=1)
+    given = given_for(CATALOG, on, project__task=task) | dict(CHECKPOINTS.given)
+    points = resume_everywhere(render(given), 2, tmp_path, **BRIEF, checkpoint_every=1)
     assert points >= 2  # as few as that where gradients are accumulated
     proven("resume points, bit for bit", points)
 

@@ -24,6 +24,7 @@ from scaffold.render.places import Line, compose, read_fragment, read_lines
 from scaffold.render.project import render_project
 
 MANIFEST = 'title = "Faulty"\nhelp = "is wrong"\ndefault = true\n'
+SCRIPT = "base/loop/complete/files/train.py"
 OPTION = '\n[options.level]\ntype = "int"\ndefault = 3\ncomment = "how wrong"\n'
 READ_LEVEL = "#: slot setup\nlog(str(config.faulty_level))\n"
 
@@ -47,7 +48,7 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     ),
     "misspelled place": (
         {"fragments/train.py": "#: slto setup\nlog(1)\n"},
-        *("fragments/train.py", 1, "can't be understood: #: slto setup"),
+        *("fragments/train.py", 1, "is not a valid place: #: slto setup"),
     ),
     "fragment for no file": (
         {"fragments/nothing.py": "#: slot setup\nlog(1)\n"},
@@ -55,15 +56,15 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     ),
     "file of another component": (
         {"files/train.py": "print('mine')\n"},
-        *("files/train.py", 1, "base/files/train.py is the same file"),
+        *("files/train.py", 1, "files/train.py also writes this file"),
     ),
     "long string in an indented slot": (
         {"fragments/train.py": '#: slot setup\nlog("short")\nlog("""one\ntwo""")\n'},
-        *("fragments/train.py", 3, "a string over several lines"),
+        *("fragments/train.py", 3, "a string that spans several lines"),
     ),
     "continued line in an indented slot": (
         {"fragments/train.py": '#: slot setup\nlog("one\\\ntwo")\n'},
-        *("fragments/train.py", 2, "a string over several lines"),
+        *("fragments/train.py", 2, "a string that spans several lines"),
     ),
     "unused import": (
         {"fragments/train.py": "import os\nimport json\n\n#: slot setup\nlog(os.name)\n"},
@@ -137,7 +138,7 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     ),
     "no Python above the first place": (
         {"fragments/train.py": "import os\nimport = 3\n\n#: slot setup\nlog(os.name)\n"},
-        *("fragments/train.py", 2, "is not Python: invalid syntax"),
+        *("fragments/train.py", 2, "is not valid Python: invalid syntax"),
     ),
     "code above the first place": (
         {"fragments/train.py": "import os\n\nseed = 3\n\n#: slot setup\nlog(os.name)\n"},
@@ -169,7 +170,7 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     ),
     "no TOML": (
         {"feature.toml": MANIFEST + "after = [\n"},
-        *("feature.toml", 1, "is not TOML: "),
+        *("feature.toml", 1, "is not valid TOML: "),
     ),
     "unknown feature in after": (
         {"feature.toml": MANIFEST + 'after = ["ema", "nothing"]\n'},
@@ -185,11 +186,11 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     ),
     "after itself": (
         {"feature.toml": MANIFEST + 'after = ["faulty"]\n'},
-        *("feature.toml", 4, "'after' goes round in a circle: faulty -> faulty"),
+        *("feature.toml", 4, "'after' contains a cycle: faulty -> faulty"),
     ),
     "choice that is no option": (
         {"feature.toml": MANIFEST + 'choice = "kind"\n'},
-        *("feature.toml", 4, "'choice' names no option: kind"),
+        *("feature.toml", 4, "'choice' is not the name of an option: kind"),
     ),
 }
 
@@ -228,7 +229,7 @@ def test_a_circle_of_features_is_named(templates: Path) -> None:
     add_feature(templates, "one", {"feature.toml": MANIFEST + 'after = ["two"]\n'})
     add_feature(templates, "two", {"feature.toml": MANIFEST + 'after = ["three"]\n'})
     add_feature(templates, "three", {"feature.toml": MANIFEST + '\nafter = ["one"]\n'})
-    with pytest.raises(TemplateError, match="'after' goes round in a circle") as caught:
+    with pytest.raises(TemplateError, match="'after' contains a cycle") as caught:
         render_from(templates)
     error = caught.value
     assert error.path.name == "feature.toml" and error.path.parent.name in ("one", "two", "three")
@@ -254,7 +255,7 @@ def test_one_file_of_two_features_is_named(templates: Path) -> None:
     add_feature(templates, "faulty_1", {"files/notes.md": "one\n"})
     add_feature(templates, "faulty_2", {"files/notes.md": "two\n"})
     first = templates / "features/faulty_1/files/notes.md"
-    assert_fault(templates, "features/faulty_2/files/notes.md", 1, f"{first} is the same file")
+    assert_fault(templates, "features/faulty_2/files/notes.md", 1, f"{first} also writes this file")
 
 
 def line_of(path: Path, text: str) -> int:
@@ -263,15 +264,15 @@ def line_of(path: Path, text: str) -> int:
 
 
 def test_a_region_without_an_end_is_named(templates: Path) -> None:
-    script = templates / "base/files/train.py"
+    script = templates / SCRIPT
     edit(script, "        #: end evaluate\n", "")
     rows = [row.strip() for row in script.read_text().splitlines()]
     line = rows.index("#: region evaluate") + 1
-    assert_fault(templates, "base/files/train.py", line, "'evaluate' has no '#: end evaluate'")
+    assert_fault(templates, SCRIPT, line, "'evaluate' has no '#: end evaluate'")
 
 
 def test_a_long_string_in_a_wrapped_region_is_named(templates: Path) -> None:
-    script = templates / "base/files/train.py"
+    script = templates / SCRIPT
     region = '#: region banner\nprint("a")\nprint("""one\ntwo""")\n#: end banner\n'
     edit(script, 'if __name__ == "__main__":', f'{region}if __name__ == "__main__":')
     render_from(templates)
@@ -279,7 +280,7 @@ def test_a_long_string_in_a_wrapped_region_is_named(templates: Path) -> None:
     add_feature(templates, "faulty", {"fragments/train.py": fragment})
     load_catalog.cache_clear()
     line = line_of(script, 'print("""one')
-    assert_fault(templates, "base/files/train.py", line, "a string over several lines")
+    assert_fault(templates, SCRIPT, line, "a string that spans several lines")
 
 
 def test_a_fault_in_a_task_or_the_base_is_named(templates: Path) -> None:
@@ -460,7 +461,7 @@ def test_a_region_that_depends_on_a_slot(put: Compose) -> None:
 
 
 def test_lines_of_a_slot_that_are_further_left_are_refused(put: Compose) -> None:
-    with pytest.raises(TemplateError, match="further left"):
+    with pytest.raises(TemplateError, match="indented less"):
         put("if a:\n    #: region here\n    b()\nc()\n    #: end here\n", "#: replace here\nd()\n")
 
 

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif("XLA_PYTHON" not in os.environ, reason="XLA_PYTHON names no Python"),
 ]
 TPU = {"project.name": "example", "hardware.distributed_type": "XLA"}
-BRIEF = ["--epochs", "2", "--limit-batches", "3", "--checkpoint-unit", "updates"]
+BRIEF = ["--epochs", "2", "--limit-batches", "3", "--checkpoint-unit", "steps"]
 BRIEF += ["--keep-checkpoints", "9", "--batch-size", "8"]
 COUNT = """
 from torch_xla.debug import metrics
@@ -62,7 +62,7 @@ def test_it_trains_and_goes_on_as_if_never_stopped(task: str, tmp_path: Path) ->
     for path in sorted((project / "again").glob("checkpoint_*"))[2:]:
         shutil.rmtree(path)
     said = start(project, launch, "--output-dir", "again", "--resume")
-    assert "at update 2" in said
+    assert "at step 2" in said
     whole, again = ((project / name / "model.safetensors") for name in ("whole", "again"))
     weights = load_file(whole)
     assert weights and all(value.isfinite().all() for value in weights.values())

@@ -147,7 +147,7 @@ found = {}
 for size in map(int, sys.argv[2:]):
     for batch_size in (1, 8, 32):
         loader = accelerator.prepare(DataLoader(Subset(data, range(size)), batch_size))
-        metrics = evaluate(model, loader, accelerator, "val", 0)
+        metrics = evaluate(accelerator, model, loader, "val", 0)
         found[f"{size} {batch_size}"] = [metrics["val_loss"], metrics["val_accuracy"]]
 if accelerator.is_main_process:
     print(json.dumps({"processes": accelerator.num_processes, "found": found}))
@@ -203,7 +203,7 @@ def test_refuses_accumulation_from_the_environment(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
     result = run_python(project, ["train.py"], ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4")
     assert result.returncode != 0
-    assert "unset it" in result.stderr
+    assert "Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS" in result.stderr
 
 
 def test_refuses_fp16_on_the_cpu(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_refuses_fp16_on_the_cpu(tmp_path: Path) -> None:
     assert "fp16 has no effect on the CPU" in result.stderr
 
 
-def test_a_skipped_update_does_not_count(tmp_path: Path) -> None:
+def test_a_skipped_step_does_not_count(tmp_path: Path) -> None:
     """What can be shown of fp16 without a GPU: the loop does not count what the scaler skips."""
     given = {"hardware.mixed_precision": "fp16"}
     project = write_files(tmp_path / "project", render(given))
@@ -224,9 +224,9 @@ FAILS = """
 import train
 
 def fail(checkpoints):
-    raise ValueError("a fault in the second update") if checkpoints.progress.update == 2 else None
+    raise ValueError("a fault in the second step") if checkpoints.progress.step == 2 else None
 
-train.Checkpoints.after_update = fail
+train.Checkpoints.after_step = fail
 train.main(train.Config(num_workers=2))
 """
 
@@ -238,7 +238,7 @@ def test_a_run_that_fails_ends_its_data_workers(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render(given))
     (project / "fails.py").write_text(FAILS)
     result = start(project, ["fails.py"], 1, timeout=60)
-    assert result.returncode == 1 and "a fault in the second update" in result.stderr
+    assert result.returncode == 1 and "a fault in the second step" in result.stderr
 
 
 SEARCHES = """
@@ -256,7 +256,7 @@ print(json.dumps([seen, searched[seen[1] : seen[-1]]]))
 """
 
 
-def test_no_update_looks_for_packages(tmp_path: Path) -> None:
+def test_no_step_looks_for_packages(tmp_path: Path) -> None:
     """Accelerate's optimizer does, at each step, and Python would search the disk every time."""
     project = write_files(tmp_path / "project", render({}))
     (project / "searches.py").write_text(SEARCHES)

@@ -25,7 +25,7 @@ BUNDLES |= {
     f"{task}: all": (task, as_many_as_possible(CATALOG, task=task)) for task in CATALOG.tasks
 }
 OWN_LINE = '    log("a line of my own")\n'
-BEHIND = "    log(describe(accelerator, model, config, total_updates))\n"
+BEHIND = "    log(describe(accelerator, model, config, total_steps))\n"
 
 
 @pytest.fixture

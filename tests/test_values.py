@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import needed_for, render
+from conftest import needed_for, render, required_by
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -87,7 +87,7 @@ def project(key: str, value: str) -> Answers:
             answers[f"features.{feature.name}.enabled"] = False
     if key.startswith("features."):
         feature = catalog.features[key.split(".")[1]]
-        for name in [feature.name, *feature.requires]:
+        for name in [feature.name, *required_by(catalog, feature)]:
             answers[f"features.{name}.enabled"] = True
     return answers | needed_for(catalog, key) | {key: value}
 

@@ -85,8 +85,13 @@ def clean_environment() -> dict[str, str]:
     return {**kept, **settings, "PYTHONPATH": os.pathsep.join(paths)}
 
 
+def without_times(output: str) -> str:
+    """A log as it is in every run: how long a step takes differs."""
+    return re.sub(r" \| s/step [\d.e+-]+", "", output)
+
+
 def count_processes(output: str) -> int:
-    """What the first line of a run says of itself."""
-    found = re.search(r"^(\d+) process\(es\) on cpu", output, re.MULTILINE)
+    """How many processes the first line of a run names."""
+    found = re.search(r" \| (\d+) process\(es\) on cpu", output)
     assert found, output
     return int(found[1])

@@ -16,7 +16,7 @@ import train
 from checkpoint import find_checkpoints
 
 processes, kills, seed = map(int, sys.argv[1:4])
-settings = {"epochs": 2, "limit_batches": 5, "batch_size": 16, "checkpoint_unit": "updates"}
+settings = {"epochs": 2, "limit_batches": 5, "batch_size": 16, "checkpoint_unit": "steps"}
 settings |= {"checkpoint_every": 1, "keep_checkpoints": 3}
 chance = random.Random(seed)
 
@@ -48,7 +48,7 @@ def wait(children):
 
 
 def newest(folder):
-    """The update of the newest checkpoint, whole or not."""
+    """The step of the newest checkpoint, whole or not."""
     names = [path.name for path in folder.glob("checkpoint_*")]
     return max((int(name.split("_")[1].rstrip("+")) for name in names), default=0)
 
@@ -81,12 +81,18 @@ while killed < kills:
     assert wait(start(folder, **resume)) == [0] * processes, folder
     last = find_checkpoints(folder)[-1]
     pairs = [(path, last / path.name) for path in sorted(whole.iterdir())]
+    pairs = [pair for pair in pairs if pair[0].suffix != ".json"]
     pairs += [
         (Path("whole") / name, folder / name) for name in ("model.safetensors", "metrics.jsonl")
     ]
     for one, other in pairs:
         if one.read_bytes() != other.read_bytes():
             different.append(str(other))
+    saved = [json.loads((path / "checkpoint.json").read_text()) for path in (whole, last)]
+    for checkpoint in saved:
+        checkpoint["files"].pop("config.json")  # which has the command and the folder of each run
+    if saved[0] != saved[1]:
+        different.append(str(last / "checkpoint.json"))
     killed += 1
 facts = {"processes": processes, "kills": killed, "saving": saving, "different": different}
 print(json.dumps(facts))

@@ -26,7 +26,9 @@ def equal(one, other):
 
 
 def same(one, other):
-    """Whether two files say the same, be it in other bytes, as pickles may."""
+    """Whether two files have the same content. Pickles of one content can differ in bytes."""
+    if one.name == "config.json":  # which has the command and the folder of each run
+        return True
     if one.read_bytes() == other.read_bytes():
         return True
     if one.suffix in (".bin", ".pt"):

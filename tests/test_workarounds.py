@@ -1,0 +1,134 @@
+"""Each workaround of a generated project is still needed with the libraries that are installed.
+
+A release that mends a fault makes one of these tests fail: delete the function that it names.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import accelerate.accelerator
+import accelerate.data_loader
+import accelerate.optimizer
+import accelerate.utils.dataclasses
+import accelerate.utils.deepspeed
+import accelerate.utils.fsdp_utils
+import pytest
+import torch
+import torch.distributed.nn.functional
+from accelerate.utils import is_lomo_available
+from conftest import TEMPLATES
+from torch import nn
+
+
+def source(code: object) -> str:
+    return inspect.getsource(code)  # type: ignore[arg-type]
+
+
+def keeps_the_group_of_its_import() -> bool:
+    return "group=group.WORLD" in source(torch.distributed.nn.functional)
+
+
+def searches_for_lomo() -> bool:
+    uncached = not hasattr(is_lomo_available, "cache_info")
+    return uncached and "is_lomo_available()" in source(accelerate.optimizer)
+
+
+def refers_to_itself() -> bool:
+    model = nn.Linear(1, 1)
+    model.compile(backend="eager")
+    return model._compiled_call_impl is not None
+
+
+def lacks_the_dataset() -> bool:
+    code = source(accelerate.data_loader).partition("class MpDeviceLoaderWrapper")[2]
+    methods = code.partition("\nclass ")[0]
+    return bool(methods) and "def dataset" not in methods and "self.dataset" not in methods
+
+
+def ignores_a_clipping_of_zero() -> bool:
+    return "if self.gradient_clipping:" in source(accelerate.utils.dataclasses.DeepSpeedPlugin)
+
+
+def steps_in_backward() -> bool:
+    wrapper = accelerate.utils.deepspeed.DeepSpeedEngineWrapper
+    return "self.engine.step()" in source(wrapper.backward)
+
+
+def returns_the_norm_of_the_step_before() -> bool:
+    return "get_global_grad_norm()" in source(accelerate.accelerator.Accelerator.clip_grad_norm_)
+
+
+def fills_only_what_is_there() -> bool:
+    return "FSDP.optim_state_dict_to_load" in source(accelerate.utils.fsdp_utils)
+
+
+def forgets_the_dropout() -> bool:
+    code = source(accelerate.utils.fsdp_utils.fsdp2_apply_ac)
+    return "preserve_rng_state=False" in code
+
+
+def wraps_embeddings_by_themselves() -> bool:
+    return "fully_shard(input_embed" in source(accelerate.utils.fsdp_utils)
+
+
+def asks_the_environment_alone() -> bool:
+    plugin = source(accelerate.utils.dataclasses.FullyShardedDataParallelPlugin)
+    return "CPU_RAM_EFFICIENT_LOADING" in plugin and "sync_module_states" in plugin
+
+
+def prepares_by_transformers() -> bool:
+    return "_prepare_tp" in source(accelerate.accelerator)
+
+
+def is_the_last_torch_for_tpus() -> bool:
+    """There is no torch_xla here: it was built for torch 2.9 last, and the fault was seen there."""
+    return "torch==2.9.*" in (TEMPLATES / "hardware" / "tpu" / "feature.toml").read_text()
+
+
+STILL_NEEDED: dict[str, Callable[[], bool]] = {
+    "import_distributed_functions": keeps_the_group_of_its_import,
+    "skip_search_for_lomo": searches_for_lomo,
+    "release_compiled_model": refers_to_itself,
+    "name_datasets": lacks_the_dataset,
+    "build_deepspeed_plugin": ignores_a_clipping_of_zero,
+    "leave_steps_to_the_loop": steps_in_backward,
+    "keep_gradients": steps_in_backward,
+    "read_grad_norm": returns_the_norm_of_the_step_before,
+    "create_optimizer_state": fills_only_what_is_there,
+    "checkpoint_activations": forgets_the_dropout,
+    "exclude_embeddings": wraps_embeddings_by_themselves,
+    "has_device": asks_the_environment_alone,
+    "skip_tensor_parallel_preparation": prepares_by_transformers,
+    "seed_batches": is_the_last_torch_for_tpus,
+}
+
+
+def workarounds() -> Iterator[tuple[Path, ast.FunctionDef]]:
+    """Every function in a template of workarounds.py, but the one that calls the others."""
+    for path in sorted(TEMPLATES.rglob("workarounds.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and node.name != "apply_workarounds":
+                yield path, node
+
+
+@pytest.mark.parametrize("name", STILL_NEEDED)
+def test_a_workaround_is_still_needed(name: str) -> None:
+    assert STILL_NEEDED[name](), f"delete {name}: the installed version has mended the fault"
+
+
+def test_every_workaround_is_checked() -> None:
+    assert {node.name for _, node in workarounds()} == STILL_NEEDED.keys()
+
+
+def test_every_workaround_names_its_library_and_its_end() -> None:
+    found = list(workarounds())
+    assert len(found) >= 12
+    for path, node in found:
+        text = ast.get_docstring(node) or ""
+        if node.name == "keep_gradients":  # a part of leave_steps_to_the_loop
+            continue
+        assert re.match(r"(Accelerate|PyTorch|torch_xla) \d+\.\d+", text), (path, node.name)
+        assert re.search(r"Delete\s+(this|it)\s+when", text), (path, node.name)
