@@ -1,13 +1,11 @@
 """The data: batches of images, shape (batch, 1, SIZE, SIZE), from 0 to 1, and labels.
 
-The labels, shape (batch,), are not learned from: they are there for people who look at the codes.
+Training ignores the labels, shape (batch,). They help to interpret the codes.
 """
 
 import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
-
-from checkpoint import leave_signals_to_training
 
 SIZE = 8  # pixels, both ways
 
@@ -31,11 +29,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -6,11 +6,11 @@ from data import SIZE
 
 
 class Autoencoder(nn.Module):
-    """Codes of shape (batch, latent), and images of shape (batch, 1, SIZE, SIZE) from them."""
+    """Images of shape (batch, 1, SIZE, SIZE), encoded to shape (batch, latent) and decoded."""
 
     def __init__(self, latent: int, width: int = 32) -> None:
         super().__init__()
-        small = SIZE // 4  # after two convolutions that halve the image
+        small = SIZE // 4  # two convolutions halve the image
         self.encoder = nn.Sequential(
             nn.Conv2d(1, width, kernel_size=3, stride=2, padding=1),
             nn.ReLU(),
@@ -34,5 +34,5 @@ class Autoencoder(nn.Module):
 
 
 def build_model(config) -> nn.Module:
-    """The model with fresh weights, before it is prepared."""
+    """The model, before it is prepared."""
     return Autoencoder(config.latent)

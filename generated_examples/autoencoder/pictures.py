@@ -1,4 +1,4 @@
-"""Pictures of what a model makes, to be looked at while it trains."""
+"""Pictures of what the model generates, written while it trains."""
 
 from pathlib import Path
 
@@ -8,24 +8,24 @@ from accelerate import Accelerator
 from PIL import Image
 from torch import Tensor, nn
 
-from checkpoint import writing
+from files import writing
 
 
 @torch.no_grad()
 def draw_reconstructions(
     accelerator: Accelerator, model: nn.Module, images: Tensor, path: Path
 ) -> None:
-    """Draw, on the main process, images and below each what the model makes of it."""
+    """Draw images, and below each what the model makes of it."""
     if accelerator.is_main_process:
-        autoencoder = accelerator.unwrap_model(model)  # so that it waits for nobody
+        autoencoder = accelerator.unwrap_model(model)  # the other processes don't take part
         autoencoder.eval()
-        drawn = autoencoder(images.to(accelerator.device))
-        save_grid(torch.cat([images, drawn.cpu()]), columns=len(images), path=path)
+        outputs = autoencoder(images.to(accelerator.device))
         autoencoder.train()
+        save_grid(torch.cat([images, outputs.cpu()]), columns=len(images), path=path)
 
 
 def save_grid(images: Tensor, columns: int, path: Path) -> None:
-    """Write grey images of shape (batch, 1, height, width), from 0 to 1, as rows of one picture."""
+    """Write grey images, shape (batch, 1, height, width), from 0 to 1, in rows of one picture."""
     framed = F.pad(images, (1, 1, 1, 1), value=0.5).squeeze(1)
     rows = framed.unflatten(0, (-1, columns)).transpose(1, 2).flatten(2)  # side by side
     pixels = (255 * rows.flatten(0, 1)).round().byte().cpu()

@@ -1,9 +1,11 @@
 """Small objects that the loop calls by name: no base class, no event system."""
 
 import csv
+import hashlib
 import json
 import math
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,52 +13,66 @@ from pathlib import Path
 
 import psutil
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list
 from matplotlib.figure import Figure
 from torch import nn
 
-from checkpoint import Progress, writing
+from files import load_weights, save_weights, writing
 from metrics import RunningLoss
+from progress import Progress, log
 
 
 class BestModel:
-    """Remembers the best score so far, of which more is better, and where its weights are."""
+    """Saves the weights with the best score so far. Higher is better."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.best = path, float("-inf")
+    def __init__(self, accelerator: Accelerator, path: Path) -> None:
+        self.accelerator, self.path = accelerator, path
+        self.score, self.digest = float("-inf"), ""
 
-    def improved(self, score: float) -> bool:
-        """Whether this score is the best so far."""
-        if not score > self.best:  # nor is NaN an improvement
-            return False
-        self.best = score
-        return True
+    def update(self, score: float, model: nn.Module) -> None:
+        """Save the weights if the score is better. All processes call it together."""
+        if score > self.score:  # NaN never is
+            save_weights(self.accelerator, model, self.path)
+            self.score, self.digest = score, file_digest(self.path)
 
-    @property
-    def found(self) -> bool:
-        """Whether there is one: a run may stop before its first evaluation, or see only NaN."""
-        return self.best > float("-inf")
+    def load(self, model: nn.Module) -> None:
+        """Load the best weights, if there are any. All processes call it together."""
+        if self.score > float("-inf"):
+            load_weights(self.accelerator, model, self.path)
 
     def state_dict(self) -> dict:
-        return {"best": self.best}
+        return {"score": self.score, "digest": self.digest}
 
     def load_state_dict(self, state: dict) -> None:
-        if self.path.exists():  # not so in another folder: there the best is of what comes
-            self.best = state["best"]
+        # another run may have replaced the file; the main process decides for all
+        unchanged = broadcast_object_list([file_digest(self.path) == state["digest"]])[0]
+        if unchanged:
+            self.score, self.digest = state["score"], state["digest"]
+        else:
+            log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, or nothing if there is no such file."""
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class EarlyStopping:
-    """Counts the evaluations since the score, of which more is better, last improved."""
+    """Stops a run after `patience` evaluations without a better score. Higher is better."""
 
     def __init__(self, patience: int, min_delta: float) -> None:
         self.patience, self.min_delta = patience, min_delta
         self.best, self.stale = float("-inf"), 0
 
     @property
-    def stop(self) -> bool:
-        return self.stale >= self.patience
+    def should_stop(self) -> bool:
+        return 0 < self.patience <= self.stale
 
-    def step(self, score: float) -> None:
+    def update(self, score: float) -> None:
         if score > self.best + self.min_delta:
             self.best, self.stale = score, 0
         else:
@@ -70,29 +86,29 @@ class EarlyStopping:
 
 
 class Ema:
-    """An exponential moving average of the weights of an unwrapped model.
+    """An exponential moving average of the weights of an unwrapped model, but not of its buffers.
 
-    It begins with the weights after the first update, and forgets faster in the beginning, as
-    TensorFlow's ExponentialMovingAverage does with num_updates. Buffers are not averaged.
+    It starts with the weights after the first step. At first it forgets faster than `decay` says,
+    as TensorFlow's ExponentialMovingAverage does with num_updates.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.weights = list(model.parameters())
         self.average: list[torch.Tensor] = []
-        self.decay, self.updates = decay, 0
+        self.decay, self.steps = decay, 0
 
     @torch.no_grad()
     def update(self) -> None:
-        self.updates += 1
+        self.steps += 1
         if self.average:
-            decay = min(self.decay, (1 + self.updates) / (10 + self.updates))
+            decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
             torch._foreach_lerp_(self.average, self.weights, 1 - decay)
         else:
             self.average = [weight.detach().clone() for weight in self.weights]
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """The model has the averaged weights inside, and its own again afterwards."""
+        """Inside, the model has the averaged weights; afterwards its own again."""
         own = [weight.detach().clone() for weight in self.weights]
         self.copy(self.average or own)
         try:
@@ -106,33 +122,31 @@ class Ema:
             weight.copy_(value)
 
     def state_dict(self) -> dict:
-        return {"average": self.average, "updates": self.updates}
+        return {"average": self.average, "steps": self.steps}
 
     def load_state_dict(self, state: dict) -> None:
         self.average = [
             value.to(weight.device)
             for weight, value in zip(self.weights, state["average"], strict=True)
         ]
-        self.updates = state["updates"]
+        self.steps = state["steps"]
 
 
 class MetricsFile:
-    """Adds a line of JSON for each epoch, and one for the test.
-
-    A checkpoint knows how long the file was: a resumed run writes later lines anew. In another
-    folder it begins a file of its own.
-    """
+    """Appends one line of JSON per evaluation. A resumed run replaces what came later."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
 
-    def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
-        line = json.dumps({"update": progress.update, **metrics}) + "\n"
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if not PartialState().is_main_process:
+            return
+        line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            kept = min(self.size, file.tell())
-            file.truncate(kept)
+            size = min(self.size, file.tell())  # a new folder has no file yet
+            file.truncate(size)
             file.write(line.encode())
-        self.size = kept + len(line)  # all of it is ASCII
+        self.size = size + len(line)
 
     def state_dict(self) -> dict:
         return {"size": self.size}
@@ -142,34 +156,42 @@ class MetricsFile:
 
 
 class LearningCurves:
-    """Draws the metrics file, so it is called after that.
-
-    What differs only in its set has one panel: train_loss, val_loss and test_loss that of "loss".
-    """
+    """Draws the metrics file, with one panel for val_loss, train_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
 
-    def __call__(self) -> None:
-        lines = [json.loads(line) for line in self.source.read_text(encoding="utf-8").splitlines()]
-        panels: dict[str, list[str]] = {}
-        for name in dict.fromkeys(name for line in lines for name in line if name != "update"):
-            panels.setdefault(name.partition("_")[2] or name, []).append(name)
+    def draw(self) -> None:
+        """Draw all curves. If that fails, the run continues without them."""
+        if not PartialState().is_main_process:
+            return
+        try:
+            self.draw_panels()
+        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+            log(f"{self.target} was not drawn: {error!r}")
+
+    def draw_panels(self) -> None:
+        lines = [json.loads(line) for line in self.source.read_text().splitlines()]
+        names = dict.fromkeys(name for line in lines for name in line if name != "step")
+        panels = defaultdict(list)
+        for name in names:
+            part, _, metric = name.partition("_")
+            panels[metric if part in ("train", "val", "test") else name].append(name)
         figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
         row = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (panel, names) in zip(row, panels.items(), strict=True):
-            for name in names:
-                points = [(line["update"], line[name]) for line in lines if name in line]
+        for axes, (panel, members) in zip(row, panels.items(), strict=True):
+            for name in members:
+                points = [(line["step"], line[name]) for line in lines if name in line]
                 axes.plot(*zip(*points, strict=True), marker=".", label=name)
-            axes.set(xlabel="update", ylabel=panel)
+            axes.set(xlabel="step", ylabel=panel)
             axes.legend()
         figure.savefig(self.target)
 
 
 class PredictionsFile:
-    """What the last evaluation predicted, as CSV: a line for each sample, in the order of the set.
+    """The predictions of the last evaluation as CSV, one line per sample, in the order of the set.
 
-    Batches come here gathered from all processes, in their order and without padding.
+    add() gets batches that are gathered from all processes, in order and without padding.
     """
 
     def __init__(self) -> None:
@@ -182,7 +204,7 @@ class PredictionsFile:
         self.batches.append((labels, predictions))
 
     def write(self, path: Path) -> None:
-        """Write index, label and prediction of each sample. The main process calls it alone."""
+        """Write index, label and prediction of each sample. Only the main process calls it."""
         columns = [torch.cat(column).tolist() for column in zip(*self.batches, strict=True)]
         with writing(path), path.open("w", newline="") as file:
             rows = csv.writer(file)
@@ -191,9 +213,9 @@ class PredictionsFile:
 
 
 class Profiler:
-    """Records a few updates, writes them to PATH.json as a trace and to PATH.txt as a table."""
+    """Records a few steps: profile_0.json of process 0 is a trace, and profile_0.txt a table."""
 
-    def __init__(self, accelerator: Accelerator, config) -> None:
+    def __init__(self, accelerator, config) -> None:
         self.path = config.output_dir / f"profile_{accelerator.process_index}"
         on_cpu = accelerator.device.type == "cpu"
         self.order = "self_cpu_time_total" if on_cpu else "self_device_time_total"
@@ -206,7 +228,7 @@ class Profiler:
         self.profile.start()
 
     def step(self) -> None:
-        """An update is over, perhaps the last one that is recorded."""
+        """Call it after each step."""
         if self.left:
             self.left -= 1
             self.profile.step()
@@ -214,7 +236,7 @@ class Profiler:
                 self.profile.stop()
 
     def stop(self) -> None:
-        """End a run that had fewer updates: it writes what there is."""
+        """Write what was recorded, if the run had too few steps."""
         if self.left:
             self.profile.stop()
 
@@ -225,32 +247,30 @@ class Profiler:
             Path(f"{self.path}.txt").write_text(table)
 
 
-def stop_on_nan(loss: float, progress: Progress) -> None:
-    """Stop before such weights are evaluated or saved; the loss is the same on all processes."""
+def stop_on_nan(loss: float, step: int) -> None:
+    """End the run before such weights are saved. The loss is the same on all processes."""
     if not math.isfinite(loss):
         raise SystemExit(
-            f"The loss is {loss} at update {progress.update}: take a lower learning rate, or look "
-            "at the data. The checkpoints are from before."
+            f"The loss is {loss} at step {step}: try a lower learning rate, and check the data."
         )
 
 
 class StopOnSpike:
-    """Ends the run where the loss is far above the running average of those read before.
+    """Ends the run if the loss is far above the running average of earlier losses.
 
     The loss is the same on all processes, so all end together. Chowdhery et al. 2022,
-    https://arxiv.org/abs/2204.02311, section 5.1, say what to do then.
+    https://arxiv.org/abs/2204.02311, section 5.1, describe what to do then.
     """
 
     def __init__(self, factor: float, min_reads: int = 5) -> None:
         self.factor, self.min_reads = factor, min_reads
         self.average, self.reads = 0.0, 0
 
-    def step(self, loss: float, progress: Progress) -> None:
+    def check(self, loss: float, step: int) -> None:
         if self.reads >= self.min_reads and loss > self.factor * self.average:
             raise SystemExit(
-                f"The loss is {loss:.4g} at update {progress.update}, after {self.average:.4g} on "
-                "average: resume an earlier checkpoint with a lower learning rate, or look at the "
-                "data."
+                f"The loss is {loss:.4g} at step {step}, and was {self.average:.4g} on average: "
+                "resume an earlier checkpoint with a lower learning rate, or check the data."
             )
         self.reads += 1
         # the mean of the first ten, then an exponential average
@@ -264,34 +284,34 @@ class StopOnSpike:
 
 
 class Throughput:
-    """How fast training is, how long it still takes, and how much memory it needs."""
+    """Samples per second, the time that is left, and the memory in use."""
 
     def __init__(
         self,
         accelerator: Accelerator,
         train_loss: RunningLoss,
         progress: Progress,
-        total_updates: int,
+        total_steps: int,
     ) -> None:
         self.device, self.train_loss = accelerator.device, train_loss
-        self.progress, self.total_updates = progress, total_updates
-        self.began, self.first_update = time.monotonic(), None
+        self.progress, self.total_steps = progress, total_steps
+        self.began, self.first_step = time.monotonic(), None
 
     def start_epoch(self) -> None:
-        """Evaluations and checkpoints since the last epoch do not count as training."""
-        if self.first_update is None:
-            self.first_update = self.progress.update  # not 0 after a resume
+        """Leave evaluations and checkpoints out of the speed."""
+        if self.first_step is None:
+            self.first_step = self.progress.step  # not 0 after a resume
         self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_samples
 
     def read(self) -> str:
-        """A line about the time since the last one, once the loss has been read."""
+        """A line about the steps since the last call. Read the loss first."""
         now, seen = time.monotonic(), self.train_loss.epoch_samples
         speed = (seen - self.seen) / (now - self.read_at)
         self.read_at, self.seen = now, seen
-        done = self.progress.update - self.first_update
-        left = (now - self.began) * (self.total_updates - self.progress.update) / done
+        done = self.progress.step - self.first_step
+        left = (now - self.began) * (self.total_steps - self.progress.step) / done
         memory = f"{used_memory(self.device) / 2**30:.2f} GiB"
-        # the test that compares logs leaves out what begins with "speed"
+        # the tests leave out lines that begin with "speed": they differ from run to run
         return f"speed {speed:.0f} samples/s | {timedelta(seconds=round(left))} left | {memory}"
 
 

@@ -2,9 +2,9 @@
 
     python cross_validate.py --epochs 5
 
-Flags are those of train.py. Each fold is a run of its own in a folder of --output-dir: called again
-after a stop, it goes on where it was. The test data are in no fold. test_* are the results of the
-weights that a run keeps, val_* those of its last evaluation.
+It takes the flags of train.py. Each fold is a run with its own folder in --output-dir. The test
+data are in no fold. test_* are the results of the weights that a run keeps, and val_* those of its
+last evaluation.
 """
 
 import json
@@ -27,11 +27,13 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
     if find_checkpoints(folder):
         command.append("--resume")
     if status := subprocess.run(command, check=False).returncode:
-        raise SystemExit(f"fold {fold} ended with status {status}: call again to go on from there.")
+        raise SystemExit(
+            f"fold {fold} ended with status {status}. Start this script again to continue there."
+        )
     metrics = {}
     for line in (folder / "metrics.jsonl").read_text().splitlines():
         metrics |= json.loads(line)
-    del metrics["update"]
+    del metrics["step"]
     return metrics
 
 
@@ -42,7 +44,7 @@ def main() -> None:
     own, flags = parser.parse_known_args()
     folds = own.cross_validation_folds
     if folds < 2:
-        parser.error("--cross-validation-folds: it takes at least 2.")
+        parser.error("--cross-validation-folds: at least 2")
 
     rows = []
     for fold in range(folds):

@@ -16,7 +16,7 @@ from torch.utils.data import (
     random_split,
 )
 
-from checkpoint import leave_signals_to_training
+from preemption import leave_signals_to_training
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -30,10 +30,10 @@ def build_datasets(config) -> list[Dataset]:
 
 
 class BalancedSampler(Sampler[int]):
-    """Indices of samples, with replacement: each class equally often on average.
+    """Draws indices of samples with replacement: each class equally often on average.
 
-    The draw follows from the seed and the epoch, so that it is the same on all processes, which
-    divide it among themselves, and after a resume.
+    The draw depends on the seed and the epoch alone. So it is the same in a resumed run, and on
+    all processes, which divide it among themselves.
     """
 
     def __init__(self, labels: Tensor, seed: int) -> None:
@@ -57,8 +57,8 @@ def read_labels(data: Dataset) -> Tensor:
     return torch.tensor([int(label) for _, label in data])
 
 
-def take_fold(train_set: Dataset, val_set: Dataset, config) -> tuple[Dataset, Dataset]:
-    """Training and validation data divided anew: one fold of both together is held out."""
+def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
+    """Divide training and validation data into folds, and hold one of them out."""
     folds, fold = config.cross_validation_folds, config.cross_validation_fold
     if not fold < folds:
         raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
@@ -70,13 +70,13 @@ def take_fold(train_set: Dataset, val_set: Dataset, config) -> tuple[Dataset, Da
 
 
 class Augmented(Dataset):
-    """Training images changed by chance, each time otherwise.
+    """Training images with random changes, different ones in each epoch.
 
-    What is drawn follows from the seed, the epoch and the index of the image alone: it is the
-    same after a resume, with any number of data workers, and on any number of processes.
+    The changes depend on the seed, the epoch and the index of the image alone. So they are the
+    same in a resumed run, with any number of data workers, and on any number of processes.
     """
 
-    def __init__(self, data: Dataset, config) -> None:
+    def __init__(self, data, config) -> None:
         self.data, self.config, self.epoch = data, config, 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -89,14 +89,14 @@ class Augmented(Dataset):
         sample = self.data[index]
         seed = hash((self.config.seed, self.epoch, index))
         generator = torch.Generator().manual_seed(seed)
-        if isinstance(sample, Tensor):  # an image alone
+        if isinstance(sample, Tensor):  # an image without a label
             return augment(sample, self.config, generator)
         image, *others = sample
         return augment(image, self.config, generator), *others
 
 
-def augment(image: Tensor, config, generator: torch.Generator) -> Tensor:
-    """The image, shape (channels, height, width), moved by up to so many pixels."""
+def augment(image, config, generator) -> Tensor:
+    """The image, shape (channels, height, width), shifted by up to `augmentation_pixels`."""
     distance = config.augmentation_pixels
     down, right = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
     height, width = image.shape[-2:]
@@ -105,12 +105,12 @@ def augment(image: Tensor, config, generator: torch.Generator) -> Tensor:
 
 
 def loading_settings(dataset, config) -> dict[str, bool | int | None]:
-    """How the loader of these data hands over its batches."""
+    """Settings of the loader of this dataset."""
     workers = config.num_workers > 0
     if workers and config.data_loading_persistent_workers and hasattr(dataset, "set_epoch"):
         raise SystemExit(
-            "Data workers that stay do not see the epoch, which the training data follow: turn "
-            "them off with --no-data-loading-persistent-workers."
+            "The training data change with the epoch, which persistent workers don't see: use "
+            "--no-data-loading-persistent-workers."
         )
     return {
         "pin_memory": config.data_loading_pin_memory and torch.accelerator.is_available(),
@@ -119,11 +119,11 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
     }
 
 
-def build_more_loaders(config, val_loader: DataLoader) -> dict[str, DataLoader]:
-    """Further sets to evaluate, by the name that their metrics begin with: yours to change.
+def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
+    """More sets to evaluate, by the first word of the names of their metrics. Add your own here.
 
-    "fit" is the beginning of the training data, of the size of the validation data: how much worse
-    the model is on the validation data is its overfitting.
+    "fit" has as many samples as the validation data, but of the training data. The difference
+    between both results is the overfitting.
     """
     train_set = build_datasets(config)[0]
     size = min(len(train_set), len(val_loader.dataset))
@@ -154,8 +154,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
-    settings = {"batch_size": config.eval_batch_size, "num_workers": config.num_workers}
-    # their own generator: an evaluation draws from it as it starts, and must not move the dropout's
+    eval_batch_size = config.eval_batch_size or 4 * config.batch_size
+    settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
+    # the start of an evaluation draws from this generator, not from dropout's
     settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
     settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

@@ -1,26 +1,56 @@
-"""A command-line flag for each field of a dataclass."""
+"""A command-line flag for each field of a dataclass, with its comment as the help text."""
 
 import argparse
+import inspect
+import re
 from dataclasses import fields
+from math import inf, isfinite
 from typing import Literal, get_args, get_origin
 
+# the lowest and the highest value of a setting, where they are not 0 and infinity
+LIMITS = {
+    "epochs": (1, inf),
+    "batch_size": (1, inf),
+    "learning_rate": (1e-12, inf),
+    "seed": (0, 4294967295),
+    "cross_validation_folds": (2, inf),
+    "custom_metric_limit": (-inf, inf),
+    "data_loading_prefetch_factor": (1, inf),
+    "ema_decay": (0, 0.999999),
+    "evaluate_every": (1, inf),
+    "label_smoothing": (0, 0.999999),
+    "mixing_probability": (0, 1),
+    "profiler_warmup": (1, inf),
+    "profiler_active": (1, inf),
+    "warmup_ratio": (0, 1),
+    "stop_on_spike_factor": (1, inf),
+}
 
-def parse_flags(config_class, description: str):
-    """The settings of this run: the defaults of the class, and what the command line changes."""
+
+def parse_flags(config_class, description):
+    """The settings of a run. A value that is not allowed ends the script with status 2."""
     parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        usage=argparse.SUPPRESS,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
-        flag = f"--{field.name.replace('_', '-')}"
-        settings = {"default": field.default, "help": "default: %(default)s"}
+        text = f"{comments.get(field.name, '')} (default: {field.default})".replace("%", "%%")
+        settings = {"default": field.default, "help": text}
         if field.type is bool:
             settings |= {"action": argparse.BooleanOptionalAction}
-        elif field.name == "resume":
-            settings |= {"nargs": "?", "const": "newest", "metavar": "CHECKPOINT"}
-            settings |= {"help": "alone it means the newest checkpoint"}
         elif get_origin(field.type) is Literal:
             settings |= {"choices": get_args(field.type)}
         else:
             settings |= {"type": field.type, "metavar": field.type.__name__.upper()}
-        parser.add_argument(flag, **settings)
-    return config_class(**vars(parser.parse_args()))
+        if field.name == "resume":
+            settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
+        parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
+    values = vars(parser.parse_args())
+    for name, value in values.items():
+        low, high = LIMITS.get(name, (0, inf))
+        if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):
+            allowed = f"at least {low}" if high == inf else f"from {low} to {high}"
+            parser.error(f"--{name.replace('_', '-')} must be {allowed}, not {value}")
+    return config_class(**values)

@@ -1,17 +1,16 @@
-"""Your own functions at moments of the run: put them into HOOKS.
+"""Your own functions, called at certain moments of a run: put them into HOOKS.
 
-A hook takes the Run, and is called on all processes, in the order of its list:
+A hook takes the Run. It is called on all processes, in the order of its list:
 
     def print_norm(run: Run) -> None:
-        if run.accelerator.is_main_process and run.progress.update % 100 == 0:
-            write_line(f"norm {nn.utils.get_total_norm(run.model.parameters()):.1f}")
+        if run.progress.step % 100 == 0:
+            log(f"norm {nn.utils.get_total_norm(run.model.parameters()):.1f}")
 
     def stop_when_good(run: Run) -> None:
         if run.metrics["val_loss"] < 0.1:
             run.ask_to_stop()
 
-A moment of your own: give it a list in HOOKS, and call it where it is in train.py, as
-`hooks.call("my_moment")`.
+To add a moment, give it a list in HOOKS, and call `hooks.call("my_moment")` in train.py.
 """
 
 from collections.abc import Callable
@@ -21,12 +20,12 @@ import torch
 from accelerate import Accelerator
 from torch import nn
 
-from checkpoint import Progress
+from progress import Progress
 
 
 @dataclass
 class Run:
-    """The run as it stands."""
+    """What hooks can read and change."""
 
     accelerator: Accelerator
     config: object
@@ -43,12 +42,12 @@ class Run:
 
 HOOKS: dict[str, list[Callable[[Run], None]]] = {
     "run_start": [],  # after a resume
-    "epoch_start": [],  # also where a resumed run goes on in the middle of one
-    "step_start": [],  # the gradients are complete, and not yet used
-    "step_end": [],  # the weights have changed
+    "epoch_start": [],  # also if a resumed run starts in the middle of one
+    "step_start": [],  # the gradients are complete
+    "step_end": [],  # the weights are updated
     "evaluation_start": [],
     "evaluation_end": [],
-    "epoch_end": [],  # not yet saved
+    "epoch_end": [],  # before the checkpoint
     "run_end": [],  # after the test
 }
 
@@ -66,7 +65,7 @@ class Hooks:
             hook(self.run)
 
     def agree(self) -> bool:
-        """Whether to stop now. All processes call it together, so not at every step."""
+        """Whether to stop now. All processes call it together, and wait for each other."""
         if self.any_asked():
             self.stopped, self.run.stop_asked = True, False
         return self.stopped
@@ -76,7 +75,7 @@ class Hooks:
         return bool(self.run.accelerator.reduce(asked, "sum") > 0)
 
     def state_dict(self) -> dict:
-        """Whether a stop is still to come. All processes call it together."""
+        """An open request to stop. All processes call it together."""
         return {"stop_asked": self.any_asked()}
 
     def load_state_dict(self, state: dict) -> None:

@@ -11,35 +11,36 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from environment import write_line
 from metrics import RunningLoss
+from progress import log
 
 
 class MicroBatches:
-    """Splits batches into parts, of half the size each time that memory runs out.
+    """Splits batches into parts, and halves the parts each time that memory runs out.
 
-    Tries the size in the first two updates: the optimizer takes its memory at the end of the first.
+    It tests the size in the first two steps, because the optimizer takes its memory at the end of
+    the first.
     """
 
     def __init__(self, accelerator: Accelerator, model: nn.Module, train_loss: RunningLoss) -> None:
         self.accelerator, self.model, self.train_loss = accelerator, model, train_loss
-        self.parts, self.untried, self.failed = 1, 2, False
+        self.parts, self.untested, self.failed = 1, 2, False
 
     def attempts(self, batch) -> Iterator[list]:
-        """The parts of a batch, again in smaller ones as long as a process runs out of memory."""
-        while self.untried:
-            counted = self.train_loss.unread.clone(), self.train_loss.unread_samples
+        """The parts of a batch, and smaller ones as long as a process runs out of memory."""
+        while self.untested:
+            train_loss = self.train_loss.sum.clone(), self.train_loss.samples
             self.failed = False
             if isinstance(self.model, DistributedDataParallel):
-                # one that ran out does not send its buffers, such as the means of BatchNorm
+                # a process that ran out of memory does not send its buffers, as of BatchNorm
                 self.model.require_forward_param_sync = False
             yield self.split(batch)
             if not self.any_failed():
-                self.untried -= 1
+                self.untested -= 1
                 self.average_gradients()
                 return
             self.model.zero_grad()
-            self.train_loss.unread, self.train_loss.unread_samples = counted
+            self.train_loss.sum, self.train_loss.samples = train_loss
             clear_device_cache(garbage_collection=True)
             self.halve(find_batch_size(batch))
         yield self.split(batch)
@@ -51,24 +52,23 @@ class MicroBatches:
 
     def halve(self, samples: int) -> None:
         if self.parts >= samples:
-            raise SystemExit("Not even one sample fits into memory: take a smaller model.")
+            raise SystemExit("Not even one sample fits into memory: use a smaller model.")
         self.parts *= 2
-        if self.accelerator.is_main_process:
-            write_line(f"out of memory: batches in {self.parts} parts from here on")
+        log(f"out of memory: each batch is computed in {self.parts} parts")
 
     @contextmanager
-    def computing(self) -> Iterator[None]:
-        """While a size is tried, note that memory ran out, where an error would be raised."""
+    def noting_failure(self) -> Iterator[None]:
+        """While a size is tested, note that memory ran out instead of raising the error."""
         try:
             yield
         except RuntimeError as error:
-            if not (self.untried and should_reduce_batch_size(error)):
+            if not (self.untested and should_reduce_batch_size(error)):
                 raise
             self.failed = True
 
     def exchange(self, last: bool) -> AbstractContextManager:
-        """The processes exchange gradients with the last part; not while one may have failed."""
-        if last and not self.untried:
+        """Exchange gradients with the last part, but not while a process may have failed."""
+        if last and not self.untested:
             return nullcontext()
         return self.accelerator.no_sync(self.model)
 
@@ -82,7 +82,7 @@ class MicroBatches:
                 weight.grad = self.accelerator.reduce(weight.grad, "mean")
 
     def state_dict(self) -> dict:
-        return {"parts": self.parts, "untried": self.untried}
+        return {"parts": self.parts, "untested": self.untested}
 
     def load_state_dict(self, state: dict) -> None:
-        vars(self).update(state)
+        self.parts, self.untested = state["parts"], state["untested"]

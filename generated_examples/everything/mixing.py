@@ -9,15 +9,15 @@ from torch.distributions import Beta
 def mix(
     images: Tensor, labels: Tensor, alpha: float, probability: float
 ) -> tuple[Tensor, Tensor, float]:
-    """The images blended with others of the batch, the labels of those, and the share of the first.
+    """Images blended with other images, the labels of these, and the share of the first labels.
 
-    The share is drawn on the CPU: nothing waits for the device.
+    The share is drawn on the CPU, so nothing waits for the device.
     """
-    share = Beta(alpha, alpha).sample().item() if torch.rand(()) < probability else 1.0
+    share = Beta(alpha, alpha).sample().item() if alpha and torch.rand(()) < probability else 1.0
     order = torch.randperm(len(images), device=images.device)
     return share * images + (1 - share) * images[order], labels[order], share
 
 
 def blend(labels: Tensor, others: Tensor, share: float, classes: int) -> Tensor:
-    """What to train towards: the share of each class, for each image."""
+    """The targets: the share of each class, shape (batch, classes)."""
     return share * F.one_hot(labels, classes) + (1 - share) * F.one_hot(others, classes)

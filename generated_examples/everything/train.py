@@ -1,16 +1,12 @@
 """Train an image classifier on scikit-learn's handwritten digits.
 
-    accelerate launch --config_file accelerate.yaml train.py
-
---resume goes on from the newest checkpoint, --limit-batches 2 tries every line in seconds,
---help lists the fields of Config: each of them is a flag.
-
-Yours to edit. `pytest` proves that it still trains, resumes and evaluates right.
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
 """
 
-import math
+import time
 from dataclasses import dataclass
 from itertools import islice
+from math import cos, inf, pi
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration, DistributedDataParallelKwargs
 from accelerate.utils import DDPCommunicationHookType, find_batch_size, set_seed
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from callbacks import (
@@ -33,9 +29,10 @@ from callbacks import (
     Throughput,
     stop_on_nan,
 )
-from checkpoint import Checkpoints, Progress, load_weights, remaining_batches, save_weights
+from checkpoint import Checkpoints, explain_interrupt
 from data import build_loaders, build_more_loaders
-from environment import check_compression, check_environment, count_updates, describe, write_line
+from environment import check_compression, check_environment, describe, write_config
+from files import save_weights
 from flags import parse_flags
 from hooks import Hooks, Run
 from metrics import (
@@ -50,76 +47,80 @@ from micro_batches import MicroBatches
 from mixing import blend, mix
 from model import build_model
 from parameter_groups import group_parameters
+from preemption import StopSignals
+from progress import Progress, count_steps, log, progress_bar
+from save_on_error import LastStep
+from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
 class Config:
     epochs: int = 20  # passes over the training data
-    batch_size: int = 32  # per process: two processes see twice as many samples an update
-    learning_rate: float = 0.001  # the peak, where a schedule changes it
-    weight_decay: float = 0.01  # of the weights, at each update
-    max_steps: int = 0  # updates at most, 0: as many as the epochs have
-    num_workers: int = 0  # data loading processes, for each training process
-    seed: int = 0  # of the initial weights, the order of the data, and dropout
-    log_every: int = 20  # updates; a loss read more often keeps the device waiting
-    checkpoint_every: int = 1  # in checkpoint_unit; the end of a run is always saved
-    checkpoint_unit: Literal["epochs", "updates", "minutes"] = "epochs"  # of checkpoint_every
-    keep_checkpoints: int = 2  # the newest so many
-    clipping_max_norm: float = 1.0  # of all gradients together, once an update
-    cross_validation_folds: int = 5  # parts of the data, each held out once
-    cross_validation_fold: int = 0  # the part that is held out, counted from 0
-    augmentation_pixels: int = 1  # that images are moved by at most, in each direction
-    custom_metric_limit: float = 1.0  # a batch with a higher loss is hard
-    data_loading_pin_memory: bool = True  # a GPU copies faster from page-locked memory
+    batch_size: int = 32  # samples per batch on each process
+    learning_rate: float = 0.001  # the peak, if there is a schedule
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    cross_validation_folds: int = 5  # parts of the data; each is held out once
+    cross_validation_fold: int = 0  # the fold to hold out, counted from 0
+    augmentation_pixels: int = 1  # largest shift in each direction, in pixels; 0: off
+    custom_metric_limit: float = 1.0  # loss above which a batch is hard
+    data_loading_pin_memory: bool = True  # page-locked memory, for faster copies to a GPU
     data_loading_prefetch_factor: int = 2  # batches that each data worker reads ahead
-    data_loading_persistent_workers: bool = False  # data workers stay from one epoch to the next
-    early_stopping_patience: int = 5  # evaluations without improvement
-    early_stopping_min_delta: float = 0.0  # a smaller change is no improvement
-    ema_decay: float = 0.99  # share of the average that stays at each update
-    eval_batch_size: int = 64  # per process, for validation and test
-    evaluation_by_updates_every: int = 100  # updates; the last one is always evaluated
-    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"  # of what processes exchange
-    label_smoothing: float = 0.1  # share of a label that goes to all classes, in training
-    mixed_precision: Literal["no", "bf16", "fp16", "fp8"] = "bf16"  # of the model's computations
-    mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha)
-    mixing_probability: float = 1.0  # share of the batches that are mixed
-    profiler_wait: int = 5  # updates before the profiler starts
-    profiler_warmup: int = 2  # updates that it runs before it records
-    profiler_active: int = 3  # updates that are recorded
-    schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
-    stop_on_spike_factor: float = 3.0  # times the running average of the loss: more ends the run
-    tracker_project: str = "everything"  # the tracker's name for all runs of this kind
-    output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights
-    resume: str = ""  # "newest", or a checkpoint
-    limit_batches: int = 0  # per epoch and evaluation, 0: all
+    data_loading_persistent_workers: bool = False  # keep data workers between epochs
+    patience: int = 5  # evaluations without improvement; 0: off
+    min_delta: float = 0.0  # smallest change that counts as improvement
+    ema_decay: float = 0.99  # share of the average that each step keeps; 0: off
+    eval_batch_size: int = 64  # samples per batch; 0: four times batch_size
+    evaluate_every: int = 100  # steps between evaluations
+    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"  # precision of exchanged gradients
+    label_smoothing: float = 0.1  # label share spread over all classes; 0: off
+    mixed_precision: Literal["no", "bf16", "fp16", "fp8"] = "bf16"  # precision of the computations
+    mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha); 0: off
+    mixing_probability: float = 1.0  # fraction of batches to mix; 0: off
+    profiler_wait: int = 5  # steps before the profiler starts
+    profiler_warmup: int = 2  # steps to warm up before recording
+    profiler_active: int = 3  # steps to record
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    stop_on_spike_factor: float = 3.0  # highest loss, relative to its running average
+    tracker_project: str = "everything"  # the project's name in the tracker
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
 
 
-epoch_outputs = EpochOutputs()  # evaluate() feeds it, main() reads it
-predictions_file = PredictionsFile()  # evaluate() feeds it, main() writes it
+epoch_outputs = EpochOutputs()  # evaluate() adds to it, main() reads it
+predictions_file = PredictionsFile()  # filled by evaluate(), written by main()
 
 
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
     """A linear warm-up to the peak, then half a cosine down to zero."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    done = (update - warmup) / (total_updates - warmup)
-    return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
 
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
-    """The optimizer of the weights, before it is prepared."""
     parameters = group_parameters(model)
     return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
 
 
-@torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
-    """Mean loss and accuracy over the whole set, the same for any number of processes.
+def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    """The loss of each sample, shape (batch,). Evaluation does not smooth the labels."""
+    return F.cross_entropy(logits, labels, reduction="none", label_smoothing=label_smoothing)
 
-    gather_for_metrics cuts off the samples that only pad the last batches. It needs one value for
-    each sample: average after it, never before.
-    """
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
     model.eval()
     loss_sum = correct = seen = 0
     epoch_outputs.clear()
@@ -127,7 +128,7 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
     class_metrics = ClassMetrics()
     for images, labels in islice(loader, limit or None):
         logits = model(images)
-        losses = F.cross_entropy(logits, labels, reduction="none")
+        losses = compute_loss(logits, labels)
         predictions = logits.argmax(dim=-1)
         losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
         loss_sum += losses.sum()
@@ -145,6 +146,7 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 
 
 def main(config: Config) -> None:
+    apply_workarounds()
     accelerator = Accelerator(
         cpu=True,
         mixed_precision=config.mixed_precision,
@@ -155,191 +157,201 @@ def main(config: Config) -> None:
                 comm_hook=DDPCommunicationHookType(config.gradient_compression)
             ),
         ],
-        # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
+        # the order of the data depends on the seed and the epoch alone
         dataloader_config=DataLoaderConfiguration(
             use_seedable_sampler=True, data_seed=config.seed, non_blocking=True
         ),
     )
     check_environment(accelerator)
-    # measures each shape of a convolution when it first comes
-    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once
     check_compression(accelerator, config.gradient_compression)
     torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
     settings = {name: str(value) for name, value in vars(config).items()}
     accelerator.init_trackers(config.tracker_project, config=settings)
-    log = accelerator.on_main_process(write_line)
-
-    # data, model, optimizer
-    set_seed(config.seed)  # all processes start from the same weights
+    set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
-    model = model.to(memory_format=torch.channels_last)  # the images follow the filters
+    model = model.to(memory_format=torch.channels_last)  # the images adapt to the filters
     optimizer = build_optimizer(model, config)
     more_loaders = build_more_loaders(config, val_loader)
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
-    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
-    set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
-    # prepare() divides the batches among the processes: count updates after it
-    batches_per_epoch, total_updates = count_updates(train_loader, config)
-    log(describe(accelerator, model, config, total_updates))
-
-    # progress, callbacks, resume
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
-    checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
-    best_model = BestModel(config.output_dir / "best.safetensors")
-    checkpoints.states["best_model"] = best_model
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
-    checkpoints.states["hard_batches"] = hard_batches
-    early_stopping = EarlyStopping(config.early_stopping_patience, config.early_stopping_min_delta)
-    checkpoints.states["early_stopping"] = early_stopping
+    early_stopping = EarlyStopping(config.patience, config.min_delta)
     ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
-    checkpoints.states["ema"] = ema
     more_loaders = {name: accelerator.prepare(loader) for name, loader in more_loaders.items()}
     micro_batches = MicroBatches(accelerator, model, train_loss)
-    checkpoints.states["micro_batches"] = micro_batches
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
-    checkpoints.states["metrics_file"] = metrics_file
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    stop_signals = StopSignals(accelerator, config.log_every)
     profiler = Profiler(accelerator, config)
     hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
-    checkpoints.states["hooks"] = hooks
     stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
-    checkpoints.states["stop_on_spike"] = stop_on_spike
-    throughput = Throughput(accelerator, train_loss, progress, total_updates)
+    throughput = Throughput(accelerator, train_loss, progress, total_steps)
+    checkpoints = Checkpoints(
+        accelerator,
+        config,
+        progress,
+        train_loss,
+        best_model,
+        hard_batches,
+        early_stopping,
+        ema,
+        micro_batches,
+        metrics_file,
+        hooks,
+        stop_on_spike,
+    )
     checkpoints.resume()
-    if progress.update == 0:
-        metrics = evaluate(model, val_loader, accelerator, "val", config.limit_batches)
+    last_step = LastStep(checkpoints, model)
+    write_config(accelerator, config, config.output_dir)
+    if progress.step == 0:
+        metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
         for name, loader in more_loaders.items():
-            metrics |= evaluate(model, loader, accelerator, name, config.limit_batches)
+            metrics |= evaluate(accelerator, model, loader, name, config.limit_batches)
         log(f"before training | {format_metrics(metrics)}")
-        accelerator.log(metrics, step=progress.update)
-        if accelerator.is_main_process:
-            metrics_file(progress, metrics)
-            learning_curves()
+        accelerator.log(metrics, step=progress.step)
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
     profiler.start()
     hooks.call("run_start")
 
-    # train
-    for epoch in range(progress.epoch, config.epochs):
-        if early_stopping.stop:
-            log(f"early stop: {early_stopping.stale} evaluations without a better val_accuracy")
-            break
-        if hooks.stopped:
-            break
-        hooks.call("epoch_start")
-        throughput.start_epoch()
-        if progress.update == total_updates:
-            break
-        for whole in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
-            batch_size = find_batch_size(whole)
-            for parts in micro_batches.attempts(whole):
-                loss = None  # lets go of what an attempt that failed has computed
-                with micro_batches.computing():
-                    for batch in parts:
-                        with micro_batches.exchange(last=batch is parts[-1]):
-                            # forward
-                            images, labels = batch
-                            images, others, share = mix(
-                                images, labels, config.mixing_alpha, config.mixing_probability
+    with last_step.saved_on_error():
+        for epoch in range(progress.epoch, config.epochs):
+            if early_stopping.should_stop:
+                log(f"early stop: {early_stopping.stale} evaluations with no better val_accuracy")
+                break
+            if hooks.stopped:
+                break
+            throughput.start_epoch()
+            if progress.step >= total_steps:
+                break
+            model.train()
+            train_loader.set_epoch(epoch)  # a new order in each epoch
+            train_loader.dataset.set_epoch(epoch)  # other random changes in each epoch
+            hooks.call("epoch_start")
+            batches = train_loader
+            if progress.batch:  # resumed within an epoch
+                batches = accelerator.skip_first_batches(train_loader, progress.batch)
+            bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+            start, start_step = time.perf_counter(), progress.step
+            for whole in bar:
+                batch_size = find_batch_size(whole)
+                for parts in micro_batches.attempts(whole):
+                    loss = None  # frees what a failed attempt has computed
+                    with micro_batches.noting_failure():
+                        for batch in parts:
+                            with micro_batches.exchange(last=batch is parts[-1]):
+                                images, labels = batch
+                                images, others, share = mix(
+                                    images, labels, config.mixing_alpha, config.mixing_probability
+                                )
+                                logits = model(images)
+                                targets = blend(labels, others, share, classes=logits.shape[-1])
+                                loss = compute_loss(
+                                    logits, targets, label_smoothing=config.label_smoothing
+                                ).mean()
+                                train_loss.add(loss, len(labels))
+                                hard_batches.add(loss)
+                                # every sample has the same weight, in parts of any size
+                                accelerator.backward(loss * (find_batch_size(batch) / batch_size))
+                progress.batch += 1
+                grad_norm = accelerator.clip_grad_norm_(
+                    model.parameters(), config.max_grad_norm or inf
+                )
+                for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                    group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+                hooks.call("step_start")
+                last_step.forget()
+                optimizer.step()
+                optimizer.zero_grad()
+                ema.update()
+                if accelerator.optimizer_step_was_skipped:  # its gradients overflowed in fp16
+                    continue
+                progress.step += 1
+                profiler.step()
+                hooks.call("step_end")
+                if config.log_every and progress.step % config.log_every == 0:
+                    mean_loss = train_loss.read()
+                    stop_on_nan(mean_loss, progress.step)
+                    values = {"loss": mean_loss, "lr": optimizer.param_groups[0]["lr"]}
+                    values["grad_norm"] = float(grad_norm)
+                    values["hard_batches"] = hard_batches.read_step()
+                    values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                    log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                    bar.set_postfix(loss=mean_loss)
+                    if hooks.agree():
+                        break
+                    stop_on_spike.check(mean_loss, progress.step)
+                    log(throughput.read())
+                if progress.step % config.evaluate_every == 0 or progress.step >= total_steps:
+                    metrics: dict[str, float] = {}
+                    with ema.applied():
+                        hooks.call("evaluation_start")
+                        metrics |= evaluate(
+                            accelerator, model, val_loader, "val", config.limit_batches
+                        )
+                        log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
+                        for name, loader in more_loaders.items():
+                            metrics |= evaluate(
+                                accelerator, model, loader, name, config.limit_batches
                             )
-                            logits = model(images)
-                            targets = blend(labels, others, share, classes=logits.shape[-1])
-                            loss = F.cross_entropy(
-                                logits, targets, label_smoothing=config.label_smoothing
-                            )
-                            train_loss.add(loss, len(labels))
-                            hard_batches.add(loss)
-                            # backward: every sample counts the same, in parts of any size
-                            accelerator.backward(loss * (find_batch_size(batch) / batch_size))
-            progress.batch += 1
-            # update
-            accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(progress.update, total_updates, config)
-            checkpoints.begin_update()
-            hooks.call("step_start")
-            optimizer.step()
-            for parameter in parameters:
-                parameter.grad = None
-            ema.update()
-            # in fp16, an update whose gradients overflow is skipped, and must not move the schedule
-            progress.update += not accelerator.optimizer_step_was_skipped
-            profiler.step()
-            hooks.call("step_end")
-            if progress.update % config.log_every == 0:
-                loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
-                log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
-                log(f"hard batches in this step {hard_batches.read_step():.4f}")
-                if hooks.agree():
+                        best_model.update(metrics["val_accuracy"], model)
+                        early_stopping.update(metrics["val_accuracy"])
+                        hooks.call("evaluation_end", metrics)
+                    log(f"evaluated step {progress.step} | {format_metrics(metrics)}")
+                    accelerator.log(metrics, step=progress.step)
+                    metrics_file.append(progress.step, metrics)
+                    learning_curves.draw()
+                last_step.remember()
+                if early_stopping.should_stop:
                     break
-                stop_on_nan(loss, progress)
-                stop_on_spike.step(loss, progress)
-                log(throughput.read())
-            every = config.evaluation_by_updates_every
-            if progress.update % every == 0 or progress.update == total_updates:
-                metrics: dict[str, float] = {}
-                with ema.applied():
-                    hooks.call("evaluation_start")
-                    metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
-                    log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
-                    for name, loader in more_loaders.items():
-                        metrics |= evaluate(model, loader, accelerator, name, config.limit_batches)
-                    if best_model.improved(metrics["val_accuracy"]):
-                        save_weights(accelerator, model, best_model.path)
-                    early_stopping.step(metrics["val_accuracy"])
-                    hooks.call("evaluation_end", metrics)
-                log(f"evaluated update {progress.update} | {format_metrics(metrics)}")
-                accelerator.log(metrics, step=progress.update)
-                if accelerator.is_main_process:
-                    metrics_file(progress, metrics)
-                    learning_curves()
-            checkpoints.end_update()
-            if early_stopping.stop:
-                break
-            if progress.update == total_updates:
-                break
-            checkpoints.after_update()
+                if progress.step >= total_steps:
+                    break
+                checkpoints.after_step()
+                stop_signals.after_step(checkpoints)
 
-        # evaluate, report, save
-        loss = train_loss.end_epoch()
-        stop_on_nan(loss, progress)
-        metrics = {"train_loss": loss}
-        metrics["train_hard_batches"] = hard_batches.end_epoch()
-        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
-        accelerator.log(metrics, step=progress.update)
-        if accelerator.is_main_process:
-            metrics_file(progress, metrics)
-            learning_curves()
-        progress.end_epoch(batches_per_epoch)
-        hooks.call("epoch_end")
-        hooks.agree()
-        checkpoints.after_epoch()
+            metrics = {"train_loss": train_loss.end_epoch()}
+            stop_on_nan(metrics["train_loss"], progress.step)
+            metrics["train_hard_batches"] = hard_batches.end_epoch()
+            log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+            accelerator.log(metrics, step=progress.step)
+            metrics_file.append(progress.step, metrics)
+            learning_curves.draw()
+            if progress.batch >= batches_per_epoch:
+                progress.epoch, progress.batch = epoch + 1, 0
+            hooks.call("epoch_end")
+            hooks.agree()
+            checkpoints.after_epoch()
+            last_step.remember()
+            stop_signals.stop_if_received(checkpoints)
     checkpoints.after_training()
-
-    # test, save the final weights
     with ema.applied():
-        if best_model.found:
-            load_weights(accelerator, model, best_model.path)
-        metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+        best_model.load(model)
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         if accelerator.is_main_process:
             predictions_file.write(config.output_dir / "predictions.csv")
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")
-    accelerator.log(metrics, step=progress.update)
-    if accelerator.is_main_process:
-        metrics_file(progress, metrics)
-        learning_curves()
+    accelerator.log(metrics, step=progress.step)
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
     profiler.stop()
     hooks.call("run_end", metrics)
-
-    # leave in this order: the process group ends only when no model holds it any more
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 
 
 if __name__ == "__main__":
-    main(parse_flags(Config, __doc__))
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)

@@ -1,13 +1,13 @@
-"""How far generated images are from real ones."""
+"""The distance between generated and real images."""
 
 import torch
 from torch import Tensor
 
 
 class Moments:
-    """Mean and covariance of the pixels of images, summed up batch by batch.
+    """Mean and covariance of the pixels of images, added up batch by batch.
 
-    In double precision, which not every device has: on the CPU.
+    They are computed on the CPU, because not every device has double precision.
     """
 
     def __init__(self) -> None:
@@ -29,10 +29,10 @@ class Moments:
 
 
 def frechet_distance(one: Moments, other: Moments) -> float:
-    """The squared Fréchet distance of two normal distributions with these moments, 0 if equal.
+    """The squared Fréchet distance between normal distributions with these moments.
 
-    Dowson and Landau 1982, https://doi.org/10.1016/0047-259X(82)90077-X. The FID takes it of the
-    features of a network, this one of the pixels.
+    Dowson and Landau 1982, https://doi.org/10.1016/0047-259X(82)90077-X. The FID is this distance
+    for the features of a network, where this project uses pixels.
     """
     roots = matrix_root(one.covariance) @ matrix_root(other.covariance)
     spread = one.covariance.trace() + other.covariance.trace()
@@ -41,6 +41,6 @@ def frechet_distance(one: Moments, other: Moments) -> float:
 
 
 def matrix_root(matrix: Tensor) -> Tensor:
-    """The square root of a matrix that is symmetric and has no negative eigenvalues."""
+    """The square root of a symmetric matrix without negative eigenvalues."""
     values, vectors = torch.linalg.eigh(matrix)
     return vectors * values.clamp(min=0).sqrt() @ vectors.T

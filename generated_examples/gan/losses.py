@@ -1,7 +1,7 @@
-"""The losses of the two models, which are each other's opponents.
+"""The losses of the two models, which compete.
 
-The non-saturating losses of Goodfellow et al. 2014, https://arxiv.org/abs/1406.2661, written with
-softplus(x) = log(1 + exp(x)) = -log(sigmoid(-x)).
+These are the non-saturating losses of Goodfellow et al. 2014, https://arxiv.org/abs/1406.2661,
+written with softplus(x) = log(1 + exp(x)) = -log(sigmoid(-x)).
 """
 
 import torch
@@ -9,22 +9,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
-def loss_of_discriminator(
+def compute_discriminator_loss(
     discriminator: nn.Module, images: Tensor, fakes: Tensor, penalty: float = 4.0
 ) -> Tensor:
-    """How badly real images are told from generated ones, averaged over the pairs of both.
+    """The mean over pairs of a real and a generated image. Low if the discriminator is right.
 
-    The penalty on the slope at real images keeps the discriminator from winning once and for all:
-    R1 of Mescheder et al. 2018, https://arxiv.org/abs/1801.04406. Both kinds pass together, because
-    on several processes a model should be called once for each backward.
+    The penalty on its slope at real images keeps the discriminator from getting too far ahead: R1
+    of Mescheder et al. 2018, https://arxiv.org/abs/1801.04406.
     """
     images = images.detach().requires_grad_()
+    # one call for both: on several processes a model may be called once per backward pass
     real, fake = discriminator(torch.cat([images, fakes])).chunk(2)
     (slopes,) = torch.autograd.grad(real.sum(), images, create_graph=True)
     slope = slopes.square().sum(dim=(1, 2, 3))
     return (F.softplus(-real) + F.softplus(fake) + 0.5 * penalty * slope).mean()
 
 
-def loss_of_generator(discriminator: nn.Module, fakes: Tensor) -> Tensor:
-    """How little generated images are taken for real ones, averaged over them."""
+def compute_generator_loss(discriminator: nn.Module, fakes: Tensor) -> Tensor:
+    """The mean over generated images. Low if the discriminator takes them for real ones."""
     return F.softplus(-discriminator(fakes)).mean()

@@ -1,4 +1,4 @@
-"""The models: a generator draws images from noise, a discriminator tells them from real ones."""
+"""The models: noise in, images out, and images in, a logit for each of them out."""
 
 import torch
 from torch import Tensor, nn
@@ -7,8 +7,8 @@ from torch import Tensor, nn
 class Generator(nn.Module):
     """Images of shape (batch, 1, 8, 8), from 0 to 1, from noise of shape (batch, latent).
 
-    The norms know no batch: with statistics of a batch, as BatchNorm keeps them, the result would
-    depend on how many processes share it.
+    GroupNorm normalizes each sample by itself. With BatchNorm, the result would depend on the
+    number of processes.
     """
 
     def __init__(self, latent: int, width: int = 16) -> None:
@@ -34,7 +34,7 @@ class Generator(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """Logits of shape (batch,), above 0 for images of shape (batch, 1, 8, 8) that look real."""
+    """Logits of shape (batch,) for images of shape (batch, 1, 8, 8): above 0 if they look real."""
 
     def __init__(self, width: int = 16) -> None:
         super().__init__()
@@ -53,19 +53,19 @@ class Discriminator(nn.Module):
 
 
 def build_model(config) -> nn.Module:
-    """The generator with fresh weights, before it is prepared."""
+    """The generator, before it is prepared."""
     return Generator(config.latent)
 
 
 def build_discriminator(config) -> nn.Module:
-    """The discriminator with fresh weights, before it is prepared."""
+    """The discriminator, before it is prepared."""
     return Discriminator()
 
 
 def fixed_noise(first: int, count: int, latent: int) -> Tensor:
-    """Noise of shape (count, latent) for samples from number `first` on.
+    """Noise of shape (count, latent) for the samples `first`, `first + 1`, ...
 
-    It follows from the number of each sample alone, and moves no other random numbers.
+    The number of a sample is its seed. The random numbers of training are left alone.
     """
     generators = [torch.Generator().manual_seed(first + row) for row in range(count)]
     return torch.stack([torch.randn(latent, generator=generator) for generator in generators])

@@ -1,4 +1,4 @@
-"""Pictures of what a model makes, to be looked at while it trains."""
+"""Pictures of what the model generates, written while it trains."""
 
 from pathlib import Path
 
@@ -8,23 +8,24 @@ from accelerate import Accelerator
 from PIL import Image
 from torch import Tensor, nn
 
-from checkpoint import writing
+from files import writing
 from model import fixed_noise
 
 
 @torch.no_grad()
 def draw_samples(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
-    """Draw, on the main process, what the generator makes of 64 points of noise."""
+    """Draw 64 generated images, always from the same noise."""
     if accelerator.is_main_process:
-        generator = accelerator.unwrap_model(model)  # so that it waits for nobody
-        generator.eval()
+        generator = accelerator.unwrap_model(model)  # the other processes don't take part
         noise = fixed_noise(0, 64, generator.latent).to(accelerator.device)
-        save_grid(generator(noise), columns=16, path=path)
+        generator.eval()
+        images = generator(noise)
         generator.train()
+        save_grid(images, columns=16, path=path)
 
 
 def save_grid(images: Tensor, columns: int, path: Path) -> None:
-    """Write grey images of shape (batch, 1, height, width), from 0 to 1, as rows of one picture."""
+    """Write grey images, shape (batch, 1, height, width), from 0 to 1, in rows of one picture."""
     framed = F.pad(images, (1, 1, 1, 1), value=0.5).squeeze(1)
     rows = framed.unflatten(0, (-1, columns)).transpose(1, 2).flatten(2)  # side by side
     pixels = (255 * rows.flatten(0, 1)).round().byte().cpu()

@@ -1,16 +1,12 @@
 """Train a generative adversarial network on scikit-learn's handwritten digits.
 
-    python train.py
-
---resume goes on from the newest checkpoint, --limit-batches 2 tries every line in seconds,
---help lists the fields of Config: each of them is a flag.
-
-Yours to edit. `pytest` proves that it still trains, resumes and evaluates right.
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
 """
 
-import math
+import time
 from dataclasses import dataclass
 from itertools import islice
+from math import cos, pi
 from pathlib import Path
 from typing import Literal
 
@@ -20,59 +16,61 @@ from accelerate.utils import set_seed
 from torch import nn
 from torch.optim import AdamW, Optimizer
 
-from callbacks import BestModel, LearningCurves, MetricsFile, stop_on_nan
-from checkpoint import Checkpoints, Progress, load_weights, remaining_batches, save_weights
+from callbacks import BestModel, LearningCurves, MetricsFile
+from checkpoint import Checkpoints, explain_interrupt
 from data import build_loaders
 from distance import Moments, frechet_distance
-from environment import check_environment, count_updates, describe, write_line
+from environment import check_environment, describe, write_config
+from files import save_weights
 from flags import parse_flags
-from losses import loss_of_discriminator, loss_of_generator
+from losses import compute_discriminator_loss, compute_generator_loss
 from metrics import RunningLoss, format_metrics
 from model import build_discriminator, build_model, fixed_noise
 from pictures import draw_samples
+from progress import Progress, count_steps, log, progress_bar
+from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
 class Config:
     epochs: int = 32  # passes over the training data
-    batch_size: int = 32  # per process: two processes see twice as many samples an update
-    learning_rate: float = 0.002  # the peak, where a schedule changes it
-    weight_decay: float = 0.01  # of the weights, at each update
-    max_steps: int = 0  # updates at most, 0: as many as the epochs have
-    num_workers: int = 0  # data loading processes, for each training process
-    seed: int = 0  # of the initial weights, the order of the data, and dropout
-    log_every: int = 20  # updates; a loss read more often keeps the device waiting
-    checkpoint_every: int = 1  # in checkpoint_unit; the end of a run is always saved
-    checkpoint_unit: Literal["epochs", "updates", "minutes"] = "epochs"  # of checkpoint_every
-    keep_checkpoints: int = 2  # the newest so many
+    batch_size: int = 32  # samples per batch on each process
+    learning_rate: float = 0.002  # the peak, if there is a schedule
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
     latent: int = 32  # random numbers that an image is drawn from
-    schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
-    output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights
-    resume: str = ""  # "newest", or a checkpoint
-    limit_batches: int = 0  # per epoch and evaluation, 0: all
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
 
 
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
     """A linear warm-up to the peak, then half a cosine down to zero."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    done = (update - warmup) / (total_updates - warmup)
-    return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
 
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
-    """The optimizer of the weights, before it is prepared."""
     parameters = model.parameters()
     return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
 
 
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
     """Fréchet distance between real and generated images, the same for any number of processes.
 
-    An image is generated for each real one, from noise that follows from its index in the set.
-    gather_for_metrics cuts off those that only pad the last batches.
+    There is a generated image for each real one. Its noise depends on the position of the real
+    image in the set. gather_for_metrics drops the images that pad the last batch.
     """
     model.eval()
     latent = accelerator.unwrap_model(model).latent
@@ -88,15 +86,13 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 
 
 def main(config: Config) -> None:
+    apply_workarounds()
     accelerator = Accelerator(
-        # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
+        # the order of the data depends on the seed and the epoch alone
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
-    log = accelerator.on_main_process(write_line)
-
-    # data, model, optimizer
-    set_seed(config.seed)  # all processes start from the same weights
+    set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     discriminator = build_discriminator(config)
@@ -108,96 +104,98 @@ def main(config: Config) -> None:
     discriminator, discriminator_optimizer = accelerator.prepare(
         discriminator, discriminator_optimizer
     )
-    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
-    set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
-    # prepare() divides the batches among the processes: count updates after it
-    batches_per_epoch, total_updates = count_updates(train_loader, config)
-    log(describe(accelerator, model, config, total_updates))
-
-    # progress, callbacks, resume
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
-    checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
-    discriminator_loss = RunningLoss(accelerator)
-    checkpoints.states["discriminator_loss"] = discriminator_loss
-    best_model = BestModel(config.output_dir / "best.safetensors")
-    checkpoints.states["best_model"] = best_model
+    train_discriminator_loss = RunningLoss(accelerator)
+    discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_groups]
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
-    checkpoints.states["metrics_file"] = metrics_file
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    checkpoints = Checkpoints(
+        accelerator,
+        config,
+        progress,
+        train_loss,
+        train_discriminator_loss,
+        best_model,
+        metrics_file,
+    )
     checkpoints.resume()
+    write_config(accelerator, config, config.output_dir)
 
-    # train
     for epoch in range(progress.epoch, config.epochs):
-        if progress.update == total_updates:
+        if progress.step >= total_steps:
             break
-        for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
-            # forward
-            images, _ = batch
+        model.train()
+        discriminator.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for images, _ in bar:
             fakes = model(torch.randn(len(images), config.latent, device=images.device))
-            # the discriminator's update, to which the generated images are constants
+            # the discriminator learns to tell apart real and generated images, constants here
             discriminator.requires_grad_(True)
-            loss = loss_of_discriminator(discriminator, images, fakes.detach())
-            discriminator_loss.add(loss, len(images))
-            accelerator.backward(loss)
-            for group in discriminator_optimizer.param_groups:
-                group["lr"] = learning_rate(progress.update, total_updates, config)
+            discriminator_loss = compute_discriminator_loss(discriminator, images, fakes.detach())
+            train_discriminator_loss.add(discriminator_loss, len(images))
+            accelerator.backward(discriminator_loss)
+            for group, peak in zip(
+                discriminator_optimizer.param_groups, discriminator_peaks, strict=True
+            ):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
             discriminator_optimizer.step()
-            discriminator.zero_grad()
-            # the generator's, to which the weights of the discriminator are constants
+            discriminator_optimizer.zero_grad()
+            # the generator learns to deceive the discriminator, constant here
             discriminator.requires_grad_(False)
-            loss = loss_of_generator(discriminator, fakes)
+            loss = compute_generator_loss(discriminator, fakes)
             train_loss.add(loss, len(images))
-            # backward
             accelerator.backward(loss)
             progress.batch += 1
-            # update
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(progress.update, total_updates, config)
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
             optimizer.step()
-            for parameter in parameters:
-                parameter.grad = None
-            progress.update += 1
-            if progress.update % config.log_every == 0:
-                loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
-                log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
-                stop_on_nan(loss, progress)
-            if progress.update == total_updates:
+            optimizer.zero_grad()
+            progress.step += 1
+            if config.log_every and progress.step % config.log_every == 0:
+                mean_loss = train_loss.read()
+                values = {"loss": mean_loss, "lr": optimizer.param_groups[0]["lr"]}
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=mean_loss)
+            if progress.step >= total_steps:
                 break
-            checkpoints.after_update()
+            checkpoints.after_step()
 
-        # evaluate, report, save
-        loss = train_loss.end_epoch()
-        stop_on_nan(loss, progress)
-        metrics = {"train_loss": loss}
-        metrics["train_discriminator_loss"] = discriminator_loss.end_epoch()
-        metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
-        draw_samples(accelerator, model, config.output_dir / f"samples_{progress.update:08}.png")
-        if best_model.improved(-metrics["val_distance"]):
-            save_weights(accelerator, model, best_model.path)
+        metrics = {"train_loss": train_loss.end_epoch()}
+        metrics["train_discriminator_loss"] = train_discriminator_loss.end_epoch()
+        metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        draw_samples(accelerator, model, config.output_dir / f"samples_{progress.step:08d}.png")
+        best_model.update(-metrics["val_distance"], model)
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
-        if accelerator.is_main_process:
-            metrics_file(progress, metrics)
-            learning_curves()
-        progress.end_epoch(batches_per_epoch)
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch >= batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.after_training()
-
-    # test, save the final weights
-    if best_model.found:
-        load_weights(accelerator, model, best_model.path)
-    metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+    best_model.load(model)
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")
-    if accelerator.is_main_process:
-        metrics_file(progress, metrics)
-        learning_curves()
-
-    # leave in this order: the process group ends only when no model holds it any more
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
     del discriminator, discriminator_optimizer
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 
 
 if __name__ == "__main__":
-    main(parse_flags(Config, __doc__))
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)

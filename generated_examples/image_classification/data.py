@@ -4,8 +4,6 @@ import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 
-from checkpoint import leave_signals_to_training
-
 
 def build_datasets(config) -> list[Dataset]:
     """1797 handwritten digits, split into training, validation and test data."""
@@ -26,11 +24,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -1,27 +1,30 @@
 """Small objects that the loop calls by name: no base class, no event system."""
 
+import hashlib
 import json
-import math
 import time
+from collections import defaultdict
 from datetime import timedelta
 from pathlib import Path
 
 import psutil
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list
 from matplotlib.figure import Figure
 from torch import nn
 
-from checkpoint import Progress, writing
+from files import load_weights, save_weights, writing
 from metrics import RunningLoss
 from model import build_tokenizer
+from progress import Progress, log
 
 
 @torch.no_grad()
-def write_sample(model: nn.Module, config, path: Path, length: int = 200) -> None:
-    """Write a text that the model makes up, of so many tokens.
+def write_sample(model, config, path, length=200) -> None:
+    """Write a text of `length` tokens that the model generates.
 
-    It has a seed of its own, so that training draws the same random numbers as without it.
+    The tokens are drawn with a seed of their own, to leave the random numbers of training alone.
     """
     tokenizer = build_tokenizer(config)
     device = next(model.parameters()).device
@@ -38,72 +41,58 @@ def write_sample(model: nn.Module, config, path: Path, length: int = 200) -> Non
 
 
 class BestModel:
-    """Remembers the best score so far, of which more is better, and where its weights are."""
+    """Saves the weights with the best score so far. Higher is better."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.best = path, float("-inf")
+    def __init__(self, accelerator: Accelerator, path: Path) -> None:
+        self.accelerator, self.path = accelerator, path
+        self.score, self.digest = float("-inf"), ""
 
-    def improved(self, score: float) -> bool:
-        """Whether this score is the best so far."""
-        if not score > self.best:  # nor is NaN an improvement
-            return False
-        self.best = score
-        return True
+    def update(self, score: float, model: nn.Module) -> None:
+        """Save the weights if the score is better. All processes call it together."""
+        if score > self.score:  # NaN never is
+            save_weights(self.accelerator, model, self.path)
+            self.score, self.digest = score, file_digest(self.path)
 
-    @property
-    def found(self) -> bool:
-        """Whether there is one: a run may stop before its first evaluation, or see only NaN."""
-        return self.best > float("-inf")
+    def load(self, model: nn.Module) -> None:
+        """Load the best weights, if there are any. All processes call it together."""
+        if self.score > float("-inf"):
+            load_weights(self.accelerator, model, self.path)
 
     def state_dict(self) -> dict:
-        return {"best": self.best}
+        return {"score": self.score, "digest": self.digest}
 
     def load_state_dict(self, state: dict) -> None:
-        if self.path.exists():  # not so in another folder: there the best is of what comes
-            self.best = state["best"]
-
-
-class EarlyStopping:
-    """Counts the evaluations since the score, of which more is better, last improved."""
-
-    def __init__(self, patience: int, min_delta: float) -> None:
-        self.patience, self.min_delta = patience, min_delta
-        self.best, self.stale = float("-inf"), 0
-
-    @property
-    def stop(self) -> bool:
-        return self.stale >= self.patience
-
-    def step(self, score: float) -> None:
-        if score > self.best + self.min_delta:
-            self.best, self.stale = score, 0
+        # another run may have replaced the file; the main process decides for all
+        unchanged = broadcast_object_list([file_digest(self.path) == state["digest"]])[0]
+        if unchanged:
+            self.score, self.digest = state["score"], state["digest"]
         else:
-            self.stale += 1
+            log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
 
-    def state_dict(self) -> dict:
-        return {"best": self.best, "stale": self.stale}
 
-    def load_state_dict(self, state: dict) -> None:
-        self.best, self.stale = state["best"], state["stale"]
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, or nothing if there is no such file."""
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class MetricsFile:
-    """Adds a line of JSON for each epoch, and one for the test.
-
-    A checkpoint knows how long the file was: a resumed run writes later lines anew. In another
-    folder it begins a file of its own.
-    """
+    """Appends one line of JSON per evaluation. A resumed run replaces what came later."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
 
-    def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
-        line = json.dumps({"update": progress.update, **metrics}) + "\n"
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if not PartialState().is_main_process:
+            return
+        line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            kept = min(self.size, file.tell())
-            file.truncate(kept)
+            size = min(self.size, file.tell())  # a new folder has no file yet
+            file.truncate(size)
             file.write(line.encode())
-        self.size = kept + len(line)  # all of it is ASCII
+        self.size = size + len(line)
 
     def state_dict(self) -> dict:
         return {"size": self.size}
@@ -113,68 +102,67 @@ class MetricsFile:
 
 
 class LearningCurves:
-    """Draws the metrics file, so it is called after that.
-
-    What differs only in its set has one panel: train_loss, val_loss and test_loss that of "loss".
-    """
+    """Draws the metrics file, with one panel for val_loss, train_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
 
-    def __call__(self) -> None:
-        lines = [json.loads(line) for line in self.source.read_text(encoding="utf-8").splitlines()]
-        panels: dict[str, list[str]] = {}
-        for name in dict.fromkeys(name for line in lines for name in line if name != "update"):
-            panels.setdefault(name.partition("_")[2] or name, []).append(name)
+    def draw(self) -> None:
+        """Draw all curves. If that fails, the run continues without them."""
+        if not PartialState().is_main_process:
+            return
+        try:
+            self.draw_panels()
+        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+            log(f"{self.target} was not drawn: {error!r}")
+
+    def draw_panels(self) -> None:
+        lines = [json.loads(line) for line in self.source.read_text().splitlines()]
+        names = dict.fromkeys(name for line in lines for name in line if name != "step")
+        panels = defaultdict(list)
+        for name in names:
+            part, _, metric = name.partition("_")
+            panels[metric if part in ("train", "val", "test") else name].append(name)
         figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
         row = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (panel, names) in zip(row, panels.items(), strict=True):
-            for name in names:
-                points = [(line["update"], line[name]) for line in lines if name in line]
+        for axes, (panel, members) in zip(row, panels.items(), strict=True):
+            for name in members:
+                points = [(line["step"], line[name]) for line in lines if name in line]
                 axes.plot(*zip(*points, strict=True), marker=".", label=name)
-            axes.set(xlabel="update", ylabel=panel)
+            axes.set(xlabel="step", ylabel=panel)
             axes.legend()
         figure.savefig(self.target)
 
 
-def stop_on_nan(loss: float, progress: Progress) -> None:
-    """Stop before such weights are evaluated or saved; the loss is the same on all processes."""
-    if not math.isfinite(loss):
-        raise SystemExit(
-            f"The loss is {loss} at update {progress.update}: take a lower learning rate, or look "
-            "at the data. The checkpoints are from before."
-        )
-
-
 class Throughput:
-    """How fast training is, how long it still takes, and how much memory it needs."""
+    """Tokens per second, the time that is left, and the memory in use."""
 
     def __init__(
         self,
         accelerator: Accelerator,
         train_loss: RunningLoss,
         progress: Progress,
-        total_updates: int,
+        total_steps: int,
     ) -> None:
         self.device, self.train_loss = accelerator.device, train_loss
-        self.progress, self.total_updates = progress, total_updates
-        self.began, self.first_update = time.monotonic(), None
+        self.progress, self.total_steps = progress, total_steps
+        self.began, self.first_step = time.monotonic(), None
 
     def start_epoch(self) -> None:
-        """Evaluations and checkpoints since the last epoch do not count as training."""
-        if self.first_update is None:
-            self.first_update = self.progress.update  # not 0 after a resume
+        """Leave evaluations and checkpoints out of the speed."""
+        if self.first_step is None:
+            self.first_step = self.progress.step  # not 0 after a resume
         self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_tokens
 
     def read(self) -> str:
-        """A line about the time since the last one, once the loss has been read."""
+        """A line about the steps since the last call. Read the loss first."""
         now, seen = time.monotonic(), self.train_loss.epoch_tokens
         speed = (seen - self.seen) / (now - self.read_at)
         self.read_at, self.seen = now, seen
-        done = self.progress.update - self.first_update
-        left = (now - self.began) * (self.total_updates - self.progress.update) / done
+        done = self.progress.step - self.first_step
+        left = (now - self.began) * (self.total_steps - self.progress.step) / done
         memory = f"{used_memory(self.device) / 2**30:.2f} GiB"
-        # the test that compares logs leaves out what begins with "speed"
+        # the tests leave out lines that begin with "speed": they differ from run to run
         return f"speed {speed:.0f} tokens/s | {timedelta(seconds=round(left))} left | {memory}"
 
 

@@ -1,7 +1,7 @@
 """The data: batches of inputs and targets, tokens of shape (batch, length).
 
-The target of each token is the one that follows. Documents are cut into blocks of `context` tokens,
-the last of each is shorter: targets behind its end are IGNORED, and no loss is computed for them.
+The target of each token is the token after it. Documents are cut into blocks of `context` tokens.
+The last block of a document is shorter: it is padded, and the targets there are IGNORED.
 """
 
 import random
@@ -13,7 +13,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset
 
-from checkpoint import leave_signals_to_training
 from metrics import IGNORED
 from model import build_tokenizer
 
@@ -22,9 +21,9 @@ PACKAGES += ["json", "logging", "multiprocessing", "sqlite3", "unittest", "urlli
 
 
 def read_documents(config) -> list[list[str]]:
-    """The smaller modules of Python's standard library: for training, validation and test.
+    """The smaller modules of Python's standard library, for training, validation and test.
 
-    They are those of the Python that runs this: another version has slightly others.
+    Another version of Python has slightly different ones.
     """
     library = Path(sysconfig.get_paths()["stdlib"])
     paths = sorted(path for package in PACKAGES for path in (library / package).glob("[a-z]*.py"))
@@ -36,13 +35,13 @@ def read_documents(config) -> list[list[str]]:
 
 
 class Blocks(Dataset):
-    """Blocks of documents: up to `context` tokens, and the one that follows them."""
+    """Blocks of documents: up to `context` tokens, and the token after them."""
 
-    def __init__(self, documents: list[str], config) -> None:
+    def __init__(self, documents, config) -> None:
         tokenizer = build_tokenizer(config)
         self.blocks: list[Tensor] = []
         for document in documents:
-            # the end of the one before it announces a document
+            # a document starts with the token that ends the one before it
             tokens = [tokenizer.end, *tokenizer.encode(document), tokenizer.end]
             tokens = torch.tensor(tokens, dtype=torch.int32)
             starts = range(0, len(tokens) - 1, config.context)
@@ -56,7 +55,7 @@ class Blocks(Dataset):
 
 
 def collate(blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Inputs and targets, as long as the longest block."""
+    """A batch of inputs and targets, padded to the longest block."""
     inputs = pad_sequence([block[:-1] for block in blocks], batch_first=True)
     targets = [block[1:] for block in blocks]
     return inputs, pad_sequence(targets, batch_first=True, padding_value=IGNORED)
@@ -77,12 +76,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals_to_training
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)
     return train_loader, val_loader, test_loader

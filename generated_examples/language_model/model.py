@@ -1,4 +1,4 @@
-"""The model: tokens in, one logit for each token that can come next out."""
+"""The model: tokens in, logits of the next token out."""
 
 import torch
 import torch.nn.functional as F
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Tokenizer:
-    """Every byte of UTF-8 is a token, and one more ends a document."""
+    """Each byte of UTF-8 is a token, and one more token ends a document."""
 
     size, end = 257, 256
 
@@ -18,7 +18,7 @@ class Tokenizer:
 
 
 class Block(nn.Module):
-    """Attention to earlier positions and an MLP, each behind a norm and added to its input."""
+    """Attention to earlier positions and an MLP, each with a norm before it and a residual."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -38,8 +38,8 @@ class Block(nn.Module):
         return x + self.dropout(self.mlp(self.mlp_norm(x)))
 
     def attend(self, x: Tensor) -> Tensor:
-        # (batch, length, 3 * width) to three of (batch, heads, length, width / heads); what belongs
-        # to a head stands together, so that the layer can be cut between heads
+        # (batch, length, 3 * width) to three of (batch, heads, length, width / heads); the layer
+        # keeps the parts of a head together, so that it can be divided between heads
         parts = self.query_key_value(x).unflatten(-1, (-1, 3, self.head_width)).transpose(1, 2)
         query, key, value = parts.unbind(dim=3)
         mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
@@ -49,8 +49,8 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """Logits of shape (batch, length, tokens) for tokens of shape (batch, length).
 
-    A decoder-only transformer as in GPT-2 (Radford et al. 2019), with norms first, without biases
-    in its linear layers, and with the weights of the embedding used again for the logits.
+    A decoder-only transformer as in GPT-2 (Radford et al. 2019), without biases in its linear
+    layers. The embedding and the logits share their weights.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ def build_tokenizer(config) -> Tokenizer:
 
 
 def build_model(config) -> nn.Module:
-    """The model with fresh weights, before it is prepared."""
+    """The model, before it is prepared."""
     if config.width % config.heads:
-        raise SystemExit(f"--width {config.width} can't be divided among {config.heads} --heads.")
+        raise SystemExit(f"--width {config.width} is not a multiple of --heads {config.heads}.")
     size = build_tokenizer(config).size
     return GPT(size, config.context, config.layers, config.width, config.heads)

@@ -1,56 +1,50 @@
-"""What is measured while training."""
+"""The training loss, and how metrics are printed."""
 
 import torch
 from accelerate import Accelerator
+from torch import Tensor
 
 
 class RunningLoss:
-    """The mean training loss of a sample, over all processes.
+    """The mean training loss per sample, over all processes.
 
-    Losses are summed on the device and read only now and then, because reading waits for it.
+    Losses are added up on the device, because reading one waits for the device.
     """
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
-        self.unread, self.unread_samples = torch.zeros((), device=accelerator.device), 0
-        self.epoch, self.epoch_samples = 0.0, 0.0  # what was read since the epoch began
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
 
-    def add(self, loss: torch.Tensor, samples: int) -> None:
-        """Count the mean loss of so many samples."""
-        self.unread.add_(loss.detach(), alpha=samples)
-        self.unread_samples += samples
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples."""
+        self.sum.add_(loss.detach(), alpha=samples)
+        self.samples += samples
 
     def read(self) -> float:
-        """The mean since the last time. All processes call it together."""
-        samples = torch.full_like(self.unread, self.unread_samples)
-        total = self.accelerator.reduce(torch.stack([self.unread, samples]), "sum").tolist()
-        self.unread.zero_()
-        self.unread_samples = 0
-        self.epoch += total[0]
-        self.epoch_samples += total[1]
-        return total[0] / max(total[1], 1)
+        """The mean since the last call. All processes call it together."""
+        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
+        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        self.sum.zero_()
+        self.samples = 0
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
 
     def end_epoch(self) -> float:
         """The mean of the epoch. All processes call it together."""
         self.read()
-        mean = self.epoch / max(self.epoch_samples, 1)
-        self.epoch, self.epoch_samples = 0.0, 0.0
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
         return mean
 
     def state_dict(self) -> dict:
-        """The sums, those of each process apart. All processes call it together."""
-        return {
-            "unread": self.accelerator.gather(self.unread).reshape(-1).tolist(),
-            "unread_samples": self.unread_samples,
-            "epoch": self.epoch,
-            "epoch_samples": self.epoch_samples,
-        }
+        self.read()
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
 
     def load_state_dict(self, state: dict) -> None:
-        vars(self).update(state)
-        unread = state["unread"][self.accelerator.process_index]
-        self.unread = torch.tensor(unread, device=self.accelerator.device)
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
 
 
 def format_metrics(metrics: dict[str, float]) -> str:
-    return " | ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

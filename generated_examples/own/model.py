@@ -1,7 +1,7 @@
-"""The model: yours to replace.
+"""The model: replace it with yours.
 
-What the loop expects: build_model returns an nn.Module with fresh weights, on the CPU. Only
-`evaluate` and `# forward` in train.py call it, so it takes and returns what you like.
+The loop expects that build_model returns an nn.Module on the CPU. Only train.py calls the model, in
+the training loop and in evaluate(), so it can take and return whatever you like.
 """
 
 from torch import nn

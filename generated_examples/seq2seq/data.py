@@ -1,7 +1,7 @@
 """The data: batches of sources, inputs and targets, tokens of shape (batch, length).
 
-The decoder's inputs are its targets, shifted by one: START and all tokens but the last. Shorter
-sources and inputs are filled up with PADDING, shorter targets with IGNORED, which have no loss.
+The inputs of the decoder are the targets shifted by one: START and all tokens but the last.
+Shorter sources and inputs are padded with PADDING, and shorter targets with IGNORED.
 """
 
 import random
@@ -12,13 +12,12 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset, random_split
 
-from checkpoint import leave_signals_to_training
 from metrics import IGNORED
 from model import END, PADDING, START
 
 
 def read_pairs(config) -> list[tuple[str, str]]:
-    """10,000 dates of two centuries, each once, as people write them and as 1998-03-14."""
+    """10,000 different dates, as people write them and as 1998-03-14."""
     chance = random.Random(0)
     days = chance.sample(range(200 * 365), 10_000)
     dates = [date(1900, 1, 1) + timedelta(days=day) for day in days]
@@ -26,7 +25,7 @@ def read_pairs(config) -> list[tuple[str, str]]:
 
 
 def write(day: date, chance: random.Random) -> str:
-    """The date in one of seven forms. Slashes put the month first, full stops the day."""
+    """The date in one of seven forms: 3/14/1998 is American, 14.3.1998 European."""
     number = day.day
     ending = "th" if 10 < number < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return chance.choice(
@@ -43,7 +42,7 @@ def write(day: date, chance: random.Random) -> str:
 
 
 class Pairs(Dataset):
-    """Sources and targets as tokens, each with an END."""
+    """Sources and targets as tokens, each followed by END."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self.pairs = [[torch.tensor([*text.encode(), END]) for text in pair] for pair in pairs]
@@ -56,7 +55,7 @@ class Pairs(Dataset):
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources, inputs and targets, each padded to one length."""
+    """A batch of sources, inputs and targets, each padded to its longest."""
     sources, targets = zip(*pairs, strict=True)
     start = torch.tensor([START])
     inputs = [torch.cat([start, target[:-1]]) for target in targets]
@@ -84,12 +83,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals_to_training
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)
     return train_loader, val_loader, test_loader

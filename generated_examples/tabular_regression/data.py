@@ -5,11 +5,9 @@ from sklearn.datasets import load_diabetes
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 
-from checkpoint import leave_signals_to_training
-
 
 def load_table(config) -> tuple[Tensor, Tensor]:
-    """442 patients: 10 measurements, shape (442, 10), and how their diabetes was a year later."""
+    """442 patients: 10 measurements, shape (442, 10), and their diabetes a year later, (442,)."""
     rows, targets = load_diabetes(return_X_y=True, scaled=False)
     return torch.tensor(rows, dtype=torch.float32), torch.tensor(targets, dtype=torch.float32)
 
@@ -31,11 +29,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

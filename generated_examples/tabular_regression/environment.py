@@ -1,65 +1,71 @@
-"""What a run really runs on: checked before training, and said in its first line.
+"""What a run uses: checked before it starts, and recorded."""
 
-torch.distributed.nn is imported here, before Accelerator() starts the process group: functions in
-there take the group of that moment as a default argument, and a group that they keep alive can
-abort the exit.
-"""
-
+import json
 import os
 import sys
-from importlib.util import find_spec
+import tomllib
+from pathlib import Path
 
-import torch.distributed.nn
+import accelerate
+import torch
 from accelerate import Accelerator
-from tqdm import tqdm
 
-# Accelerate asks twice an update whether this package is there, and Python looks through all its
-# folders for it, which takes a small model a fifth of its time. Here it learns once that it is not.
-if find_spec("lomo_optim") is None:
-    sys.modules["lomo_optim"] = None
+from files import replacing
+from progress import log
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Stop if the processes do not work together, or a setting of the environment has no effect."""
+    """Stop if the processes don't train together, or a setting has no effect here."""
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if accelerator.num_processes != world_size:
         raise SystemExit(
-            f"{world_size} processes were started, but each of them would train alone: "
-            f"Accelerate sees {accelerator.num_processes}. Without a GPU for each process, set "
-            "ACCELERATE_USE_CPU=true."
+            f"{world_size} processes were started, but each of them would train alone. Set "
+            "ACCELERATE_USE_CPU=true if there is no GPU for each process."
         )
     if accelerator.gradient_accumulation_steps != 1:
-        raise SystemExit(
-            "ACCELERATE_GRADIENT_ACCUMULATION_STEPS would make every gradient "
-            f"{accelerator.gradient_accumulation_steps} times smaller, because this loop does not "
-            "use accelerator.accumulate: unset it."
-        )
+        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would scale gradients.")
     if accelerator.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
 
 
-def count_updates(loader, config) -> tuple[int, int]:
-    """The batches of an epoch on each process, and the updates of the whole run."""
-    if not len(loader):
-        raise SystemExit("The training data does not fill one batch: take a smaller --batch-size.")
-    batches = min(len(loader), config.limit_batches or len(loader))
-    updates = config.epochs * batches
-    return batches, min(updates, config.max_steps or updates)
-
-
-def describe(accelerator: Accelerator, model: torch.nn.Module, config, total_updates: int) -> str:
-    """The settings in effect, in one line."""
+def describe(accelerator, model, config, total_steps) -> str:
+    """The first line of a run."""
+    processes, device = accelerator.num_processes, accelerator.device.type
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    batch = f"{accelerator.num_processes} x {config.batch_size}"
-    samples = accelerator.num_processes * config.batch_size
+    batch = f"batch {processes} x {config.batch_size}"
     return (
-        f"{accelerator.num_processes} process(es) on {accelerator.device.type} | "
-        f"precision {accelerator.mixed_precision} | batch {batch} = {samples} | "
-        f"{parameters:,} parameters | {total_updates} updates"
+        f"{config.output_dir} | {processes} process(es) on {device} | "
+        f"precision {accelerator.mixed_precision} | {batch} | {parameters:,} parameters | "
+        f"{total_steps} steps"
     )
 
 
-def write_line(text: str) -> None:
-    """Print a line, above the progress bar if there is one."""
-    tqdm.write(text)
-    sys.stdout.flush()  # a log file shows it at once
+def describe_config(accelerator, config) -> dict:
+    """The settings of a run, the command that started it, and the versions it uses."""
+    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
+    settings = {**vars(config), "output_dir": str(config.output_dir)}
+    settings["processes"] = accelerator.num_processes
+    versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
+    versions["project"] = project["version"]
+    return {"settings": settings, "command": sys.argv, "versions": versions}
+
+
+def write_config(accelerator, config, folder) -> None:
+    """Write config.json on the main process."""
+    if accelerator.is_main_process:
+        with replacing(folder / "config.json") as scratch:
+            scratch.write_text(json.dumps(describe_config(accelerator, config), indent=2))
+
+
+def compare_config(accelerator, config, path, fixed) -> None:
+    """Print which settings differ from those in `path`. Refuse to change the fixed ones."""
+    then = json.loads(path.read_text())["settings"]
+    for name, value in describe_config(accelerator, config)["settings"].items():
+        if value == then.get(name) or name in ("output_dir", "resume"):
+            continue
+        if name in fixed:
+            raise SystemExit(
+                f"{path.parent} was saved with {name} {then.get(name)}. With {value} the batches "
+                "would differ: resume with the same value, or start a new run."
+            )
+        log(f"{name} is {value}, and was {then.get(name)} when the checkpoint was saved")

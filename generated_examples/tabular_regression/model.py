@@ -1,4 +1,4 @@
-"""The model, which takes rows of the table in their own units."""
+"""The model: rows of the table in, in their own units, predictions out."""
 
 import torch
 from torch import Tensor, nn
@@ -7,23 +7,23 @@ from data import build_datasets
 
 
 class Standardize(nn.Module):
-    """Values minus the mean, by the standard deviation, both of the values it is made from.
+    """Subtracts a mean and divides by a standard deviation, those of the training data.
 
-    Both are buffers, which are saved with the weights: new data is treated like the training data.
+    Both are buffers, saved with the weights, so that new data is scaled in the same way.
     """
 
     def __init__(self, values: Tensor) -> None:
         super().__init__()
         std, mean = torch.std_mean(values, dim=0)
         self.register_buffer("mean", mean)
-        self.register_buffer("std", torch.where(std > 0, std, 1))  # of a constant column: 1
+        self.register_buffer("std", torch.where(std > 0, std, 1))  # 1 for a constant column
 
     def forward(self, values: Tensor) -> Tensor:
         return (values - self.mean) / self.std
 
 
 class Mlp(nn.Module):
-    """Outputs of shape (batch, outputs) for rows like those of the training data."""
+    """Outputs of shape (batch, outputs) for rows of shape (batch, columns)."""
 
     def __init__(self, rows: Tensor, outputs: int, width: int = 64, dropout: float = 0.2) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Mlp(nn.Module):
 
 
 class Regressor(nn.Module):
-    """Predictions of shape (batch,), in the unit of the targets that it is made from."""
+    """Predictions of shape (batch,) in the unit of the targets."""
 
     def __init__(self, rows: Tensor, targets: Tensor) -> None:
         super().__init__()
@@ -51,10 +51,11 @@ class Regressor(nn.Module):
         self.scale = Standardize(targets)
 
     def forward(self, rows: Tensor) -> Tensor:
-        outputs = self.mlp(rows).squeeze(1).float()  # 16 bits have too few digits for large targets
+        # mixed precision has too few digits for large targets
+        outputs = self.mlp(rows).squeeze(1).float()
         return outputs * self.scale.std + self.scale.mean
 
 
 def build_model(config) -> nn.Module:
-    """The model with fresh weights, before it is prepared."""
+    """The model, before it is prepared."""
     return Regressor(*build_datasets(config)[0][:])

@@ -1,6 +1,6 @@
 """The data: batches of token ids and their mask, shape (batch, longest text), and labels, (batch,).
 
-They are dictionaries with the names that models of transformers take.
+Batches are dictionaries with the argument names of transformers.
 """
 
 import sysconfig
@@ -12,9 +12,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, random_split
 from transformers import PreTrainedTokenizerBase, RobertaTokenizer
 
-from checkpoint import leave_signals_to_training
-
-Row = tuple[tuple[str, ...], str]  # a text or a pair of them, and the name of its class
+Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
 
 
 PACKAGES = [
@@ -31,12 +29,12 @@ PACKAGES = [
 
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """Paragraphs of Python's own library, each with the package that it is from, in three parts."""
+    """Paragraphs of Python's own library, each with its package, in three parts."""
     library = Path(sysconfig.get_path("stdlib"))
-    found = {}  # a paragraph that stands twice counts once
+    found = {}  # a dictionary drops duplicates
     for package in PACKAGES:
         for path in sorted((library / package).rglob("*.py")):
-            if "test" not in path.parts:  # not installed everywhere
+            if "test" not in path.parts:  # some systems don't install the tests
                 for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
                     if len(paragraph.split()) >= 8:
                         found[(paragraph,)] = package
@@ -44,10 +42,10 @@ def load_texts(config) -> list[list[Row]]:
 
 
 def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
-    """The rows in parts of these shares, the same in every run."""
+    """The rows in parts of these sizes, the same in each run."""
     if len(rows) < 10:
         raise SystemExit(
-            f"{len(rows)} texts can't be split: training, validation and test need 10."
+            f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
         )
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
@@ -55,12 +53,12 @@ def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
 
 
 def class_names(config) -> list[str]:
-    """The names of the classes. A label is a place in this list."""
+    """The names of the classes. A label is an index into this list."""
     return sorted({name for part in load_texts(config) for _, name in part})
 
 
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
-    """A tokenizer like RoBERTa's, with the most frequent byte pairs of the training data."""
+    """A tokenizer like RoBERTa's, trained on the training data."""
     return train_tokenizer(tuple(text for texts, _ in load_texts(config)[0] for text in texts))
 
 
@@ -71,7 +69,7 @@ def train_tokenizer(texts: tuple[str, ...]) -> PreTrainedTokenizerBase:
 
 
 def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
-    """Training, validation and test data: for each sample its text, or a pair, and its label."""
+    """Training, validation and test data: the text of each sample, or a pair, and its label."""
     labels = {name: label for label, name in enumerate(class_names(config))}
     return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
 
@@ -79,7 +77,7 @@ def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
 def collate(
     rows: list[tuple[tuple[str, ...], int]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
-    """A batch: texts, padded to one length, and their labels."""
+    """A batch of texts, padded to the longest, and their labels."""
     texts, labels = zip(*rows, strict=True)
     columns = [list(column) for column in zip(*texts, strict=True)]
     settings = {"padding": True, "truncation": True, "max_length": max_length}
@@ -99,12 +97,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate_fn,
-        worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
     )
     # nothing is dropped here, and without gradients a larger batch fits
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["worker_init_fn"] = leave_signals_to_training
     val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
     return train_loader, val_loader, test_loader

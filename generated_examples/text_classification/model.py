@@ -1,4 +1,4 @@
-"""The model: token ids and their mask in, one logit for each class out, as `.logits`."""
+"""The model: token ids and their mask in, an output with `.logits`, (batch, classes), out."""
 
 from torch import nn
 from transformers import RobertaConfig, RobertaForSequenceClassification
@@ -7,7 +7,7 @@ from data import build_tokenizer, class_names
 
 
 def build_model(config) -> nn.Module:
-    """A small RoBERTa with fresh weights, before it is prepared."""
+    """A small RoBERTa with random weights, before it is prepared."""
     tokenizer, names = build_tokenizer(config), class_names(config)
     settings = RobertaConfig(
         vocab_size=len(tokenizer),
@@ -15,7 +15,7 @@ def build_model(config) -> nn.Module:
         num_hidden_layers=1,
         num_attention_heads=4,
         intermediate_size=256,
-        # RoBERTa counts positions from behind the id of the padding
+        # the first position of RoBERTa is pad_token_id + 1
         max_position_embeddings=config.max_length + tokenizer.pad_token_id + 1,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=tokenizer.bos_token_id,

@@ -1,16 +1,12 @@
-"""Train a text classifier on paragraphs of Python's own library.
+"""Train a text classifier on paragraphs of Python's standard library.
 
-    python train.py
-
---resume goes on from the newest checkpoint, --limit-batches 2 tries every line in seconds,
---help lists the fields of Config: each of them is a flag.
-
-Yours to edit. `pytest` proves that it still trains, resumes and evaluates right.
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
 """
 
-import math
+import time
 from dataclasses import dataclass
 from itertools import islice
+from math import cos, inf, pi
 from pathlib import Path
 from typing import Literal
 
@@ -18,68 +14,74 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from callbacks import BestModel, EarlyStopping, LearningCurves, MetricsFile, stop_on_nan
-from checkpoint import Checkpoints, Progress, load_weights, remaining_batches, save_weights
+from callbacks import BestModel, LearningCurves, MetricsFile
+from checkpoint import Checkpoints, explain_interrupt
 from data import build_loaders, build_tokenizer
-from environment import check_environment, count_updates, describe, write_line
+from environment import check_environment, describe, write_config
+from files import save_weights
 from flags import parse_flags
 from metrics import RunningLoss, classification_scores, confusion_matrix, format_metrics
 from model import build_model
+from progress import Progress, count_steps, log, progress_bar
+from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
 class Config:
     epochs: int = 4  # passes over the training data
-    batch_size: int = 32  # per process: two processes see twice as many samples an update
-    learning_rate: float = 0.001  # the peak, where a schedule changes it
-    weight_decay: float = 0.01  # of the weights, at each update
-    max_steps: int = 0  # updates at most, 0: as many as the epochs have
-    num_workers: int = 0  # data loading processes, for each training process
-    seed: int = 0  # of the initial weights, the order of the data, and dropout
-    log_every: int = 20  # updates; a loss read more often keeps the device waiting
-    checkpoint_every: int = 1  # in checkpoint_unit; the end of a run is always saved
-    checkpoint_unit: Literal["epochs", "updates", "minutes"] = "epochs"  # of checkpoint_every
-    keep_checkpoints: int = 2  # the newest so many
-    max_length: int = 64  # tokens; longer texts are cut off
-    clipping_max_norm: float = 1.0  # of all gradients together, once an update
-    early_stopping_patience: int = 5  # evaluations without improvement
-    early_stopping_min_delta: float = 0.0  # a smaller change is no improvement
-    schedule_warmup: float = 0.05  # share of all updates that lead up to the peak
-    output_dir: Path = Path("runs/latest")  # checkpoints, metrics and the final weights
-    resume: str = ""  # "newest", or a checkpoint
-    limit_batches: int = 0  # per epoch and evaluation, 0: all
+    batch_size: int = 32  # samples per batch on each process
+    learning_rate: float = 0.001  # the peak, if there is a schedule
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    max_length: int = 64  # tokens; longer texts are truncated
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
 
 
-def learning_rate(update: int, total_updates: int, config: Config) -> float:
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
     """A linear warm-up to the peak, then half a cosine down to zero."""
-    warmup = int(config.schedule_warmup * total_updates)
-    if update < warmup:
-        return config.learning_rate * (update + 1) / warmup
-    done = (update - warmup) / (total_updates - warmup)
-    return config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
 
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
-    """The optimizer of the weights, before it is prepared."""
     parameters = model.parameters()
     return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
 
 
+def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The loss of each sample, shape (batch,)."""
+    return F.cross_entropy(logits, labels, reduction="none")
+
+
 @torch.no_grad()
-def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
     """Mean loss, accuracy, macro F1 and Matthews' correlation over the whole set.
 
-    They are the same for any number of processes: gather_for_metrics cuts off the samples that
-    only pad the last batches. It needs one value for each sample: average after it, never before.
+    They are the same for any number of processes. gather_for_metrics drops the samples that pad
+    the last batch. Average after it, never before.
     """
     model.eval()
     loss_sum = confusion = 0
     for batch in islice(loader, limit or None):
-        logits, labels = model(**batch).logits, batch["labels"]
-        losses = F.cross_entropy(logits, labels, reduction="none")
+        labels = batch.pop("labels")
+        logits = model(**batch).logits
+        losses = compute_loss(logits, labels)
         predictions = logits.argmax(dim=-1)
         losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
         loss_sum += losses.sum()
@@ -93,104 +95,90 @@ def evaluate(model, loader, accelerator, name: str, limit: int) -> dict[str, flo
 
 
 def main(config: Config) -> None:
+    apply_workarounds()
     accelerator = Accelerator(
-        # the shuffle follows from the seed and the epoch, so that a resumed run repeats it
+        # the order of the data depends on the seed and the epoch alone
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
-    log = accelerator.on_main_process(write_line)
-
-    # data, model, optimizer
-    set_seed(config.seed)  # all processes start from the same weights
+    set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     optimizer = build_optimizer(model, config)
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
-    parameters = list(model.parameters())  # a walk through the model takes a while: once is enough
-    set_seed(config.seed, device_specific=True)  # from here on each draws its own dropout
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
-    # prepare() divides the batches among the processes: count updates after it
-    batches_per_epoch, total_updates = count_updates(train_loader, config)
-    log(describe(accelerator, model, config, total_updates))
-
-    # progress, callbacks, resume
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
-    checkpoints = Checkpoints(accelerator, config, progress, train_loss=train_loss)
-    best_model = BestModel(config.output_dir / "best.safetensors")
-    checkpoints.states["best_model"] = best_model
-    early_stopping = EarlyStopping(config.early_stopping_patience, config.early_stopping_min_delta)
-    checkpoints.states["early_stopping"] = early_stopping
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
-    checkpoints.states["metrics_file"] = metrics_file
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
+    write_config(accelerator, config, config.output_dir)
 
-    # train
     for epoch in range(progress.epoch, config.epochs):
-        if early_stopping.stop:
-            log(f"early stop: {early_stopping.stale} epochs without a better val_accuracy")
+        if progress.step >= total_steps:
             break
-        if progress.update == total_updates:
-            break
-        for batch in remaining_batches(accelerator, train_loader, progress, batches_per_epoch):
-            # forward
-            logits, labels = model(**batch).logits, batch["labels"]
-            loss = F.cross_entropy(logits, labels)
+        model.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for batch in bar:
+            labels = batch.pop("labels")  # the model would compute a loss of its own
+            logits = model(**batch).logits
+            loss = compute_loss(logits, labels).mean()
             train_loss.add(loss, len(labels))
-            # backward
             accelerator.backward(loss)
             progress.batch += 1
-            # update
-            accelerator.clip_grad_norm_(parameters, config.clipping_max_norm)
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(progress.update, total_updates, config)
+            grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
             optimizer.step()
-            for parameter in parameters:
-                parameter.grad = None
-            progress.update += 1
-            if progress.update % config.log_every == 0:
-                loss, rate = train_loss.read(), optimizer.param_groups[0]["lr"]
-                log(f"update {progress.update}/{total_updates} | loss {loss:.4f} | lr {rate:.2e}")
-                stop_on_nan(loss, progress)
-            if progress.update == total_updates:
+            optimizer.zero_grad()
+            progress.step += 1
+            if config.log_every and progress.step % config.log_every == 0:
+                mean_loss = train_loss.read()
+                values = {"loss": mean_loss, "lr": optimizer.param_groups[0]["lr"]}
+                values["grad_norm"] = float(grad_norm)
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=mean_loss)
+            if progress.step >= total_steps:
                 break
-            checkpoints.after_update()
+            checkpoints.after_step()
 
-        # evaluate, report, save
-        loss = train_loss.end_epoch()
-        stop_on_nan(loss, progress)
-        metrics = {"train_loss": loss}
-        metrics |= evaluate(model, val_loader, accelerator, "val", config.limit_batches)
-        if best_model.improved(metrics["val_accuracy"]):
-            save_weights(accelerator, model, best_model.path)
-        early_stopping.step(metrics["val_accuracy"])
+        metrics = {"train_loss": train_loss.end_epoch()}
+        metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        best_model.update(metrics["val_accuracy"], model)
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
-        if accelerator.is_main_process:
-            metrics_file(progress, metrics)
-            learning_curves()
-        progress.end_epoch(batches_per_epoch)
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch >= batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.after_training()
-
-    # test, save the final weights
-    if best_model.found:
-        load_weights(accelerator, model, best_model.path)
-    metrics = evaluate(model, test_loader, accelerator, "test", config.limit_batches)
+    best_model.load(model)
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")
-    if accelerator.is_main_process:
-        metrics_file(progress, metrics)
-        learning_curves()
-    if accelerator.is_main_process:  # beside the weights: from_pretrained loads the folder
-        for part in (accelerator.unwrap_model(model).config, build_tokenizer(config)):
-            part.save_pretrained(config.output_dir)
-
-    # leave in this order: the process group ends only when no model holds it any more
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    if accelerator.is_main_process:  # with the weights, it is all that from_pretrained needs
+        accelerator.unwrap_model(model).config.save_pretrained(config.output_dir)
+        build_tokenizer(config).save_pretrained(config.output_dir)
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 
 
 if __name__ == "__main__":
-    main(parse_flags(Config, __doc__))
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)

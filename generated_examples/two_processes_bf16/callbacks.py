@@ -1,91 +1,73 @@
 """Small objects that the loop calls by name: no base class, no event system."""
 
+import hashlib
 import json
-import math
 from pathlib import Path
 
-from checkpoint import Progress, writing
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list
+from torch import nn
+
+from files import load_weights, save_weights, writing
+from progress import log
 
 
 class BestModel:
-    """Remembers the best score so far, of which more is better, and where its weights are."""
+    """Saves the weights with the best score so far. Higher is better."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.best = path, float("-inf")
+    def __init__(self, accelerator: Accelerator, path: Path) -> None:
+        self.accelerator, self.path = accelerator, path
+        self.score, self.digest = float("-inf"), ""
 
-    def improved(self, score: float) -> bool:
-        """Whether this score is the best so far."""
-        if not score > self.best:  # nor is NaN an improvement
-            return False
-        self.best = score
-        return True
+    def update(self, score: float, model: nn.Module) -> None:
+        """Save the weights if the score is better. All processes call it together."""
+        if score > self.score:  # NaN never is
+            save_weights(self.accelerator, model, self.path)
+            self.score, self.digest = score, file_digest(self.path)
 
-    @property
-    def found(self) -> bool:
-        """Whether there is one: a run may stop before its first evaluation, or see only NaN."""
-        return self.best > float("-inf")
+    def load(self, model: nn.Module) -> None:
+        """Load the best weights, if there are any. All processes call it together."""
+        if self.score > float("-inf"):
+            load_weights(self.accelerator, model, self.path)
 
     def state_dict(self) -> dict:
-        return {"best": self.best}
+        return {"score": self.score, "digest": self.digest}
 
     def load_state_dict(self, state: dict) -> None:
-        if self.path.exists():  # not so in another folder: there the best is of what comes
-            self.best = state["best"]
-
-
-class EarlyStopping:
-    """Counts the evaluations since the score, of which more is better, last improved."""
-
-    def __init__(self, patience: int, min_delta: float) -> None:
-        self.patience, self.min_delta = patience, min_delta
-        self.best, self.stale = float("-inf"), 0
-
-    @property
-    def stop(self) -> bool:
-        return self.stale >= self.patience
-
-    def step(self, score: float) -> None:
-        if score > self.best + self.min_delta:
-            self.best, self.stale = score, 0
+        # another run may have replaced the file; the main process decides for all
+        unchanged = broadcast_object_list([file_digest(self.path) == state["digest"]])[0]
+        if unchanged:
+            self.score, self.digest = state["score"], state["digest"]
         else:
-            self.stale += 1
+            log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
 
-    def state_dict(self) -> dict:
-        return {"best": self.best, "stale": self.stale}
 
-    def load_state_dict(self, state: dict) -> None:
-        self.best, self.stale = state["best"], state["stale"]
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file, or nothing if there is no such file."""
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class MetricsFile:
-    """Adds a line of JSON for each epoch, and one for the test.
-
-    A checkpoint knows how long the file was: a resumed run writes later lines anew. In another
-    folder it begins a file of its own.
-    """
+    """Appends one line of JSON per evaluation. A resumed run replaces what came later."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
 
-    def __call__(self, progress: Progress, metrics: dict[str, float]) -> None:
-        line = json.dumps({"update": progress.update, **metrics}) + "\n"
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if not PartialState().is_main_process:
+            return
+        line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            kept = min(self.size, file.tell())
-            file.truncate(kept)
+            size = min(self.size, file.tell())  # a new folder has no file yet
+            file.truncate(size)
             file.write(line.encode())
-        self.size = kept + len(line)  # all of it is ASCII
+        self.size = size + len(line)
 
     def state_dict(self) -> dict:
         return {"size": self.size}
 
     def load_state_dict(self, state: dict) -> None:
         self.size = state["size"]
-
-
-def stop_on_nan(loss: float, progress: Progress) -> None:
-    """Stop before such weights are evaluated or saved; the loss is the same on all processes."""
-    if not math.isfinite(loss):
-        raise SystemExit(
-            f"The loss is {loss} at update {progress.update}: take a lower learning rate, or look "
-            "at the data. The checkpoints are from before."
-        )

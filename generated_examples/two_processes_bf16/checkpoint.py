@@ -1,277 +1,176 @@
-"""Checkpoints that are whole or absent, and what a run must remember to go on unchanged."""
+"""Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
 
 import json
-import math
-import os
 import shutil
-import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from pickle import PickleError
-from threading import Thread
 
 import torch
-from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
-from safetensors.torch import load_file
-from tqdm import tqdm
 
-# the settings that a checkpoint's batches are counted with
-FIXED = [
-    "batch_size",
-    "seed",
-]
-# what schedulers and spot machines send, and Ctrl-C
-SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
+from environment import compare_config, write_config
+from files import flush, writing
+from progress import log
 
-
-@dataclass
-class Progress:
-    epoch: int = 0  # epochs finished
-    batch: int = 0  # batches of the current epoch that are done, on each process
-    update: int = 0  # optimizer steps so far
-
-    def end_epoch(self, batches: int) -> None:
-        """Count an epoch of so many batches, unless it was left early."""
-        if self.batch == batches:
-            self.epoch, self.batch = self.epoch + 1, 0
-
-    def state_dict(self) -> dict:
-        return asdict(self)
-
-    def load_state_dict(self, state: dict) -> None:
-        vars(self).update(state)
+# a resumed run must have the same values, or its batches would differ
+DATA_SETTINGS = ["batch_size", "limit_batches", "processes", "seed"]
 
 
 class Checkpoints:
-    """Saves and loads a run: weights, optimizer, random numbers, and what is in `states`."""
+    """A folder for each checkpoint: weights, optimizer, random numbers, and all `states`."""
 
-    def __init__(self, accelerator: Accelerator, config, progress: Progress, **states) -> None:
+    def __init__(self, accelerator, config, progress, *states) -> None:
         self.accelerator, self.config, self.progress = accelerator, config, progress
-        self.states = {"progress": progress, **states}
-        self.saved, self.saved_at = replace(progress), time.monotonic()
-        # the handler knows the list alone: it outlives the run, and must not keep the model alive
-        self.signals: list[int] = []
-        for name in SIGNALS:
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), partial(note_signal, self.signals))
+        self.states: dict = {}  # by the names of their classes
+        for state in (progress, *states):
+            same = sum(type(state) is type(other) for other in self.states.values())
+            self.states[f"{type(state).__name__}{same or ''}"] = state
+        self.saved, self.saved_at = replace(self.progress), time.monotonic()
+        self.history: list[str] = []  # the checkpoints of this run that are kept, oldest first
 
-    def after_update(self) -> None:
-        """Save where the settings ask for it. All processes call it together."""
-        every, update = self.config.checkpoint_every, self.progress.update
-        if self.config.checkpoint_unit == "updates" and update % every == 0:
-            self.save()
-        elif self.config.checkpoint_unit == "minutes" and update % self.config.log_every == 0:
-            # the main process decides: the clocks of others may say something else
-            due = [time.monotonic() - self.saved_at >= 60 * every]
-            if broadcast_object_list(due)[0]:
+    def after_step(self) -> None:
+        """Save every `checkpoint_every` steps or minutes. All processes call it together."""
+        self.save_every("steps", self.progress.step)
+        minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
+        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
+            due = time.monotonic() - self.saved_at >= 60 * minutes
+            if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
                 self.save()
-        self.stop_if_told()
 
     def after_epoch(self) -> None:
-        """Save where the settings ask for it. All processes call it together."""
-        unit, epoch = self.config.checkpoint_unit, self.progress.epoch
-        if unit == "epochs" and epoch % self.config.checkpoint_every == 0:
+        """Save every `checkpoint_every` epochs. All processes call it together."""
+        self.save_every("epochs", self.progress.epoch)
+
+    def save_every(self, unit: str, count: int) -> None:
+        every = self.config.checkpoint_every
+        if every and unit == self.config.checkpoint_unit and count % every == 0:
             self.save()
-        self.stop_if_told()
 
     def after_training(self) -> None:
-        """Save the end of the run. All processes call it together."""
         if self.saved != self.progress:
             self.save()
 
     def save(self) -> None:
-        """Write under a scratch name, flush, rename: a run that is killed leaves nothing partial.
-
-        All processes call it together. Only the newest checkpoints stay.
-        """
-        folder = self.config.output_dir
-        scratch = folder / "checkpoint.partial"
+        """Write a scratch folder, then rename it. All processes call it together."""
+        scratch = self.config.output_dir / "checkpoint.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
-        if not all(map(math.isfinite, states["train_loss"]["unread"])):  # those of all processes
-            update = self.progress.update
-            raise SystemExit(f"The loss is nan at update {update}: this is not saved.")
-        with writing(scratch):
-            if self.accelerator.is_main_process:
+        if self.accelerator.is_main_process:
+            with writing(scratch):
                 shutil.rmtree(scratch, ignore_errors=True)
                 scratch.mkdir(parents=True)
-            self.accelerator.wait_for_everyone()
+        self.accelerator.wait_for_everyone()
+        with writing(scratch):
             self.accelerator.save_state(scratch)
             self.accelerator.save(states, scratch / "states.pt")
-            self.accelerator.wait_for_everyone()
-            if self.accelerator.is_main_process:
-                facts = {name: getattr(self.config, name) for name in FIXED}
-                facts["processes"] = self.accelerator.num_processes
-                files = [path for path in scratch.rglob("*") if path.is_file()]
-                names = [path.relative_to(scratch).as_posix() for path in files]
-                sizes = [path.stat().st_size for path in files]
-                facts["files"] = dict(zip(names, sizes, strict=True))
-                (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
-                for path in [*scratch.rglob("*"), scratch]:
-                    flush(path)
-                target = folder / f"checkpoint_{self.progress.update:08d}"
-                while target.exists():  # saved twice at one update: the later name sorts later
-                    target = target.with_name(f"{target.name}+")
-                scratch.rename(target)
-                flush(folder)
-                for old in find_checkpoints(folder)[: -self.config.keep_checkpoints]:
-                    shutil.rmtree(old)
+        self.accelerator.wait_for_everyone()
+        write_config(self.accelerator, self.config, scratch)
+        if self.accelerator.is_main_process:
+            with writing(scratch):
+                self.publish(scratch)
         self.accelerator.wait_for_everyone()
         self.saved, self.saved_at = replace(self.progress), time.monotonic()
 
-    def stop_if_told(self) -> None:
-        """Save and end, with a status that asks for a restart, if any process was told to stop."""
-        told = bool(self.signals)
-        if self.accelerator.num_processes > 1:  # all processes end at the same update
-            votes = torch.tensor(float(told), device=self.accelerator.device)
-            told = self.accelerator.reduce(votes, "sum") > 0
-        if told:
-            if self.saved != self.progress:
-                self.save()
-            update = self.progress.update
-            self.accelerator.print(f"stopped by a signal at update {update}: go on with --resume")
-            raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later
+    def publish(self, scratch: Path) -> None:
+        """Rename a scratch folder, and delete the checkpoints of this run that are too many."""
+        folder, keep = scratch.parent, self.config.keep_checkpoints
+        target = folder / f"checkpoint_{self.progress.step:08d}"
+        while target.exists():  # another one of the same step
+            target = target.with_name(f"{target.name}+")
+        history = [*self.history, target.name]
+        self.history = history[-keep:]  # all of them if keep is 0
+        files = [path for path in scratch.rglob("*") if path.is_file()]
+        facts = {
+            "number": max(map(read_number, find_checkpoints(folder)), default=0) + 1,
+            "history": history,
+            "files": {path.relative_to(scratch).as_posix(): path.stat().st_size for path in files},
+        }
+        (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
+        for path in [*scratch.rglob("*"), scratch]:
+            flush(path)
+        scratch.rename(target)
+        flush(folder)
+        for name in history[: -len(self.history)]:
+            shutil.rmtree(folder / name, ignore_errors=True)
 
     def resume(self) -> None:
-        """Load the checkpoint that `--resume` asks for. Refuses to start over an earlier run."""
+        """Load what `--resume` asks for. Without it, refuse to overwrite an earlier run."""
         folder, resume = self.config.output_dir, self.config.resume
-        with writing(folder):  # better now than after an epoch
-            folder.mkdir(parents=True, exist_ok=True)
-            if not os.access(folder, os.W_OK):
-                raise PermissionError("no permission")
         found = find_checkpoints(folder)
         if found and not resume:
-            raise SystemExit(f"{folder} holds a run: --resume it, or take another --output-dir.")
+            raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
         if resume == "newest" and not found:
-            raise SystemExit(f"{folder} holds no whole checkpoint to resume from.")
+            raise SystemExit(f"{folder} holds no complete checkpoint to resume.")
         if resume:
-            self.load(found[-1] if resume == "newest" else Path(resume))
+            path = found[-1] if resume == "newest" else Path(resume)
+            self.load(path)
+            if path.resolve().parent == folder.resolve():
+                history = read_facts(path)["history"]
+                self.history = [name for name in history if (folder / name).exists()]
+            if others := [other.name for other in found if other.name not in self.history]:
+                log(f"not part of this run, and kept: {', '.join(others)}")
 
     def load(self, path: Path) -> None:
-        """Put everything back as it was saved. Nothing in a checkpoint is executed."""
-        if not is_whole(path):
-            raise SystemExit(f"{path} is no whole checkpoint.")
-        facts = json.loads((path / "checkpoint.json").read_text())
-        now = {name: getattr(self.config, name) for name in FIXED}
-        for name, value in {**now, "processes": self.accelerator.num_processes}.items():
-            if facts.get(name) != value:
-                raise SystemExit(
-                    f"{path} was saved with {name} {facts.get(name)}, but this run has {value}: "
-                    "its batches would be others. Resume with the same, or start a new run."
-                )
+        """Restore everything as it was saved. Nothing in a checkpoint is executed."""
+        if not is_complete(path):
+            raise SystemExit(f"{path} is not a complete checkpoint.")
+        compare_config(self.accelerator, self.config, path / "config.json", DATA_SETTINGS)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             torch.seed()
-            chance = torch.get_rng_state()
+            before = torch.get_rng_state()
             self.accelerator.load_state(path)
-            if torch.equal(torch.get_rng_state(), chance):  # load_state would not say so
-                raise ValueError("its random numbers can't be read")
+            if torch.equal(torch.get_rng_state(), before):  # load_state only logs this
+                raise ValueError("its random state can't be read")
             for name, state in self.states.items():
                 if name in states:
                     state.load_state_dict(states[name])
-                else:
-                    self.accelerator.print(f"{path} has nothing of {name}: that starts afresh")
-            for name in states.keys() - self.states.keys():
-                self.accelerator.print(f"{path} has {name}, of which this run makes no use")
-        except (RuntimeError, ValueError, KeyError, OSError, PickleError, SafetensorError) as error:
+            for name in sorted(states.keys() ^ self.states.keys()):
+                log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
+        except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
             reason = str(error).partition("\n")[0]
+            other = isinstance(error, RuntimeError) and "loading state_dict" not in reason
+            if other or isinstance(error, ConnectionError):  # no memory, or a lost connection
+                raise
             raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
         self.saved = replace(self.progress)
         self.accelerator.wait_for_everyone()
-        self.accelerator.print(f"resumed {path} at update {self.progress.update}")
+        log(f"resumed {path} at step {self.progress.step}")
 
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
-    """The whole checkpoints of a run, the oldest first."""
-    return sorted(path for path in output_dir.glob("checkpoint_*") if is_whole(path))
+    """The complete checkpoints of a folder, in the order in which they were saved."""
+    return sorted(filter(is_complete, output_dir.glob("checkpoint_*")), key=read_number)
 
 
-def is_whole(path: Path) -> bool:
-    """Whether all files are there that were saved, with all their bytes."""
+def read_facts(path: Path) -> dict:
+    return json.loads((path / "checkpoint.json").read_text())
+
+
+def read_number(path: Path) -> int:
+    """Checkpoints are numbered in the order in which they are saved to a folder."""
+    return read_facts(path)["number"]
+
+
+def is_complete(path: Path) -> bool:
+    """Whether a checkpoint has all its files, with all their bytes."""
     try:
-        files = json.loads((path / "checkpoint.json").read_text())["files"]
+        files = read_facts(path)["files"]
         return all((path / name).stat().st_size == size for name, size in files.items())
     except (OSError, ValueError, KeyError, AttributeError):
         return False
 
 
-def remaining_batches(accelerator: Accelerator, loader, progress: Progress, total: int) -> Iterable:
-    """The batches of this epoch of `total` that are still to come, with a progress bar."""
-    loader.set_epoch(progress.epoch)  # before any are skipped: it decides their order
-    batches = accelerator.skip_first_batches(loader, progress.batch) if progress.batch else loader
-    if total < len(loader):
-        batches = islice(batches, total - progress.batch)
-    return tqdm(
-        batches,
-        initial=progress.batch,
-        total=total,
-        leave=False,
-        disable=None if accelerator.is_main_process else True,  # None: hidden outside a terminal
-    )
-
-
-def save_weights(accelerator: Accelerator, model, path: Path) -> None:
-    """Save the weights alone, as safetensors. All processes call it together."""
-    weights = accelerator.get_state_dict(accelerator.unwrap_model(model))
-    if accelerator.is_main_process:
-        scratch = path.with_name(f"{path.name}.partial")
-        with writing(path):
-            accelerator.save(weights, scratch, safe_serialization=True)
-            flush(scratch)
-            scratch.rename(path)
-            flush(path.parent)
-    accelerator.wait_for_everyone()
-
-
-def load_weights(accelerator: Accelerator, model, path: Path) -> None:
-    """Load what save_weights saved, into the prepared model."""
-    weights = load_file(path)
-    # not strict: weights that two layers share are saved once
-    accelerator.unwrap_model(model).load_state_dict(weights, strict=False)
-
-
-def note_signal(signals: list[int], number: int, frame) -> None:
-    """Remember a signal until the update is done. A second Ctrl-C interrupts at once."""
-    signals.append(number)
-    if number == signal.SIGINT:
-        signal.signal(number, signal.default_int_handler)
-
-
-def leave_signals_to_training(worker: int) -> None:
-    """Keep a data worker at work when all processes are told to stop: the training ends it."""
-
-    def end_when_training_says() -> None:
-        while signal.sigwaitinfo([signal.SIGTERM]).si_pid != os.getppid():
-            pass
-        os._exit(0)
-
-    for name in SIGNALS:
-        if name != "SIGTERM" and hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    if hasattr(signal, "sigwaitinfo"):  # macOS and Windows do not say who sent a signal
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-        Thread(target=end_when_training_says, daemon=True).start()
-
-
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """End the run with a message if something can't be written, as on a full disk."""
+def explain_interrupt(output_dir: Path) -> Iterator[None]:
+    """After Ctrl-C, print which checkpoint is saved."""
     try:
         yield
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(
-            f"{path} can't be written: {error}. The checkpoints that were saved before are whole."
-        ) from error
-
-
-def flush(path: Path) -> None:
-    """Make sure that a file or folder is on the disk itself, not only on its way there."""
-    descriptor = os.open(path, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
+    except KeyboardInterrupt:
+        saved = find_checkpoints(output_dir)
+        log(f"Interrupted. {saved[-1]} is saved." if saved else "Interrupted. Nothing is saved.")
+        raise SystemExit(130) from None

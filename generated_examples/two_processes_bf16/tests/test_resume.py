@@ -1,0 +1,112 @@
+"""A resumed run ends with the same bits as one that never stopped."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+from accelerate import Accelerator, DataLoaderConfiguration
+
+import train
+from checkpoint import find_checkpoints
+from data import build_loaders
+from helpers import SETTINGS, column, run, without_times
+
+
+def last_checkpoint(folder: Path) -> Path:
+    return find_checkpoints(folder)[-1]
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    """Compare the outputs and the last checkpoints of two runs, byte by byte."""
+    outputs = {path.name for path in one.iterdir() if path.is_file()} - {"config.json"}
+    for name in sorted(outputs):
+        assert_same_file(one / name, other / name)
+    first, second = last_checkpoint(one), last_checkpoint(other)
+    for path in sorted(first.iterdir()):
+        if path.name not in ("checkpoint.json", "config.json"):
+            assert_same_file(path, second / path.name)
+
+
+def assert_same_file(one: Path, other: Path) -> None:
+    same = one.read_bytes() == other.read_bytes()
+    assert same, f"{one.name} differs: a resumed run must end like one that never stopped"
+
+
+@pytest.mark.parametrize("every", [4, 6, 8], ids=["first epoch", "its end", "second epoch"])
+def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
+    cadence = {"checkpoint_unit": "steps", "checkpoint_every": every}
+    run(tmp_path / "whole", **cadence)
+    whole_log = without_times(capsys.readouterr().out)
+
+    after_step = train.Checkpoints.after_step
+
+    def stop(checkpoints) -> None:
+        after_step(checkpoints)
+        if checkpoints.progress.step == every + 1:
+            raise SystemExit("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train.Checkpoints, "after_step", stop)
+        with pytest.raises(SystemExit, match="killed"):
+            run(tmp_path / "resumed", **cadence)
+    capsys.readouterr()
+    run(tmp_path / "resumed", resume="newest", **cadence)
+    log = capsys.readouterr().out
+
+    assert_same_run(tmp_path / "whole", tmp_path / "resumed")
+    assert column(log, "step")[0] == f"{every + 1}/12"
+    tail = without_times(log).partition(f" at step {every}\n")[2]
+    assert tail and whole_log.endswith(tail), "the log of the resumed run differs"
+
+
+def test_a_resumed_epoch_has_the_same_order(tmp_path):
+    accelerator = Accelerator(
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=0)
+    )
+    loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
+    orders = []
+    for epoch, skipped in ((0, 0), (1, 0), (1, 2)):
+        loader.set_epoch(epoch)
+        batches = accelerator.skip_first_batches(loader, skipped) if skipped else loader
+        orders.append([first(batch) for batch in batches])
+    assert not all(map(torch.equal, orders[0], orders[1])), "two epochs have the same order"
+    assert all(map(torch.equal, orders[1][2:], orders[2])), "a resumed epoch has another order"
+    assert len(orders[2]) == len(orders[1]) - 2
+
+
+def first(batch) -> torch.Tensor:
+    return next(iter(batch.values() if isinstance(batch, Mapping) else batch))
+
+
+def test_refuses_to_start_over(tmp_path):
+    run(tmp_path, epochs=1)
+    with pytest.raises(SystemExit, match="holds a run"):
+        run(tmp_path)
+
+
+def test_kill_loses_nothing(tmp_path):
+    """Killed while it saves, a run continues from the newest complete checkpoint."""
+    cadence = {"checkpoint_unit": "steps", "checkpoint_every": 1, "keep_checkpoints": 0}
+    run(tmp_path / "whole", **cadence)
+    folder = tmp_path / "killed"
+    flags = {**SETTINGS, **cadence, "output_dir": folder}
+    command = [sys.executable, "train.py"]
+    for name, value in flags.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    project = Path(train.__file__).parent
+    process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        saving = (folder / "checkpoint.partial").exists()
+        if saving and len(find_checkpoints(folder)) >= 3:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.001)
+    message = "no checkpoint was seen in a scratch folder: it must get its name once it is complete"
+    assert process.wait() == -signal.SIGKILL, message
+    run(folder, resume="newest", **cadence)
+    assert_same_run(tmp_path / "whole", folder)
