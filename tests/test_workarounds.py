@@ -36,6 +36,10 @@ def searches_for_lomo() -> bool:
     return uncached and "is_lomo_available()" in source(accelerate.optimizer)
 
 
+def inspects_its_signature() -> bool:
+    return "inspect.signature(" in source(accelerate.optimizer.AcceleratedOptimizer.zero_grad)
+
+
 def refers_to_itself() -> bool:
     model = nn.Linear(1, 1)
     model.compile(backend="eager")
@@ -91,6 +95,7 @@ def is_the_last_torch_for_tpus() -> bool:
 STILL_NEEDED: dict[str, Callable[[], bool]] = {
     "import_distributed_functions": keeps_the_group_of_its_import,
     "skip_search_for_lomo": searches_for_lomo,
+    "skip_signature_of_zero_grad": inspects_its_signature,
     "release_compiled_model": refers_to_itself,
     "name_datasets": lacks_the_dataset,
     "build_deepspeed_plugin": ignores_a_clipping_of_zero,
