@@ -33,7 +33,7 @@ def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
         config = project.Config(output_dir=folder / "ours", keep_checkpoints=1)
         config.output_dir.mkdir()
         loss = project.RunningLoss(accelerator)
-        checkpoints = project.Checkpoints(accelerator, config, project.Progress(), train_loss=loss)
+        checkpoints = project.Checkpoints(accelerator, config, project.Progress(), loss)
 
         def save_plain(flushed: bool) -> None:
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}

@@ -40,7 +40,7 @@ def scaffold(model: nn.Module, loader: DataLoader) -> None:
     project = load_project("plain").train
     accelerator = Accelerator(cpu=True)
     model, loader = accelerator.prepare(model, loader)
-    project.evaluate(model, loader, accelerator, "val", 0)
+    project.evaluate(accelerator, model, loader, "val", 0)
 
 
 def gathered_lists(model: nn.Module, loader: DataLoader) -> None:

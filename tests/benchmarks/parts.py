@@ -12,10 +12,7 @@ LINES = {  # of train.py, and what they become without a part
     ADD: ("train_loss.add(loss, len(labels))", "pass"),
     BACKWARD: ("accelerator.backward(loss)", "loss.backward()"),
     STEP: ("optimizer.step()", "optimizer.optimizer.step()"),
-    LOADER: (
-        "in remaining_batches(accelerator, train_loader, progress, batches_per_epoch)",
-        "in train_loader.base_dataloader",
-    ),
+    LOADER: ("batches = train_loader\n", "batches = train_loader.base_dataloader\n"),
 }
 
 Changes = tuple[tuple[str, str], ...]

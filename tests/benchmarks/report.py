@@ -82,6 +82,12 @@ def scale_table(results: Results) -> str:
     return table(header, [["small CNN; tiny MLP", *cells]])
 
 
+def signals_table(results: Results) -> str:
+    costs = results["signals"]
+    cells = [f"{cost} µs" for cost in costs.values()]
+    return table(["2 processes", *costs], [["a step of the tiny MLP", *cells]])
+
+
 def machine_line(results: Results) -> str:
     machine = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
@@ -143,6 +149,8 @@ def all_tables(results: Results) -> str:
             commands_table(results),
             "## Scale\n",
             scale_table(results),
+            "## Preemption: processes that ask each other whether one was told to stop\n",
+            signals_table(results),
         ]
     )
 

@@ -23,7 +23,15 @@ PACKAGES = [
     *["torch", "accelerate", "lightning", "pytorch-accelerated", "transformers"],
     *["pytorch-ignite", "copier", "cookiecutter", "cruft", "trainite"],
 ]
-ROUNDS = {"steps": 7, "parts": 7, "startup": 3, "checkpoints": 5, "commands": 5, "scale": 5}
+ROUNDS = {
+    "steps": 7,
+    "parts": 7,
+    "startup": 3,
+    "checkpoints": 5,
+    "commands": 5,
+    "scale": 5,
+    "signals": 5,
+}
 
 
 def measure(name: str, folder: Path) -> object:
@@ -50,12 +58,16 @@ def measure(name: str, folder: Path) -> object:
         from command_line import measure_command_line
 
         return measure_command_line(folder, ROUNDS[name])
+    if name == "signals":
+        from scale import measure_signals
+
+        return measure_signals(folder, ROUNDS[name])
     from scale import measure_scale
 
     return measure_scale(folder, ROUNDS[name])
 
 
-NAMES = ["steps", "parts", "startup", "memory", "checkpoints", "commands", "scale"]
+NAMES = ["steps", "parts", "startup", "memory", "checkpoints", "commands", "scale", "signals"]
 
 
 def measure_memory() -> dict[str, dict[str, float]]:

@@ -25,14 +25,14 @@ def build_loaders(config):
 """
 
 
-def write_project(folder: Path, number: int = 0, epochs: int = 1) -> Path:
+def write_project(folder: Path, number: int = 0, epochs: int = 1, option: str = "plain") -> Path:
     """The folder of a project with one of the models, and so many times the data of a run."""
     sources = {
         "model.py": MODEL.format(number=number),
         "data.py": DATA.format(number=number, epochs=epochs),
         "cases.py": (HERE / "cases.py").read_text(),
     }
-    for name, text in {**project_files("plain"), **sources}.items():
+    for name, text in {**project_files(option), **sources}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+from accelerate.optimizer import AcceleratedOptimizer
 from cases import ACCUMULATED, EMA_DECAY, LEARNING_RATE, LOG_EVERY, MAX_NORM, WEIGHT_DECAY, Case
 from torch import nn
 from torch.utils.data import Dataset
@@ -28,6 +29,7 @@ OPTIONS = {
     "bf16": {"hardware.mixed_precision": "bf16"},
     "EMA": {"features.ema.enabled": True, "features.ema.decay": EMA_DECAY},
     "logging": {},
+    "preemption": {"features.preemption.enabled": True},
 }
 MODEL = """
 current = {}  # what the benchmark gives: the model, the data, and how it makes loaders of it
@@ -68,32 +70,33 @@ class Project:
 
     train: ModuleType
     current: dict[str, object]  # what its model and data come from
-    absent: list[str]  # packages that it has told Python not to look for
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else is told that these packages are absent: others really look for them."""
-        sys.modules.update(dict.fromkeys(self.absent))
-        try:
-            yield
-        finally:
-            for name in self.absent:
-                sys.modules.pop(name, None)
+
+@contextmanager
+def undoing_workarounds() -> Iterator[None]:
+    """The workarounds of the project do not speed up the others."""
+    known, zero_grad = set(sys.modules), AcceleratedOptimizer.zero_grad
+    try:
+        yield
+    finally:
+        AcceleratedOptimizer.zero_grad = zero_grad  # type: ignore[method-assign]
+        for name in sys.modules.keys() - known:
+            if sys.modules[name] is None:  # a package that nobody is to search for
+                del sys.modules[name]
 
 
 @cache
 def load_project(option: str, changes: tuple[tuple[str, str], ...] = ()) -> Project:
     """The project of an option, with changes to its train.py, each of which must find its place."""
     folder = Path(tempfile.mkdtemp(prefix="benchmark_"))
-    files = {name: text for name, text in project_files(option).items() if name.endswith(".py")}
+    files = {name: text for name, text in project_files(option).items() if "/" not in name}
     for old, new in changes:
         if old not in files["train.py"]:
             raise ValueError(f"train.py has no {old!r}")
         files["train.py"] = files["train.py"].replace(old, new)
     for name, text in files.items():
         Path(folder, name).write_text(text)
-    names = [Path(name).stem for name in files]
-    known = set(sys.modules)
+    names = [Path(name).stem for name in files if name.endswith(".py")]
     sys.path.insert(0, str(folder))
     try:
         train, current = importlib.import_module("train"), importlib.import_module("model").current
@@ -101,10 +104,7 @@ def load_project(option: str, changes: tuple[tuple[str, str], ...] = ()) -> Proj
         sys.path.remove(str(folder))
         for name in names:  # the next option has modules of the same names
             sys.modules.pop(name, None)
-    absent = [name for name in sys.modules.keys() - known if sys.modules[name] is None]
-    for name in absent:
-        del sys.modules[name]
-    return Project(train, current, absent)
+    return Project(train, current)
 
 
 def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
@@ -113,7 +113,7 @@ def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
 
 def train_project(project: Project, case: Case, model: nn.Module, dataset: Dataset) -> None:
     project.current.update(case=case, model=model, dataset=dataset)
-    with tempfile.TemporaryDirectory() as folder, project.alone():
+    with tempfile.TemporaryDirectory() as folder, undoing_workarounds():
         config = project.train.Config(
             epochs=1,
             batch_size=case.model.batch_size,
