@@ -222,6 +222,8 @@ def run(arguments, cwd, environment):
     numpy.random.seed()
     sys.executable = STAND_IN
     sys.argv = arguments
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[1:1] = [folder for folder in folders if folder and folder not in sys.path]
     status = 0
     try:
         if arguments[0] == "-m":
