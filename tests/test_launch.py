@@ -371,7 +371,8 @@ def test_train_sh_starts_one_process(tmp_path: Path) -> None:
 @pytest.mark.train
 def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     """Told to stop, all processes save, and a resumed run ends with the same bits."""
-    project = write_files(tmp_path / "project", with_launcher("torchrun", TWO))
+    answers: Answers = {**TWO, "features.preemption.enabled": True}
+    project = write_files(tmp_path / "project", with_launcher("torchrun", answers))
     flags = ["--epochs", "15", "--limit-batches", "5", "--log-every", "1"]
     finish(start(project, "bash", "train.sh", *flags))
     cut = ["bash", "train.sh", *flags, "--output-dir", "runs/cut"]
