@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -16,8 +17,8 @@ import pytest
 import tomlkit
 from conftest import listing, read_files, run_cli
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import Answers, resolve
+from scaffold.answers.catalog import as_typed, load_catalog
+from scaffold.answers.schema import Answers, applies, resolve, schema
 
 UP, DOWN, ENTER, ESCAPE, CTRL_C, CTRL_U = "\x1b[A", "\x1b[B", "\r", "\x1b", "\x03", "\x15"
 SECONDS = 30
@@ -483,21 +484,69 @@ def test_contradicting_answers_are_refused_before_asking(start: Start) -> None:
     assert listing(terminal.folder) == []
 
 
-@pytest.mark.parametrize("stdin", ["pipe", "null"])
+@pytest.mark.parametrize("stdin", ["< /dev/null", "0<&-", ": |", "sleep 2 |"])
 def test_nothing_is_asked_without_a_terminal(tmp_path: Path, stdin: str) -> None:
-    (tmp_path / "dialogue").mkdir()
-    result = subprocess.run(
-        [sys.executable, "-m", "scaffold", "new", "project"],
-        cwd=tmp_path / "dialogue",
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        **({"input": "other\n"} if stdin == "pipe" else {"stdin": subprocess.DEVNULL}),
-    )
+    result = new_with_input(tmp_path, stdin)
     assert result.returncode == 0, result.stderr
     assert "called" not in result.stdout
     files = read_files(tmp_path / "dialogue" / "project")
     assert files == written_without_asking(tmp_path / "yes")
+
+
+def new_with_input(
+    tmp_path: Path, stdin: str, *options: str, command: str = "new project"
+) -> subprocess.CompletedProcess[str]:
+    """`scaffold new project` without a terminal, after a pipe or before a redirection."""
+    (tmp_path / "dialogue").mkdir(exist_ok=True)
+    scaffold = shlex.join([sys.executable, "-m", "scaffold", *command.split(), *options])
+    line = f"{stdin} {scaffold}" if stdin.endswith("|") else f"{scaffold} {stdin}"
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {line}"],
+        cwd=tmp_path / "dialogue",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+
+
+@pytest.mark.parametrize("stdin", ["printf 'foo\\ngan\\n' |", "<<< foo", "< ../answers"])
+@pytest.mark.parametrize("options", [[], ["--task", "gan", "--set", "features.ema=true"]])
+def test_answers_in_a_pipe_are_refused(tmp_path: Path, stdin: str, options: list[str]) -> None:
+    (tmp_path / "answers").write_text("foo\ngan\n")
+    result = new_with_input(tmp_path, stdin, *options)
+    assert result.returncode == 2
+    assert result.stderr.startswith("Error: ") and len(result.stderr.splitlines()) == 1
+    for way in ("--set", "--answers", "--yes"):
+        assert way in result.stderr
+    assert listing(tmp_path / "dialogue") == []
+
+
+@pytest.mark.parametrize("way", ["yes", "recipe", "file", "settings"])
+def test_input_of_another_program_is_no_obstacle_to_complete_answers(
+    tmp_path: Path, way: str
+) -> None:
+    catalog = load_catalog()
+    answers = resolve(catalog, {"project.name": "project"})
+    every = [key for key, option in schema(catalog).items() if applies(catalog, option, answers)]
+    (tmp_path / "answers.toml").write_text("[project]\nname = 'project'\n")
+    options = {
+        "yes": ["--yes"],
+        "recipe": ["--recipe", "minimal"],
+        "file": ["--answers", str(tmp_path / "answers.toml")],
+        "settings": [f"--set={key}={as_typed(answers[key])}" for key in every],
+    }
+    result = new_with_input(tmp_path, "printf 'foo\\n' |", *options[way])
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "dialogue" / "project" / "train.py").is_file()
+
+
+def test_an_update_asks_in_a_terminal_alone(tmp_path: Path) -> None:
+    assert new_with_input(tmp_path, "< /dev/null").returncode == 0
+    for stdin in ("< /dev/null", "echo net |"):
+        result = new_with_input(tmp_path, stdin, command="update project --ask")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert "--ask needs a terminal" in result.stderr and "--set" in result.stderr
 
 
 # an update: the answers of the last time are offered
@@ -507,7 +556,7 @@ import json, sys
 from pathlib import Path
 from scaffold.answers.schema import resolve
 from scaffold.answers.dialogue import ask_answers
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.catalog import as_typed, load_catalog
 
 catalog = load_catalog()
 given, previous = json.loads(sys.argv[1]), resolve(catalog, json.loads(sys.argv[2]))

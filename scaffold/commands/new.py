@@ -1,8 +1,6 @@
 """`scaffold new`: asks, renders in memory, writes."""
 
-import os
 import shlex
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -10,8 +8,10 @@ import typer
 
 from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.given import hardware_answers, typed_answers
+from scaffold.answers.questions import FINER, begin, open_questions
 from scaffold.answers.schema import Answers, check, find_option, read_answers, resolve
 from scaffold.cache import remember
+from scaffold.commands.screen import has_piped_input, is_terminal
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.project.write import check_target, write_new
 from scaffold.render.launch import launch
@@ -47,8 +47,8 @@ def new_project(
     over = typed_answers(catalog, settings, typed)
     imported = hardware_answers(catalog, accelerate_config, under, over)
     given = under | imported | over
-    show = dry_run or print_file is not None
-    if ask and not recipe and not show and is_terminal():
+    ask = ask and not recipe and not dry_run and print_file is None
+    if ask and is_terminal():
         from scaffold.answers.dialogue import ask_answers
 
         check_target(folder, {})
@@ -69,6 +69,8 @@ def new_project(
         check_target(folder, files)
         typer.echo("\n".join(["Would write:", "", *draw_tree(folder, files)]))
     else:
+        if ask and not answers_file:
+            refuse_piped_answers(catalog, given, folder)
         write_new(folder, files)
         typer.echo(
             "\n".join([*draw_tree(folder, files), "", *next_steps(catalog, folder, answers)])
@@ -101,9 +103,16 @@ def name_after(catalog: Catalog, given: Answers, folder: Path) -> Answers:
     return {**given, "project.name": name}
 
 
-def is_terminal() -> bool:
-    """Whether menus can be shown."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+def refuse_piped_answers(catalog: Catalog, given: Answers, folder: Path) -> None:
+    """Raises ScaffoldError if there is input that nobody reads, and questions it could answer."""
+    if not has_piped_input():
+        return
+    interview = begin(catalog, given, folder.name)
+    if any(key != FINER for key in open_questions(interview)):
+        raise ScaffoldError(
+            "there is input on standard input, but answers are read from a terminal only: give "
+            "them with --set KEY=VALUE or --answers FILE, or take the defaults with --yes."
+        )
 
 
 def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:

@@ -1,6 +1,8 @@
 """Output that several commands share."""
 
+import array
 import os
+import stat
 import sys
 from collections.abc import Collection, Iterable, Mapping
 
@@ -8,6 +10,33 @@ import typer
 
 from scaffold.project.changes import Change
 from scaffold.project.patch import NO_RENAMES, unified_diff
+
+
+def is_terminal() -> bool:
+    """Whether menus can be shown."""
+    streams = (sys.stdin, sys.stdout)  # None if closed
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        return False
+    return os.environ.get("TERM") != "dumb"
+
+
+def has_piped_input() -> bool:
+    """Whether standard input is a pipe or a file with something to read, which stays unread."""
+    try:
+        handle = sys.stdin.fileno()
+        about = os.fstat(handle)
+        if stat.S_ISREG(about.st_mode):
+            return about.st_size > os.lseek(handle, 0, os.SEEK_CUR)
+        if sys.platform == "win32" or stat.S_ISCHR(about.st_mode):
+            return False
+        import fcntl
+        import termios
+
+        waiting = array.array("i", [0])  # bytes: a pipe that is open but empty must not block
+        fcntl.ioctl(handle, termios.FIONREAD, waiting)
+        return waiting[0] > 0
+    except (AttributeError, OSError, ValueError):  # closed, or not a file
+        return False
 
 
 def tell_notes(notes: Collection[str]) -> None:

@@ -10,8 +10,8 @@ from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.schema import LOOP, Answers, find_feature, parse_setting, switch_key
 from scaffold.answers.settings import toml_literal
 from scaffold.commands.plan import Plan, plan_update
-from scaffold.commands.screen import show_changes, tell_notes
-from scaffold.errors import AnswerError
+from scaffold.commands.screen import is_terminal, show_changes, tell_notes
+from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.merge.conflicts import Conflict
 from scaffold.project.answers import SETTINGS, next_answers
 from scaffold.project.folder import find_project, read_project
@@ -71,6 +71,10 @@ def _run(
     dry_run: bool,
 ) -> None:
     folder = find_project(folder)
+    if ask and not is_terminal():
+        raise ScaffoldError(
+            "--ask needs a terminal: give answers with --set KEY=VALUE, or edit scaffold.toml."
+        )
     with locked(folder) as notes:
         tell_notes(notes)
         pristine = read_project(folder)
