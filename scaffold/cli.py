@@ -1,6 +1,6 @@
 """The command line. Only declarations: the work of a command is in the module of the same name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,14 +41,42 @@ def scaffold(
         raise typer.Exit
 
 
+def complete(what: str, *given: str) -> Callable[[str], list[tuple[str, str]]]:
+    """What the shell offers for an argument, found only when it asks."""
+
+    def found(incomplete: str) -> list[tuple[str, str]]:
+        from scaffold.commands import completion
+
+        return completion.complete(what, incomplete, *given)
+
+    return found
+
+
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, by its key. Can be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Any setting, by its key. Can be repeated.",
+        autocompletion=complete("settings"),
+    ),
 ]
 Name = Annotated[str | None, typer.Option(help="project.name", rich_help_panel=PROJECT)]
-Task = Annotated[str | None, typer.Option(help="project.task", rich_help_panel=PROJECT)]
+Task = Annotated[
+    str | None,
+    typer.Option(
+        help="project.task",
+        rich_help_panel=PROJECT,
+        autocompletion=complete("choices", "project.task"),
+    ),
+]
 DistributedType = Annotated[
-    str | None, typer.Option(help="NO, MULTI_GPU, MULTI_CPU, ...", rich_help_panel=HARDWARE)
+    str | None,
+    typer.Option(
+        help="NO, MULTI_GPU, MULTI_CPU, ...",
+        rich_help_panel=HARDWARE,
+        autocompletion=complete("choices", "hardware.distributed_type"),
+    ),
 ]
 NumMachines = Annotated[
     int | None, typer.Option(help="hardware.num_machines", rich_help_panel=HARDWARE)
@@ -61,13 +89,28 @@ UseCpu = Annotated[
     typer.Option("--use-cpu/--no-use-cpu", help="hardware.use_cpu", rich_help_panel=HARDWARE),
 ]
 Sharding = Annotated[
-    str | None, typer.Option(help="none, fsdp or deepspeed", rich_help_panel=HARDWARE)
+    str | None,
+    typer.Option(
+        help="none, fsdp or deepspeed",
+        rich_help_panel=HARDWARE,
+        autocompletion=complete("choices", "hardware.sharding"),
+    ),
 ]
 MixedPrecision = Annotated[
-    str | None, typer.Option(help="no, bf16, fp16 or fp8", rich_help_panel=HARDWARE)
+    str | None,
+    typer.Option(
+        help="no, bf16, fp16 or fp8",
+        rich_help_panel=HARDWARE,
+        autocompletion=complete("choices", "hardware.mixed_precision"),
+    ),
 ]
 Launcher = Annotated[
-    str | None, typer.Option(help="accelerate, torchrun, slurm, ...", rich_help_panel=HARDWARE)
+    str | None,
+    typer.Option(
+        help="accelerate, torchrun, slurm, ...",
+        rich_help_panel=HARDWARE,
+        autocompletion=complete("choices", "hardware.launcher"),
+    ),
 ]
 Epochs = Annotated[int | None, typer.Option(help="training.epochs", rich_help_panel=TRAINING)]
 BatchSize = Annotated[
@@ -94,7 +137,11 @@ AccelerateConfig = Annotated[
     ),
 ]
 Feature = Annotated[
-    str, typer.Argument(help="The name of a feature; `scaffold features` lists them.")
+    str,
+    typer.Argument(
+        help="The name of a feature; `scaffold features` lists them.",
+        autocompletion=complete("features"),
+    ),
 ]
 
 
@@ -111,7 +158,9 @@ def new(
     recipe: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Use the answers of a recipe; `scaffold features` lists them."
+            metavar="NAME",
+            help="Use the answers of a recipe; `scaffold features` lists them.",
+            autocompletion=complete("recipes"),
         ),
     ] = None,
     from_accelerate_config: AccelerateConfig = None,
@@ -223,7 +272,10 @@ def diff(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="With --incoming: any setting, by its key."
+            "--set",
+            metavar="KEY=VALUE",
+            help="With --incoming: any setting, by its key.",
+            autocompletion=complete("settings"),
         ),
     ] = None,
 ) -> None:
@@ -275,30 +327,54 @@ def undo(
 
 
 @app.command()
-def features() -> None:
-    """List all tasks, features, recipes and settings."""
+def features(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="List only what holds all these words.")
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only what goes with this task.",
+            autocompletion=complete("choices", "project.task"),
+        ),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Only tasks, features, recipes or settings.",
+            autocompletion=lambda: ["tasks", "features", "recipes", "settings"],
+        ),
+    ] = None,
+    on: Annotated[
+        bool | None,
+        typer.Option("--on/--off", help="Only features that are on by default, or off."),
+    ] = None,
+) -> None:
+    """List tasks, features, recipes and settings, all or only some."""
     from scaffold.commands.explain import list_features
 
-    list_features()
+    list_features(words or [], task, kind, on)
 
 
 @app.command()
 def explain(
-    feature: Annotated[
+    name: Annotated[
         str,
-        typer.Argument(help="The name of a task or a feature, or `accelerate`."),
+        typer.Argument(
+            help="A task, a feature, a recipe, the key of a setting, or `accelerate`.",
+            autocompletion=complete("names"),
+        ),
     ],
 ) -> None:
-    """Explain a task or a feature, and show the lines that a feature adds, as a diff.
+    """Explain a task, a feature, a recipe or a setting.
 
-    `accelerate` shows one loop in plain PyTorch, with Accelerate and with DistributedDataParallel.
+    For a feature, the lines that it adds are shown as a diff. `accelerate` shows one loop in plain
+    PyTorch, with Accelerate and with DistributedDataParallel.
     """
-    from scaffold.commands.explain import explain_accelerate, explain_feature
+    from scaffold.commands.explain import explain as explain_name
 
-    if feature == "accelerate":
-        explain_accelerate()
-    else:
-        explain_feature(feature)
+    explain_name(name)
 
 
 def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":
@@ -324,11 +400,16 @@ def with_default_file(arguments: Sequence[str]) -> list[str]:
 def main() -> None:
     """Run the command line. Errors that a user can fix print a message and exit with 2."""
     import gc
+    import os
     import sys
 
     from scaffold.errors import ScaffoldError
 
     gc.disable()  # garbage collection pays off in no command: without it, each is a tenth faster
+    if os.environ.get("_SCAFFOLD_COMPLETE") == "complete_bash":
+        from scaffold.commands.completion import prepare_bash
+
+        prepare_bash()
     try:
         app(with_default_file(sys.argv[1:]))
     except ScaffoldError as error:

@@ -13,9 +13,11 @@ import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pexpect
 import pytest
 from conftest import (
     FIRST_TASK,
+    REPOSITORY,
     Cli,
     Result,
     as_many_as_possible,
@@ -177,7 +179,7 @@ def test_bad_options_are_refused(cli: Cli, here: Path, case: str) -> None:
         (["new", "demo", "--unheard-of"], ["--unheard-of"]),
         (["new"], ["path"]),
         (["nwe", "demo"], ["nwe"]),
-        (["explain"], ["feature"]),
+        (["explain"], ["name"]),
     ],
 )
 def test_a_bad_command_line_is_refused(
@@ -629,6 +631,49 @@ def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
     assert not [line for line in out.splitlines() if re.search(r'"\w+"\w', line)], "no gap"
 
 
+def listed(cli: Cli, *options: str) -> set[str]:
+    return {
+        line.split()[0] for line in cli("features", *options).out.splitlines() if line[:2] == "  "
+    }
+
+
+def test_features_lists_what_fits(cli: Cli, catalog: Catalog) -> None:
+    assert listed(cli, "--kind", "tasks") == set(catalog.tasks)
+    assert listed(cli, "--kind", "recipes") == set(load_recipes())
+    on = {name for name, feature in catalog.features.items() if feature.default}
+    assert listed(cli, "--on") == on
+    assert listed(cli, "--off") == set(FEATURES) - on
+    of_gan = listed(cli, "--task", "gan")
+    assert {"gan", "gan.latent", "ema", "best_model"} <= of_gan
+    for name in ("own", "mnist", "unfreezing", "features.unfreezing.epochs", "own.path"):
+        assert name not in of_gan
+    assert listed(cli, "wandb") == {"tracker", "features.tracker.kind"}
+    assert listed(cli, "Weights", "biases") == {"tracker", "features.tracker.enabled"}
+    assert listed(cli, "--kind", "settings", "wandb") == {"features.tracker.kind"}
+    rate = [row for row in cli("features", "--task", "gan").out.splitlines() if "learning_r" in row]
+    assert "0.002" in rate[0], "the default of the task"
+    for options in (["zzzz"], ["--kind", "all"], ["--task", "gann"], ["--on", "zzzz"]):
+        assert_refused(cli("features", *options), "features" if len(options) < 2 else options[1])
+
+
+@pytest.mark.parametrize("columns", [80, 50, 200])
+def test_a_list_is_as_wide_as_the_terminal(catalog: Catalog, columns: int) -> None:
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "scaffold", "features"],
+        env={**os.environ, "COLUMNS": "300"},  # the terminal knows better
+        dimensions=(24, columns),
+        encoding="utf-8",
+    )
+    text = child.read()
+    child.close()
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= columns
+    words = " ".join(text.split())
+    for part in [*catalog.tasks.values(), *catalog.features.values()]:
+        assert part.name in words and part.help in words
+
+
 @pytest.mark.parametrize("name", FEATURES)
 def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, name: str) -> None:
     """Applied to a default project without the feature, it gives that with the feature."""
@@ -654,7 +699,83 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
 def test_explain_knows_similar_names(cli: Cli) -> None:
     assert cli("explain", "features.ema").out == cli("explain", "ema").out
     assert_refused(cli("explain", "emma"), "'emma'", "did you mean ema?")
-    assert_refused(cli("explain", "zzzz"), "'zzzz'", *FEATURES)
+    assert_refused(cli("explain", "monitor"), "best_model.monitor or", "early_stopping.monitor?")
+    assert_refused(cli("explain", "zzzz"), "'zzzz'", "`scaffold features` lists")
+
+
+@pytest.mark.parametrize("key", ["training.learning_rate", "features.ema.decay", "project.task"])
+def test_a_setting_is_explained(cli: Cli, catalog: Catalog, key: str) -> None:
+    option = schema(catalog)[key]
+    page = cli("explain", key).out
+    assert page.startswith(f"# {key}\n\n{option.comment[0].upper()}{option.comment[1:]}.\n")
+    assert f"--set {key}={option.default}" in page
+    for choice in option.choices:
+        assert f"- `{choice.value}`: {choice.help}" in page
+    for short in (key.removeprefix("features."), option.name):
+        if short not in ("task", "decay"):  # decay is also one of the schedule
+            assert cli("explain", short).out == page
+
+
+def test_the_page_of_a_setting_says_where_its_default_is_another_one(
+    cli: Cli, catalog: Catalog
+) -> None:
+    page = cli("explain", "learning_rate").out
+    assert "in the script: `Config.learning_rate`, `--learning-rate`" in page
+    assert "allowed: a number, at least 1e-12" in page
+    for task in catalog.tasks.values():
+        default = resolve(catalog, {"project.task": task.name})["training.learning_rate"]
+        own = f"default with `project.task={task.name}`: `{default}`\n"
+        assert (own in page) == (default != 0.001)
+    assert "project.dataset" not in page and "Config" not in cli("explain", "project.name").out
+    assert "has an effect with `dataset=image_folder`" in cli("explain", PATH_KEY).out
+
+
+PATH_KEY = "image_classification.path"
+
+
+def test_a_choice_and_a_recipe_are_explained(cli: Cli) -> None:
+    assert cli("explain", "wandb").out == cli("explain", "features.tracker.kind").out
+    for recipe in load_recipes().values():
+        page = cli("explain", recipe.name).out
+        assert page.startswith(f"# {recipe.title}\n\n{recipe.help}.\n")
+        assert f"`scaffold new PATH --recipe {recipe.name}`" in page
+        answers = page.partition("```toml\n")[2].rpartition("```")[0]
+        assert tomllib.loads(answers) == recipe.tables
+
+
+MEANT = {
+    ("add", "tensorboard"): ["the feature tracker (features.tracker.kind=tensorboard)?"],
+    ("add", "wandb"): ["the feature tracker (features.tracker.kind=wandb)?"],
+    ("add", "Wandb"): ["the feature tracker (features.tracker.kind=wandb)?"],
+    ("add", "wanbd"): ["the feature tracker (features.tracker.kind=wandb)?"],
+    ("remove", "matplotlib"): ["the feature learning_curves?"],
+    ("add", "adam"): ["the setting training.optimizer=adam?"],
+    ("set", "ema=true"): ["did you mean features.ema?"],
+    ("set", "ema.decay=0.9"): ["did you mean features.ema.decay?"],
+    ("set", "tracker=wandb"): ["did you mean features.tracker?"],
+    ("set", "wandb=true"): ["did you mean features.tracker.kind=wandb?"],
+    ("set", "features.wandb=true"): ["did you mean features.tracker.kind=wandb?"],
+    ("set", "timm=true"): ["did you mean image_classification.model=timm?"],
+    ("set", "fsdp=true"): ["did you mean hardware.sharding=fsdp?"],
+    ("set", "learning_rate=1"): ["did you mean training.learning_rate?"],
+    ("set", "training.optimizer=lyon"): ["choose from adamw", "Did you mean lion?"],
+    ("set", "project.task=gann"): ["choose from autoencoder", "Did you mean gan?"],
+}
+
+
+@pytest.mark.parametrize("case", MEANT, ids=" ".join)
+def test_what_is_meant_by_a_name(cli: Cli, here: Path, case: tuple[str, str]) -> None:
+    command, name = case
+    result = cli("new", "demo", "--set", name) if command == "set" else cli(command, name)
+    assert_refused(result, *MEANT[case])
+    assert listing(here) == []
+
+
+def test_what_is_suggested_is_accepted(cli: Cli, here: Path) -> None:
+    assert cli("new", "demo", "--yes", "--set", "features.ema=true").code == 0
+    result = cli("add", "tracker", "demo", "--set", "features.tracker.kind=wandb")
+    assert result.code == 0
+    assert "wandb" in (here / "demo" / "train.py").read_text()
 
 
 def test_version(cli: Cli) -> None:
@@ -747,22 +868,95 @@ def test_new_takes_little_time(tmp_path: Path) -> None:
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
 
 
-def test_the_shell_completes_commands(tmp_path: Path) -> None:
-    code = "import sys; sys.argv = ['scaffold']; from scaffold.cli import main; main()"
+COMPLETE = "import sys; sys.argv = ['scaffold']; from scaffold.cli import main; main()"
 
-    def complete(line: str) -> list[str]:
-        env = {"_SCAFFOLD_COMPLETE": "complete_bash", "COMP_WORDS": line}
-        env["COMP_CWORD"] = str(len(line.split(" ")) - 1)
-        command = [sys.executable, "-c", code]
-        result = subprocess.run(
-            command, env={**os.environ, **env}, cwd=tmp_path, capture_output=True, text=True
-        )
-        assert result.stderr == ""
-        return result.stdout.split()
 
+def complete(line: str, shell: str = "bash", code: str = COMPLETE) -> list[str]:
+    """What a shell is told at the end of a line, in which bash has spaces around each '='."""
+    env = {"_SCAFFOLD_COMPLETE": f"complete_{shell}", "COMP_WORDS": line}
+    env["COMP_CWORD"] = str(len(line.split(" ")) - 1)
+    env |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    command = [sys.executable, "-c", code]
+    result = subprocess.run(
+        command, env={**os.environ, **env}, cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert result.stderr == ""
+    return result.stdout.splitlines()
+
+
+def test_the_shell_completes_commands() -> None:
     assert complete("scaffold n") == ["new"]
     assert {"new", "features", "explain"} <= set(complete("scaffold "))
     assert complete("scaffold new --mixed") == ["--mixed-precision"]
+
+
+def test_the_shell_completes_names_keys_and_values(catalog: Catalog) -> None:
+    tasks = sorted(catalog.tasks)
+    assert complete("scaffold add em") == complete("scaffold remove --set a = b em") == ["ema"]
+    assert set(complete("scaffold explain ")) >= {*tasks, *FEATURES, *load_recipes(), PATH_KEY}
+    assert sorted(complete("scaffold new p --task ")) == tasks
+    assert complete("scaffold new p --task = im") == ["image_classification"]
+    assert sorted(complete("scaffold features --task ")) == tasks
+    assert complete("scaffold features --kind r") == ["recipes"]
+    assert complete("scaffold new --recipe mi") == ["minimal"]
+    assert complete("scaffold new --sharding f") == ["fsdp"]
+    keys = complete("scaffold new --set ")
+    assert {f"{key}=" for key in schema(catalog)} <= set(keys)
+    assert complete("scaffold new --set training.ep") == ["training.epochs=20"]
+    assert complete("scaffold update --set features.ema = ") == ["true", "false"]
+
+
+@pytest.mark.parametrize("before", ["--set ", "--set = ", "--set a = b --task = gan --set "])
+def test_values_are_completed_behind_the_word_break_of_bash(before: str) -> None:
+    assert complete(f"scaffold new p {before}training.optimizer = l") == ["lion"]
+    assert len(complete(f"scaffold new p {before}training.optimizer =")) == 6
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_show_help(catalog: Catalog, shell: str) -> None:
+    found = complete("scaffold add em", shell)
+    assert len(found) == 1 and "ema" in found[0] and catalog.features["ema"].help[:30] in found[0]
+    found = complete("scaffold new p --set training.optimizer=s", shell)
+    assert len(found) == 2, "a line each"
+    assert "training.optimizer=sgd" in found[0] and "training.optimizer=sch" in found[1]
+
+
+def test_completion_is_fast() -> None:
+    code = f"{COMPLETE.replace('main()', '')}\ntry: main()\nexcept SystemExit: print(*sys.modules)"
+    modules = complete("scaffold add em", code=code)[-1].split()
+    assert "scaffold.answers.catalog" in modules
+    heavy = {
+        "torch",
+        "black",
+        "jinja2",
+        "prompt_toolkit",
+        "questionary",
+        "yaml",
+        "tomlkit",
+        "numpy",
+    }
+    assert not heavy & set(modules)
+
+
+def test_a_real_bash_completes(tmp_path: Path) -> None:
+    script = tmp_path / "scaffold"
+    script.write_text(f"#!{sys.executable}\nfrom scaffold.cli import main\n\nmain()\n")
+    script.chmod(0o755)
+    env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "INPUTRC": os.devnull}
+    env["PATH"] = f"{tmp_path}:{env['PATH']}"
+    child = pexpect.spawn("bash", ["--norc", "-i"], env=env, encoding="utf-8", dimensions=(24, 200))
+    child.sendline('eval "$(scaffold --show-completion bash)"; echo rea""dy')
+    child.expect("ready", timeout=20)
+    for typed, whole in {
+        "scaffold new p --set training.optimizer=l": "training.optimizer=lion ",
+        "scaffold new p --set=training.optimizer=l": "--set=training.optimizer=lion ",
+        "scaffold new p --task=ga": "--task=gan ",
+        "scaffold add bes": "add best_model ",
+    }.items():
+        child.send(f"{typed}\t")
+        child.expect(re.escape(whole), timeout=20)
+        child.send("\x15")  # Ctrl-U: an empty line
+    child.close(force=True)
 
 
 # --- whole, or not at all ----------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 
 from scaffold.answers import hardware
 from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value, as_typed
+from scaffold.answers.names import suggest_features, suggest_settings
 from scaffold.errors import AnswerError, ScaffoldError
 
 Answers = dict[str, Value]
@@ -252,7 +253,9 @@ def check(option: Option, value: object) -> Value:
                 option.key, f"{value} {option.refused[value]}: choose from {', '.join(values)}."
             )
         if value not in values:
-            raise AnswerError(option.key, f"{shown}: choose from {', '.join(values)}.")
+            near = difflib.get_close_matches(value, values, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise AnswerError(option.key, f"{shown}: choose from {', '.join(values)}.{hint}")
         return value
     if not value.isprintable():  # other characters would break a file or a log line
         raise AnswerError(option.key, f"{shown}: use one line of printable text.")
@@ -261,7 +264,8 @@ def check(option: Option, value: object) -> Value:
     return value
 
 
-def _number(option: Option, value: object) -> Value:
+def allowed_numbers(option: Option) -> str:
+    """What a setting that is a number can be, in words."""
     kind = "a whole number" if option.type == "int" else "a number"
     bounds = [
         f"{word} {bound:g}"
@@ -273,7 +277,11 @@ def _number(option: Option, value: object) -> Value:
         )
         if bound is not None
     ]
-    allowed = f"use {', '.join([kind, ' and '.join(bounds)]) if bounds else kind}."
+    return ", ".join([kind, " and ".join(bounds)]) if bounds else kind
+
+
+def _number(option: Option, value: object) -> Value:
+    allowed = f"use {allowed_numbers(option)}."
     wrong_type = isinstance(value, bool) or not isinstance(value, (int, float))
     if wrong_type or (option.type == "int" and not isinstance(value, int)):
         raise AnswerError(option.key, f"{value!r} is not allowed: {allowed}")
@@ -336,7 +344,7 @@ def find_option(catalog: Catalog, key: str) -> Option:
     options = schema(catalog)
     if key in options:
         return options[key]
-    near = difflib.get_close_matches(key, options, n=3, cutoff=0.5)
+    near = suggest_settings(catalog, key)
     hint = f"did you mean {' or '.join(near)}?" if near else "`scaffold features` lists them."
     raise AnswerError(key or "''", f"there is no such setting; {hint}")
 
@@ -346,9 +354,11 @@ def find_feature(catalog: Catalog, name: str) -> Component:
     name = name.removeprefix("features.")
     if name in catalog.features:
         return catalog.features[name]
-    near = difflib.get_close_matches(name, catalog.features, n=1)
+    near = suggest_features(catalog, name)
     hint = (
-        f"did you mean {near[0]}?" if near else f"the features are {', '.join(catalog.features)}."
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else f"the features are {', '.join(catalog.features)}."
     )
     raise ScaffoldError(f"there is no feature {name!r}: {hint}")
 

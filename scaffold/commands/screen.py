@@ -39,6 +39,14 @@ def has_piped_input() -> bool:
         return False
 
 
+def terminal_width() -> int | None:
+    """The width of the terminal. None where the output is a pipe or a file."""
+    try:
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
 def tell_notes(notes: Collection[str]) -> None:
     """Print notes to standard error."""
     for note in notes:

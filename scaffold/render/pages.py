@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from scaffold.answers.catalog import Catalog, Component, Option
-from scaffold.answers.schema import default_answers, fits, schema, switch_key
+from scaffold.answers.catalog import Catalog, Component, Option, as_typed
+from scaffold.answers.recipes import Recipe
+from scaffold.answers.schema import allowed_numbers, default_answers, fits, schema, switch_key
 from scaffold.answers.settings import toml_literal
 
 
@@ -14,6 +15,64 @@ def write_page(catalog: Catalog, component: Component) -> str:
     parts += ["\n".join(f"- {fact}" for fact in facts(catalog, component))]
     parts += _settings(catalog, component)
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def write_recipe_page(recipe: Recipe) -> str:
+    """Markdown: what a recipe is, and its answers."""
+    text = recipe.manifest.read_text(encoding="utf-8")
+    answers = text[text.index("\n[") :].strip() if "\n[" in text else ""
+    parts = [f"# {recipe.title}", f"{recipe.help}."]
+    parts += [f"- use it: `scaffold new PATH --recipe {recipe.name}`"]
+    parts += ["## Answers", "Features that it does not name are off.", f"```toml\n{answers}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def write_option_page(catalog: Catalog, option: Option) -> str:
+    """Markdown: what a setting means, what it can be, and where its default is another one."""
+    default = option.default_from or toml_literal(option.default)
+    facts = [f"set it: `--set {option.key}={_example(option)}`, or in scaffold.toml"]
+    if option.config:
+        facts.append(
+            f"in the script: `Config.{option.field}`, `--{option.field.replace('_', '-')}`"
+        )
+    facts.append(f"default: `{default}`")
+    facts += [
+        f"default with {where}: `{value}`" for where, value in _other_defaults(catalog, option)
+    ]
+    if allowed := _allowed(option):
+        facts.append(f"allowed: {allowed}")
+    if option.task:
+        facts.append(f"a setting of the task `{option.task}`")
+    if option.feature:
+        facts.append(f"a setting of the feature `{option.feature}`")
+    if option.when:
+        facts.append(f"has an effect{_with(option)}".replace("(", "").replace(")", ""))
+    parts = [f"# {option.key}", _sentence(option.comment)]
+    parts += ["\n".join(f"- {fact}" for fact in facts), *_choices(option)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _example(option: Option) -> str:
+    return as_typed(option.default) if option.default != "" else "VALUE"
+
+
+def _other_defaults(catalog: Catalog, option: Option) -> Iterator[tuple[str, str]]:
+    """The tasks and the choices that have a default of their own."""
+    for task in catalog.tasks.values():
+        if task.defaults.get(option.key, option.default) != option.default:
+            yield f"`project.task={task.name}`", toml_literal(task.defaults[option.key])
+    for other in schema(catalog).values():
+        for choice in other.choices:
+            if option.key in choice.defaults:
+                yield f"`{other.key}={choice.value}`", toml_literal(choice.defaults[option.key])
+
+
+def _allowed(option: Option) -> str:
+    if option.type == "bool":
+        return "true or false"
+    if option.type in ("int", "float"):
+        return allowed_numbers(option)
+    return option.allowed
 
 
 def write_index(catalog: Catalog) -> str:
@@ -89,13 +148,17 @@ def _settings(catalog: Catalog, component: Component) -> Iterator[str]:
     yield "## Settings"
     yield "\n".join(rows)
     for option in options:
-        if option.choices:
-            choices = [
-                f"- `{choice.value}`: {choice.help}"
-                + (f" (adds {_names(choice.dependencies)})" if choice.dependencies else "")
-                for choice in option.choices
-            ]
-            yield f"`{option.key}` is one of\n\n" + "\n".join(choices)
+        yield from _choices(option)
+
+
+def _choices(option: Option) -> Iterator[str]:
+    if option.choices:
+        choices = [
+            f"- `{choice.value}`: {choice.help}"
+            + (f" (adds {_names(choice.dependencies)})" if choice.dependencies else "")
+            for choice in option.choices
+        ]
+        yield f"`{option.key}` is one of\n\n" + "\n".join(choices)
 
 
 def _with(option: Option) -> str:
