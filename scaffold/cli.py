@@ -313,6 +313,28 @@ def doctor(
 
 
 @app.command()
+def resolve(
+    path: Project = Path(),
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Only the conflicts in these files.")
+    ] = None,
+    ours: Annotated[
+        bool, typer.Option("--ours", help="Keep your lines, below the marker `<<<<<<< yours`.")
+    ] = False,
+    theirs: Annotated[
+        bool, typer.Option("--theirs", help="Take the new lines, below the marker `=======`.")
+    ] = False,
+) -> None:
+    """Take one side of the conflicts that an update left, in all files or in some.
+
+    Exits with 1 if conflicts are left.
+    """
+    from scaffold.commands.resolve import resolve_conflicts
+
+    resolve_conflicts(path, files or [], ours=ours, theirs=theirs)
+
+
+@app.command()
 def undo(
     path: Project = Path(),
     keep_copy: Annotated[
@@ -320,10 +342,29 @@ def undo(
         typer.Option("--keep-copy", help="Keep your later edits in files named NAME.kept."),
     ] = False,
 ) -> None:
-    """Undo the last update: restore the files as they were before it."""
+    """Undo the last update, add, remove or resolve: restore the files as they were before it.
+
+    One step is kept. After a resolve, a second undo reverts the update before it.
+    """
     from scaffold.commands.undo import undo_update
 
     undo_update(path, keep_copy)
+
+
+@app.command()
+def adopt(
+    path: Project = Path(),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what differs as a diff, and write nothing.")
+    ] = False,
+) -> None:
+    """Rebuild a lost folder .scaffold/ from scaffold.toml, so that updates work again.
+
+    Your files stay as they are: what differs from a new render counts as your edits.
+    """
+    from scaffold.commands.adopt import adopt_project
+
+    adopt_project(path, dry_run=dry_run)
 
 
 @app.command()

@@ -18,7 +18,14 @@ import pytest
 
 from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
-from scaffold.project.journal import apply_changes, last_update, locked, recover, undo_last
+from scaffold.project.journal import (
+    apply_changes,
+    last_command,
+    last_update,
+    locked,
+    recover,
+    undo_last,
+)
 
 CALLS = [
     "open",
@@ -674,6 +681,45 @@ def test_an_undo_killed_at_every_call(project: Path, tmp_path: Path, keep_copy: 
         assert snapshot(folder) == target
         assert last_update(folder) is None
     assert before > 40 and after > 40
+
+
+def test_a_step_that_keeps_the_update_before_killed_at_every_call(
+    project: Path, tmp_path: Path
+) -> None:
+    """So is its undo; each can be undone after the other."""
+
+    def later(folder: Path) -> None:
+        with locked(folder):
+            changes = [Change(name, text(folder / name), "later\n") for name in ("new.py", "b.py")]
+            apply_changes(folder, changes, command="scaffold resolve", keep_last=True)
+
+    old = snapshot(project)
+    update(project)
+    updated, backup = snapshot(project), (project / ".scaffold/undo.json").read_text()
+    counts = []
+    for first in (later, undo):
+        start = snapshot(project)
+        counts += [0, 0]
+        for number, folder in copies(project, tmp_path):
+            if not killed_at(number, lambda folder=folder, act=first: act(folder)):
+                break
+            settle(folder)
+            if snapshot(folder) == start:
+                counts[-2] += 1
+                first(folder)
+            else:
+                counts[-1] += 1
+            if first is later:
+                assert last_command(folder) == "scaffold resolve"
+                assert text(folder / "b.py") == "later\n"
+                undo(folder)
+            assert snapshot(folder) == updated
+            assert (folder / ".scaffold/undo.json").read_text() == backup
+            assert undo(folder) == [] and snapshot(folder) == old
+            assert last_update(folder) is None
+        if first is later:
+            later(project)
+    assert min(counts) > 8, counts
 
 
 # a recovery meets what its owner did in between

@@ -274,6 +274,184 @@ def test_undo_refuses_to_lose_an_edit(cli: Cli, conflict: Path) -> None:
     assert cli("undo", conflict).code == 2  # there is nothing more
 
 
+def test_undo_says_what_it_undid_and_how_far_it_reaches(cli: Cli, project: Path) -> None:
+    assert cli("add", "tracker", project, "--set", "features.tracker.kind=wandb").code == 0
+    assert cli("update", project, "--epochs", "9", "--set", "features.ema=true").code == 0
+    out = cli("undo", project).out
+    command = "scaffold update --set training.epochs=9 --set features.ema.enabled=true"
+    assert f"Undid `{command}`:" in out
+    restored = out.partition("\nrestored ")[2].partition("\n")[0].split(", ")
+    assert {"train.py", "scaffold.toml"} <= set(restored)
+    assert "only one update is kept" in out
+    assert cli("undo", project).code == 2
+    assert cli("remove", "tracker", project).code == 0
+    assert "Undid `scaffold remove tracker`:" in cli("undo", project).out
+    assert cli("add", "preemption", project).code == 0
+    assert "deleted preemption.py\n" in cli("undo", project).out
+
+
+@pytest.fixture
+def conflicts(cli: Cli, project: Path) -> Path:
+    """A project with conflicts in two files, one of which is no longer generated."""
+    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    edit(project / "train.py", "batch_size: int = 32", "batch_size: int = 48")
+    edit(project / "callbacks.py", '"""Small objects', '"""Our small objects')
+    given = [f"--set=features.{name}=false" for name in ("best_model", "metrics_file")]
+    assert cli("update", project, "--epochs=10", "--batch-size=64", *given).code == 1
+    return project
+
+
+def test_a_conflict_in_a_file_that_is_no_longer_generated_is_open(
+    cli: Cli, conflicts: Path
+) -> None:
+    found = json.loads(cli("status", conflicts, "--json").out)["conflicts"]
+    assert [conflict["path"] for conflict in found] == ["train.py", "train.py", "callbacks.py"]
+    result = cli("add", "ema", conflicts)
+    assert result.code == 1 and "callbacks.py:1" in result.err
+
+
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side: str) -> None:
+    before = read_files(conflicts)
+    result = cli("resolve", conflicts, side)
+    assert (result.code, result.err) == (0, "")
+    assert "train.py: 2 conflict(s) resolved" in result.out
+    script = (conflicts / "train.py").read_text()
+    ours = side == "--ours"
+    assert ("epochs: int = 50" in script and "batch_size: int = 48" in script) == ours
+    assert ("epochs: int = 10" in script and "batch_size: int = 64" in script) == (not ours)
+    for marker in ("<<<<<<<", "|||||||", "=======", ">>>>>>>", "epochs: int = 20"):
+        assert marker not in script
+    assert (conflicts / "callbacks.py").exists() == ours
+    assert json.loads(cli("status", conflicts, "--json").out)["conflicts"] == []
+    assert cli("resolve", conflicts, side).out == "There are no open conflicts.\n"
+
+    result = cli("undo", conflicts)
+    assert f"Undid `scaffold resolve {side} train.py callbacks.py`" in result.out
+    assert "The next `scaffold undo` reverts `scaffold update " in result.out
+    after = read_files(conflicts)
+    assert {name: after[name] for name in before} == before
+    assert cli("undo", conflicts).code == 0
+    assert "epochs: int = 50" in (conflicts / "train.py").read_text()
+    assert "Our small" in (conflicts / "callbacks.py").read_text()
+
+
+def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    callbacks = (conflicts / "callbacks.py").read_bytes()
+    result = cli("resolve", conflicts, "train.py", "--theirs")
+    assert result.code == 1 and "callbacks.py:1" in result.out
+    assert "<<<<<<<" not in (conflicts / "train.py").read_text()
+    assert (conflicts / "callbacks.py").read_bytes() == callbacks
+    monkeypatch.chdir(conflicts.parent)
+    assert cli("resolve", conflicts, f"{conflicts.name}/callbacks.py", "--ours").code == 0
+    assert (conflicts / "callbacks.py").read_text().startswith('"""Our small objects')
+    for undone in ("resolve --ours callbacks.py", "resolve --theirs train.py", "update --set"):
+        assert f"Undid `scaffold {undone}" in cli("undo", conflicts).out
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ([], ["--ours", "--theirs", "`<<<<<<< yours`"]),
+        (["--ours", "--theirs"], ["choose one side"]),
+        (["model.py", "--ours"], ["model.py: has no open conflict", "train.py, callbacks.py"]),
+        (["/etc/passwd", "--ours"], ["/etc/passwd: has no open conflict"]),
+        (["../train.py", "--ours"], ["../train.py: has no open conflict"]),
+    ],
+)
+def test_resolve_refuses(cli: Cli, conflicts: Path, options: list[str], parts: list[str]) -> None:
+    before = read_files(conflicts)
+    result = cli("resolve", conflicts, *options)
+    assert result.code == 2 and len(result.err.splitlines()) == 1
+    for part in parts:
+        assert part in result.err
+    assert read_files(conflicts) == before
+
+
+def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:
+    assert cli("add", "ema", project).code == 0
+    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    (project / "net").mkdir()
+    (project / "model.py").rename(project / "net/model.py")
+    (project / "metrics.py").unlink()
+    pristine = json.loads((project / PRISTINE).read_text())
+    shutil.rmtree(project / ".scaffold")
+    before = read_files(project)
+    result = cli("status", project)
+    assert result.code == 2 and "`scaffold adopt` rebuilds it" in result.err
+
+    patch = cli("adopt", project, "--dry-run").out
+    assert "-    epochs: int = 20" in patch and "+    epochs: int = 50" in patch
+    assert "rename to net/model.py" in patch and "+++ /dev/null" in patch
+    assert read_files(project) == before
+    result = cli("adopt", project)
+    assert result.code == 0
+    for row in ("edited: train.py", "moved: model.py -> net/model.py", "deleted: metrics.py"):
+        assert f"  {row}\n" in result.out
+    rebuilt = json.loads((project / PRISTINE).read_text())
+    assert rebuilt.pop("moved") == {"model.py": "net/model.py"}
+    for name in ("version", "answers", "files"):
+        assert rebuilt[name] == pristine[name]
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {PRISTINE}
+    assert cli("remove", "ema", project).code == 0
+    script = (project / "train.py").read_text()
+    assert "epochs: int = 50" in script and "ema" not in script
+
+
+def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
+    (project / PRISTINE).write_text("{}")
+    assert "`scaffold adopt`" in cli("update", project).err
+    result = cli("adopt", project)
+    assert result.code == 0 and "pristine.json.damaged" in result.err
+    assert (project / f"{PRISTINE}.damaged").read_text() == "{}"
+    assert cli("update", project).out.startswith("Nothing to do")
+
+
+REFUSED = {
+    "intact": (lambda folder: None, ["intact", "`scaffold diff`"]),
+    "no answers": (
+        lambda folder: (folder / "scaffold.toml").unlink(),
+        ["scaffold.toml", "no such"],
+    ),
+    "bad answers": (
+        lambda folder: edit(folder / "scaffold.toml", "epochs = 20", "epochs = 0"),
+        ["scaffold.toml: training.epochs: 0 is not allowed"],
+    ),
+    "a link": (
+        lambda folder: (folder / ".scaffold").symlink_to(folder.parent, target_is_directory=True),
+        [".scaffold", "is not a folder of the project itself"],
+    ),
+    "no files": (
+        lambda folder: [path.unlink() for path in folder.rglob("*") if path.is_file()]
+        and (folder / "scaffold.toml").write_text("[training]\nepochs = 3\n"),
+        ["none of the project's files", "--answers"],
+    ),
+    "unfinished": (
+        lambda folder: (
+            (folder / ".scaffold").mkdir(),
+            (folder / ".scaffold/journal.json").write_text("{}"),
+        ),
+        ["an update is unfinished"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_adopt_refuses(cli: Cli, project: Path, case: str) -> None:
+    act, parts = REFUSED[case]
+    if case != "intact":
+        shutil.rmtree(project / ".scaffold")
+    act(project)
+    before = read_files(project)
+    result = cli("adopt", project)
+    assert result.code == 2 and len(result.err.splitlines()) == 1
+    for part in parts:
+        assert part in result.err
+    assert read_files(project) == before
+
+
 def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path) -> None:
     given = ["--set", "features.best_model=false"]
     edit(project / "callbacks.py", '"""Small objects', '"""Our small objects')

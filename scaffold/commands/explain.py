@@ -55,7 +55,9 @@ def list_features(
         if kept:
             rows += ["", title, *(row for name, text, _ in kept for row in _columns(name, text))]
     if not rows:
-        raise ScaffoldError(f"nothing fits {' '.join(words) or 'that'}: `scaffold features` alone lists everything.")
+        raise ScaffoldError(
+            f"nothing fits {' '.join(words) or 'that'}: `scaffold features` alone lists everything."
+        )
     usage = "`scaffold explain NAME` explains one of them, and shows the lines that a feature adds."
     typer.echo("\n".join([*rows[1:], "", *_wrapped(usage, "", "")]))
 

@@ -4,10 +4,11 @@ import array
 import os
 import stat
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import typer
 
+from scaffold.merge.conflicts import Conflict
 from scaffold.project.changes import Change
 from scaffold.project.patch import NO_RENAMES, unified_diff
 
@@ -51,6 +52,14 @@ def tell_notes(notes: Collection[str]) -> None:
     """Print notes to standard error."""
     for note in notes:
         typer.echo(note, err=True)
+
+
+def tell_conflicts(conflicts: Collection[Conflict]) -> Iterator[str]:
+    """Where conflicts are, a line each."""
+    if conflicts:
+        yield f"{len(conflicts)} conflict(s) to resolve:"
+    for conflict in conflicts:
+        yield f"  {conflict.path}:{conflict.line}  {conflict.label}"
 
 
 def show_changes(changes: Iterable[Change], renamed_from: Mapping[str, str] = NO_RENAMES) -> None:

@@ -1,18 +1,18 @@
 """`scaffold update`, `add` and `remove`: new answers or newer templates, merged into a project."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.catalog import Catalog, Value, as_typed, load_catalog
 from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.schema import LOOP, Answers, find_feature, parse_setting, switch_key
 from scaffold.answers.settings import toml_literal
 from scaffold.commands.plan import Plan, plan_update
-from scaffold.commands.screen import is_terminal, show_changes, tell_notes
+from scaffold.commands.screen import is_terminal, show_changes, tell_conflicts, tell_notes
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.merge.conflicts import Conflict
 from scaffold.project.answers import SETTINGS, next_answers
 from scaffold.project.folder import find_project, read_project
 from scaffold.project.journal import apply_changes, locked
@@ -40,7 +40,10 @@ def update_project(
     def fresh(previous: Mapping[str, Value]) -> Answers:
         return hardware_answers(catalog, accelerate_config, dict(previous), over) | over
 
-    _run(catalog, folder, fresh, typed=over, ask=ask, dry_run=dry_run)
+    command = ["update", *(["--ask"] if ask else []), *_as_settings(over)]
+    if accelerate_config is not None:
+        command += ["--from-accelerate-config", accelerate_config]
+    _run(catalog, folder, fresh, typed=over, ask=ask, dry_run=dry_run, command=command)
 
 
 def switch_feature(
@@ -58,7 +61,19 @@ def switch_feature(
         loop = {LOOP: "complete"} if on and not feature.minimal and LOOP in previous else {}
         return {**loop, key: feature.example if on else feature.off, **more}
 
-    _run(catalog, folder, fresh, typed=more, ask=False, dry_run=dry_run)
+    command = ["add" if on else "remove", feature.name, *_as_settings(more)]
+    _run(catalog, folder, fresh, typed=more, ask=False, dry_run=dry_run, command=command)
+
+
+def _as_settings(answers: Answers) -> list[str]:
+    return [
+        part for key, value in answers.items() for part in ("--set", f"{key}={as_typed(value)}")
+    ]
+
+
+def _told(command: Sequence[str]) -> str:
+    """A command as `scaffold undo` tells it."""
+    return shlex.join(["scaffold", *command])
 
 
 def _run(
@@ -69,6 +84,7 @@ def _run(
     typed: Answers,
     ask: bool,
     dry_run: bool,
+    command: Sequence[str],
 ) -> None:
     folder = find_project(folder)
     if ask and not is_terminal():
@@ -95,7 +111,7 @@ def _run(
         if dry_run:
             show_plan(plan)
         else:
-            notes = apply_changes(folder, plan.changes)
+            notes = apply_changes(folder, plan.changes, command=_told(command))
             tell_notes(notes)
             _report(plan)
     if plan.conflicts:
@@ -105,7 +121,7 @@ def _run(
 def show_plan(plan: Plan) -> None:
     """The diff on standard output, the rest on standard error."""
     show_changes(change for change in plan.changes if change.path != PRISTINE)
-    tell_notes([*plan.notes, *_tell_conflicts(plan.conflicts)])
+    tell_notes([*plan.notes, *tell_conflicts(plan.conflicts)])
 
 
 def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
@@ -130,7 +146,7 @@ def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> No
 def _refuse_open_conflicts(folder: Path, pristine: Pristine) -> None:
     conflicts = open_conflicts(folder, pristine)
     if conflicts:
-        tell_notes([*_tell_conflicts(conflicts), "", _HOW_TO_GO_ON])
+        tell_notes([*tell_conflicts(conflicts), "", _HOW_TO_GO_ON])
         raise typer.Exit(1)
 
 
@@ -138,15 +154,9 @@ def _refuse_open_conflicts(folder: Path, pristine: Pristine) -> None:
 
 _HOW_TO_GO_ON = (
     "For each conflict, keep your lines, the new ones or a mix, and delete the four markers. "
-    "`scaffold status` lists the open conflicts; `scaffold undo` reverts the update."
+    "`scaffold resolve` takes one side of them; `scaffold status` lists the open conflicts; "
+    "`scaffold undo` reverts the update."
 )
-
-
-def _tell_conflicts(conflicts: Collection[Conflict]) -> Iterator[str]:
-    if conflicts:
-        yield f"{len(conflicts)} conflict(s) to resolve:"
-    for conflict in conflicts:
-        yield f"  {conflict.path}:{conflict.line}  {conflict.label}"
 
 
 def _report(plan: Plan) -> None:
@@ -168,7 +178,7 @@ def _report(plan: Plan) -> None:
         ]
     typer.echo("\n".join([*rows, *plan.notes]))
     if plan.conflicts:
-        typer.echo("\n".join([*_tell_conflicts(plan.conflicts), "", _HOW_TO_GO_ON]))
+        typer.echo("\n".join([*tell_conflicts(plan.conflicts), "", _HOW_TO_GO_ON]))
 
 
 def _literal(value: Value | None) -> str:

@@ -1,7 +1,7 @@
 """Conflicts, which are written to a file between markers."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
@@ -26,18 +26,39 @@ def find_conflicts(path: str, text: str) -> list[Conflict]:
 
     A single marker, such as the line under a heading, does not count.
     """
-    conflicts: list[Conflict] = []
-    first = 0  # the line with the marker that opens the region, 0 outside of one
-    divided = False
+    return [Conflict(path, first + 1, label) for first, _, _, _, label in _regions(text)]
+
+
+def take_side(text: str, mine: bool) -> str:
+    """The text with one side of each conflict: the owner's, or what was generated."""
+    lines = text.split("\n")
+    kept: list[str] = []
+    after = 0
+    for first, base, middle, last, _ in _regions(text):
+        kept += lines[after:first]
+        kept += lines[first + 1 : base] if mine else lines[middle + 1 : last]
+        after = last + 1
+    return "\n".join([*kept, *lines[after:]])
+
+
+def _regions(text: str) -> Iterator[tuple[int, int, int, int, str]]:
+    """The numbers of the markers of each conflict, from 0, and the label of the last one.
+
+    Without the base, which its owner may have deleted, the marker in the middle stands for it.
+    """
+    first: int | None = None  # None outside of a region
+    base: int | None = None
+    middle: int | None = None
     if "<<<<<<<" not in text:
-        return conflicts
-    for number, line in enumerate(text.split("\n"), start=1):
+        return
+    for number, line in enumerate(text.split("\n")):
         line = line.rstrip("\r")
         if re.match(r"<{7}( |$)", line):
-            first, divided = number, False
-        elif first and line == "=======":
-            divided = True
-        elif divided and re.match(r">{7}( |$)", line):
-            conflicts.append(Conflict(path, first, line[7:].strip()))
-            first, divided = 0, False
-    return conflicts
+            first, base, middle = number, None, None
+        elif first is not None and base is None and re.match(r"\|{7}( |$)", line):
+            base, middle = number, None  # what looked like the middle was the owner's
+        elif first is not None and middle is None and line == "=======":
+            middle = number
+        elif first is not None and middle is not None and re.match(r">{7}( |$)", line):
+            yield first, middle if base is None else base, middle, number, line[7:].strip()
+            first = base = middle = None

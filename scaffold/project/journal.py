@@ -34,9 +34,11 @@ Modes = tuple[int | None, int | None]  # before and after; None: it does not exi
 class _Journal:
     """All changes to a project: enough to finish them, or to undo them."""
 
-    undo: bool  # an undo leaves no backup
+    undo: bool  # an undo leaves no backup of its own
     files: tuple[tuple[Change, Modes], ...]
     folders: Mapping[str, Modes]  # those created and removed
+    command: str = ""  # that made the changes
+    previous: Mapping[str, Any] | None = None  # the backup before: it is one again after an undo
 
 
 @contextmanager
@@ -87,11 +89,14 @@ def recover(folder: Path) -> list[str]:
     return [f"An interrupted {_word(journal)} was finished.", *_finish(root, journal)]
 
 
-def apply_changes(folder: Path, changes: Sequence[Change]) -> list[str]:
+def apply_changes(
+    folder: Path, changes: Sequence[Change], *, command: str = "", keep_last: bool = False
+) -> list[str]:
     """Make all these changes, or none; call it inside `locked`.
 
-    Returns what the owner should know, a sentence each. Raises ScaffoldError with a message that
-    says whether anything was changed.
+    `command` is what `scaffold undo` says it undid. `keep_last` keeps the backup of the update
+    before: the next undo but one reverts that. Returns what the owner should know, a sentence each.
+    Raises ScaffoldError with a message that says whether anything was changed.
     """
     changes = [change for change in changes if change.before != change.after]
     if not changes:
@@ -102,13 +107,20 @@ def apply_changes(folder: Path, changes: Sequence[Change]) -> list[str]:
         folders = _folders(root, [change for change, _ in files])
     except OSError as error:
         raise _unchanged(root, error) from None
-    return _carry_out(root, _Journal(False, files, folders))
+    previous = _read_backup(root) if keep_last else None
+    return _carry_out(root, _Journal(False, files, folders, command, previous))
 
 
 def last_update(folder: Path) -> tuple[Change, ...] | None:
     """What `undo_last` would revert. Raises ScaffoldError if the backup is damaged."""
     journal = _load(_root(folder), UNDO)
     return None if journal is None else tuple(change for change, _ in journal.files)
+
+
+def last_command(folder: Path) -> str:
+    """The command that `undo_last` would revert. Empty if there is none, or if it is not known."""
+    journal = _load(_root(folder), UNDO)
+    return "" if journal is None else journal.command
 
 
 def undo_last(folder: Path, keep_copy: bool) -> list[str]:
@@ -148,7 +160,7 @@ def undo_last(folder: Path, keep_copy: bool) -> list[str]:
     except OSError as error:
         raise _unchanged(root, error) from None
     folders = {name: (after, before) for name, (before, after) in update.folders.items()}
-    notes = _carry_out(root, _Journal(True, files, folders))
+    notes = _carry_out(root, _Journal(True, files, folders, previous=update.previous))
     return [f"{copy} is your edited version of that file." for copy in copies] + notes
 
 
@@ -313,9 +325,12 @@ def _finish(root: Path, journal: _Journal) -> list[str]:
         for path in touched:
             if path.is_dir():
                 _sync(path)
+        if journal.undo and journal.previous is not None:
+            _put(root / STAGED / "previous", _text_of(journal.previous), 0o600, root / UNDO)
         _discard(root / STAGED)
         if journal.undo:
-            (root / UNDO).unlink(missing_ok=True)
+            if journal.previous is None:
+                (root / UNDO).unlink(missing_ok=True)
             _sync(
                 root / FOLDER
             )  # after a crash, a leftover journal is harmless, a leftover backup is not
@@ -440,8 +455,22 @@ def _dump(journal: _Journal) -> str:
             for change, modes in journal.files
         ],
         "folders": journal.folders,
+        "command": journal.command,
+        "previous": journal.previous,
     }
+    return _text_of(data)
+
+
+def _text_of(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=1) + "\n"  # in ASCII, because of bytes that are not UTF-8
+
+
+def _read_backup(root: Path) -> Mapping[str, Any] | None:
+    """The backup of the last update as it is stored, with those that it kept."""
+    if _load(root, UNDO) is None:
+        return None
+    data: dict[str, Any] = json.loads((root / UNDO).read_text(encoding="utf-8"))
+    return data
 
 
 def _load(root: Path, name: str) -> _Journal | None:
@@ -467,6 +496,9 @@ def _load(root: Path, name: str) -> _Journal | None:
         }
         if not isinstance(data["undo"], bool):
             raise ValueError("'undo' is neither true nor false")
+        command, previous = data.get("command", ""), data.get("previous")
+        if not isinstance(command, str) or not isinstance(previous, dict | None):
+            raise ValueError("'command' or 'previous' is of another type")
         for place in (*(change.path for change, _ in files), *folders):
             _locate(root, place)
     except OSError as error:
@@ -477,7 +509,7 @@ def _load(root: Path, name: str) -> _Journal | None:
         raise ScaffoldError(f"{path}: is damaged: {error} is missing. {mend}") from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ScaffoldError(f"{path}: is damaged: {error}. {mend}") from None
-    return _Journal(data["undo"], tuple(files), folders)
+    return _Journal(data["undo"], tuple(files), folders, command, previous)
 
 
 def _text(value: object) -> str | None:

@@ -46,14 +46,17 @@ def write_pristine(pristine: Pristine) -> str:
 def read_pristine(folder: Path) -> Pristine:
     """Raises ScaffoldError if the folder is not a project, or if pristine.json is damaged."""
     path = folder / PRISTINE
-    mend = "Restore it from your version control."
+    mend = "Restore it from your version control, or rebuild it with `scaffold adopt`."
     try:
         if (folder / FOLDER).is_symlink() or path.is_symlink():
             raise ScaffoldError(f"{path} is a link: it must be a file in the project itself.")
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        hint = "`scaffold new` creates one."
+        if (folder / "scaffold.toml").is_file():
+            hint = "`scaffold adopt` rebuilds it from scaffold.toml."
         raise ScaffoldError(
-            f"{folder} is not a scaffold project: it has no {PRISTINE}. `scaffold new` creates one."
+            f"{folder} is not a scaffold project: it has no {PRISTINE}. {hint}"
         ) from None
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None

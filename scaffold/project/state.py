@@ -3,21 +3,23 @@
 Files are only read, never run, and links out of the project are never followed.
 """
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import schema
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.merge.conflicts import Conflict, find_conflicts
+from scaffold.merge.conflicts import BASE, YOURS, Conflict, find_conflicts
 from scaffold.project.answers import SETTINGS, effective_answers, next_answers
 from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import Pristine
-from scaffold.project.read import read_text
+from scaffold.project.read import read_text, read_texts
 
 # the states of a file, in the order in which they are listed
 UNTOUCHED, EDITED, MOVED, MOVED_EDITED = "untouched", "edited", "moved", "moved, edited"
 DELETED, UNREADABLE = "deleted", "unreadable"  # something is in its place, but not a text file
 STATES = (EDITED, MOVED, MOVED_EDITED, DELETED, UNREADABLE, UNTOUCHED)
+
+_OTHER_SUFFIXES = {".ipynb", ".sbatch", ".sh", ".yaml", ""}  # of files that only some have
 
 Unapplied = dict[str, tuple[Value | None, Value | None]]
 
@@ -45,7 +47,10 @@ def _state(folder: Path, pristine: Pristine, name: str) -> str:
 
 
 def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:
-    """The conflicts in the files of the render that are not resolved yet."""
+    """The conflicts in the files of the render that are not resolved yet.
+
+    And those in edited files that are no longer generated.
+    """
     conflicts = []
     for name in pristine.files:
         try:
@@ -54,6 +59,11 @@ def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:
             continue
         if text is not None:
             conflicts += find_conflicts(pristine.place(name), text)
+    places = {pristine.place(name) for name in pristine.files}
+    suffixes = {PurePosixPath(name).suffix for name in pristine.files} | _OTHER_SUFFIXES
+    for place, text in read_texts(folder, (), suffixes).items():
+        if place not in places and f"{YOURS}\n" in text and f"{BASE}\n" in text:
+            conflicts += find_conflicts(place, text)
     return conflicts
 
 

@@ -1,0 +1,71 @@
+"""`scaffold resolve`: takes one side of the conflicts that an update left."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from scaffold.commands.screen import tell_conflicts, tell_notes
+from scaffold.errors import ScaffoldError
+from scaffold.merge.conflicts import take_side
+from scaffold.project.changes import Change
+from scaffold.project.folder import find_project, read_project
+from scaffold.project.journal import apply_changes, locked
+from scaffold.project.read import read_text
+from scaffold.project.state import open_conflicts
+
+
+def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs: bool) -> None:
+    """Keep the owner's lines or the new ones in all open conflicts, or in those of some files.
+
+    Exits with 1 if conflicts are left. Raises ScaffoldError.
+    """
+    if ours == theirs:
+        raise ScaffoldError(
+            "choose one side: --ours for the lines below `<<<<<<< yours`, --theirs for the new "
+            "lines below `=======`."
+        )
+    folder = find_project(folder)
+    with locked(folder) as notes:
+        tell_notes(notes)
+        pristine = read_project(folder)
+        conflicts = open_conflicts(folder, pristine)
+        chosen = list(dict.fromkeys(conflict.path for conflict in conflicts))
+        if names:
+            chosen = [_find(folder, name, chosen) for name in names]
+        places = {pristine.place(name) for name in pristine.files}
+        changes = []
+        for path in dict.fromkeys(chosen):
+            before = read_text(folder, path)
+            assert before is not None
+            after: str | None = take_side(before, ours)
+            if not after and path not in places:
+                after = None  # it is no longer generated
+            changes.append(Change(path, before, after))
+        side = "--ours" if ours else "--theirs"
+        command = shlex.join(["scaffold", "resolve", side, *(change.path for change in changes)])
+        tell_notes(apply_changes(folder, changes, command=command, keep_last=True))
+        left = open_conflicts(folder, pristine)
+    if not changes:
+        typer.echo("There are no open conflicts.")
+        return
+    for change in changes:
+        number = sum(conflict.path == change.path for conflict in conflicts)
+        how = "deleted" if change.after is None else f"{'your' if ours else 'the new'} lines"
+        typer.echo(f"{change.path}: {number} conflict(s) resolved: {how}")
+    typer.echo("`scaffold undo` brings the conflicts back.")
+    if left:
+        typer.echo("\n".join(["", *tell_conflicts(left)]))
+        raise typer.Exit(1)
+
+
+def _find(folder: Path, name: str, known: Sequence[str]) -> str:
+    """The file with conflicts that is meant, by its path in the project or from here."""
+    if name in known:
+        return name
+    for path in known:
+        if Path(name).absolute() == folder / path:
+            return path
+    hint = f"the open conflicts are in {', '.join(known)}." if known else "there are none."
+    raise ScaffoldError(f"{name}: has no open conflict; {hint}")
