@@ -15,12 +15,15 @@ import pexpect
 import pyte
 import pytest
 import tomlkit
-from conftest import listing, read_files, run_cli
+from conftest import fitting, listing, read_files, run_cli
 
-from scaffold.answers.catalog import as_typed, load_catalog
+from scaffold.answers.catalog import Value, as_typed, load_catalog
+from scaffold.answers.questions import in_words
 from scaffold.answers.schema import Answers, applies, resolve, schema
+from scaffold.errors import AnswerError
 
 UP, DOWN, ENTER, ESCAPE, CTRL_C, CTRL_U = "\x1b[A", "\x1b[B", "\r", "\x1b", "\x03", "\x15"
+PAGE_UP, PAGE_DOWN, HOME, END, BACKSPACE = "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\x7f"
 SECONDS = 30
 SUMMARY = "? Write "
 UPDATE = "? Update "
@@ -34,18 +37,19 @@ class Terminal:
         folder: Path,
         *options: str,
         columns: int = 120,
+        rows: int = 80,
         command: Sequence[str] = ("-m", "scaffold", "new", "project"),
     ) -> None:
         self.folder = folder
         self.text = ""  # the screen
-        self.screen = pyte.Screen(columns, 80)
+        self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
         self.child = pexpect.spawn(
             sys.executable,
             [*command, *options],
             cwd=str(folder),
             env={**os.environ, "TERM": "xterm", "COLUMNS": "300"},  # the terminal knows better
-            dimensions=(80, columns),
+            dimensions=(rows, columns),
             encoding="utf-8",
         )
         self.child.delaybeforesend = None  # nothing echoes here
@@ -70,10 +74,18 @@ class Terminal:
         gone = not without or without not in question
         return bool(question) and gone and all(text in question for text in texts)
 
-    def read(self) -> bool:
+    def settled(self, *texts: str) -> str:
+        """The question that holds these texts, once nothing more is written."""
+        before = ""
+        while before != self.text:
+            before = self.text
+            self.read(seconds=0.3)
+        return self.wait(*texts)
+
+    def read(self, seconds: float = 1) -> bool:
         """Take in what was written. False at the end."""
         try:
-            self.stream.feed(self.child.read_nonblocking(65536, timeout=1))
+            self.stream.feed(self.child.read_nonblocking(65536, timeout=seconds))
         except pexpect.TIMEOUT:
             return True
         except pexpect.EOF:
@@ -373,10 +385,131 @@ def test_features_that_need_another_are_explained(start: Start) -> None:
     terminal.switch("learning_curves")
     terminal.switch("metrics_file")
     terminal.press(ENTER, "○ metrics_file", "● learning_curves")
-    terminal.wait("features.learning_curves.enabled: needs the feature metrics_file")
+    shown = terminal.wait("learning_curves: needs the feature metrics_file: turn metrics_file on")
+    assert "too, or learning_curves off." in shown and "learning_curves.enabled" not in shown
+    assert re.search("» ● learning_curves ", shown), "it is pointed at"
     terminal.switch("metrics_file")
     terminal.press(ENTER, "● metrics_file", "● learning_curves")
     terminal.repeat(ENTER, until=SUMMARY)
+
+
+@pytest.fixture
+def small(start: Start) -> Terminal:
+    """The menu of features as the first question in a terminal of the usual size."""
+    catalog = load_catalog()
+    answers = resolve(catalog, {"project.name": "project", **TASK})
+    asked = [option for option in schema(catalog).values() if option.question and not option.finer]
+    given = [
+        f"--set={option.key}={as_typed(answers[option.key])}"
+        for option in asked
+        if applies(catalog, option, answers)
+        and option.table in catalog.plain_tables
+        and option.key not in TASK
+    ]
+    terminal = start(*given, columns=80, rows=24)
+    terminal.wait("Which features?", "more below")
+    return terminal
+
+
+def pointed(shown: str) -> str:
+    row = next(row for row in shown.splitlines() if "»" in row)
+    return row.split()[2]
+
+
+def features_shown(shown: str) -> list[str]:
+    return re.findall(r"(?m)^ [ »] [○●] (\w+) - ", shown)
+
+
+def test_a_small_screen_says_what_is_hidden(small: Terminal) -> None:
+    """All features are seen by turning pages, and each with all its lines."""
+    shown = small.settled("more below")
+    assert "more above" not in shown
+    features = [feature.name for feature in fitting(load_catalog(), TASK["project.task"])]
+    listed = [name for name in sorted(features) if not load_catalog().features[name].switch]
+    seen: list[str] = []
+    while "more below" in shown:
+        first, below = pointed(shown), re.search(r"(\d+) more below", shown)
+        assert below and int(below[1]) == len(listed) - listed.index(features_shown(shown)[-1]) - 1
+        seen += features_shown(shown)
+        small.press(PAGE_DOWN)
+        shown = small.settled("Which features?")
+        assert listed.index(pointed(shown)) > listed.index(first)
+    assert sorted({*seen, *features_shown(shown)}) == listed
+    small.press(HOME)
+    assert pointed(small.settled("more below")) == listed[0]
+    small.press(END)
+    shown = small.settled("more above")
+    assert "more below" not in shown
+    assert pointed(shown) == listed[-1] == "unfreezing"
+    last = "trains the last layers first, and unfreezes the others after some epochs"
+    assert last in " ".join(shown.split())
+    small.press(PAGE_UP)
+    assert pointed(small.settled("Which features?")) not in (listed[0], listed[-1])
+    small.press(HOME)
+    small.press(PAGE_UP + DOWN)
+    assert pointed(small.settled("more below")) == listed[1], "the ends are no way around"
+
+
+def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
+    catalog = load_catalog()
+    small.press("moving")
+    shown = small.settled("filter 'moving': ")
+    assert all("moving" in catalog.features[name].help for name in features_shown(shown))
+    assert pointed(shown) == "ema"
+    small.press(" ", "○ ema")
+    small.press("qq")
+    assert pointed(small.settled("no choice contains 'movingq", "● ema")) == "ema"
+    small.press(BACKSPACE)
+    small.wait("filter 'movin': ")
+    small.press(ESCAPE)
+    assert (
+        pointed(small.wait("more below", without="filter 'mov")) == "ema"
+    ), "and not the last question"
+    small.press("aia")  # once they switched all features
+    small.press(ESCAPE)
+    small.press("BEST_M")
+    small.wait("filter 'BEST_M': 1 of ")
+    small.press(" ")
+    small.press(ENTER, "○ best_model")
+    small.wait("(features.ema.decay)")
+    small.repeat(ENTER, until=SUMMARY)
+    assert small.finish(ENTER) == 0
+    options = ["--set=features.ema=true", "--set=features.best_model=false"]
+    assert written(small) == written_without_asking(tmp_path / "set", *options)
+
+
+def test_a_message_has_the_words_of_the_menu() -> None:
+    catalog = load_catalog()
+
+    def refusal(**features: Value) -> str:
+        given = {"project.name": "net"}
+        with pytest.raises(AnswerError) as refused:
+            resolve(catalog, {**given, **{k.replace("__", "."): v for k, v in features.items()}})
+        return in_words(catalog, refused.value)
+
+    assert (
+        refusal(parallelism__enabled=True, hardware__num_processes=2)
+        == "parallelism.enabled: needs the feature fsdp: turn it on with hardware.sharding=fsdp."
+    ), "no feature of the menu"
+    assert refusal(
+        features__learning_curves__enabled=True, features__metrics_file__enabled=False
+    ) == (
+        "learning_curves: needs the feature metrics_file: turn metrics_file on too, or "
+        "learning_curves off."
+    )
+    loop = {"project.loop": "minimal", "features.ema.enabled": True}
+    off = {f.switch_key: f.off for f in catalog.features.values() if f.name != "ema"}
+    assert refusal(**off, **loop) == (
+        "ema: the minimal loop has no place for it: start again with --set project.loop=complete, "
+        "or turn ema off."
+    )
+    refused = AnswerError(
+        "features.ema.enabled", "needs the feature fsdp: turn it on with hardware.sharding=fsdp."
+    )
+    assert in_words(catalog, refused) == (
+        'ema: needs the feature fsdp: go back to "Split the model among the devices?" and choose '
+        "fsdp, or turn ema off."
+    )
 
 
 def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
@@ -556,7 +689,7 @@ import json, sys
 from pathlib import Path
 from scaffold.answers.schema import resolve
 from scaffold.answers.dialogue import ask_answers
-from scaffold.answers.catalog import as_typed, load_catalog
+from scaffold.answers.catalog import load_catalog
 
 catalog = load_catalog()
 given, previous = json.loads(sys.argv[1]), resolve(catalog, json.loads(sys.argv[2]))

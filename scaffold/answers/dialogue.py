@@ -14,13 +14,21 @@ from prompt_toolkit.application import Application, get_app_session
 from prompt_toolkit.filters import to_filter
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
-from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, VerticalAlign, Window
+from prompt_toolkit.layout import (
+    AnyContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    VerticalAlign,
+    Window,
+)
 from prompt_toolkit.utils import get_cwidth
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from scaffold.answers.catalog import Catalog, Choice, Option
+from scaffold.answers.menu import Menu, below
 from scaffold.answers.questions import (
     FEATURES,
     FINER,
@@ -29,6 +37,7 @@ from scaffold.answers.questions import (
     Typed,
     as_shown,
     begin,
+    in_words,
 )
 from scaffold.answers.schema import Answers, applies, fits, is_on, resolve, schema, switch_key
 from scaffold.errors import AnswerError
@@ -87,7 +96,9 @@ def _ask(interview: Interview, question: Question) -> Answers | None:
         try:
             return interview.parse(question, typed)
         except AnswerError as refused:
-            error = str(refused)
+            error = (
+                in_words(interview.catalog, refused) if question.key == FEATURES else str(refused)
+            )
 
 
 def _confirm(interview: Interview, folder: Path) -> str:
@@ -135,8 +146,11 @@ def _prompt(
 ) -> Typed | None:
     """What the user types or picks, starting from what they `typed` before. None to go back."""
     prompt = _make_prompt(question, typed)
-    _add_notes(prompt.application, _notes(question, error, can_go_back))
-    _add_keys(prompt.application, question, can_go_back)
+    menu = Menu(prompt.application) if question.choices else None
+    if menu and error:
+        menu.point_at(error.partition(":")[0])
+    _add_notes(prompt.application, _notes(question, error, can_go_back), menu)
+    _add_keys(prompt.application, question, can_go_back, menu)
     # a reply is shown on one line; a question that was left to go back is not shown
     prompt.application.erase_when_done = True
     reply: Typed | None = prompt.unsafe_ask()
@@ -179,7 +193,8 @@ def _menu(question: Question, checked: list[str]) -> list[questionary.Choice]:
 def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
     """The lines below a prompt: what is wrong, some help, the keys to press."""
     if isinstance(question.default, list):
-        keys = ["Up, Down: move", "Space: on or off", "Enter: done"]
+        keys = ["Up, Down, PageUp, PageDown: move", "Space: on or off", "type: filter"]
+        keys += ["Enter: done"]
     elif question.choices:
         keys = ["Up, Down: move", "Enter: select"]
     else:
@@ -196,22 +211,29 @@ def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
     return FormattedText((style, f"\n  {line}") for style, line in lines)
 
 
-def _add_notes(application: Application[Any], notes: FormattedText) -> None:
+def _add_notes(application: Application[Any], notes: FormattedText, menu: Menu | None) -> None:
     layout = application.layout
     for window in layout.find_all_windows():
         window.dont_extend_height = to_filter(True)  # otherwise the notes are far below
-    below = Window(FormattedTextControl(notes), wrap_lines=True, dont_extend_height=True)
-    application.layout = Layout(
-        HSplit([layout.container, below], align=VerticalAlign.TOP), layout.current_window
-    )
+    parts: list[AnyContainer] = [layout.container]
+    if menu:  # its line is in place of the empty one above the notes
+        parts.append(below(menu))
+        notes = FormattedText([(notes[0][0], notes[0][1].removeprefix("\n")), *notes[1:]])
+    parts.append(Window(FormattedTextControl(notes), wrap_lines=True, dont_extend_height=True))
+    split = HSplit(parts, align=VerticalAlign.TOP)
+    application.layout = Layout(split, layout.current_window)
 
 
-def _add_keys(application: Application[Any], question: Question, can_go_back: bool) -> None:
+def _add_keys(
+    application: Application[Any], question: Question, can_go_back: bool, menu: Menu | None
+) -> None:
     keys = KeyBindings()
 
     @keys.add("escape", eager=True)
     def _(event: KeyPressEvent) -> None:
-        if can_go_back:
+        if menu and menu.filter:
+            menu.narrow("")
+        elif can_go_back:
             event.app.exit(result=None)
 
     for choice in question.choices:
@@ -221,8 +243,11 @@ def _add_keys(application: Application[Any], question: Question, can_go_back: bo
             def _(event: KeyPressEvent, value: str = choice.value) -> None:
                 event.app.exit(result=value)
 
-    own = application.key_bindings
-    application.key_bindings = merge_key_bindings([*([own] if own else []), keys])
+    every = [own] if (own := application.key_bindings) else []
+    every += [menu.keys()] if menu else []
+    if menu and isinstance(question.default, list):
+        every.append(menu.filter_keys())
+    application.key_bindings = merge_key_bindings([*every, keys])
     application.ttimeoutlen = (
         0.1  # seconds until Escape is no longer taken for the start of another key
     )

@@ -4,6 +4,7 @@ The questions depend on the answers so far, and are worked out again after each 
 removes the last reply, so that no answer outlives its question.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -277,6 +278,28 @@ def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
         parse=lambda typed: {FINER: typed == "yes"},
         choices=(Choice("no", keep), Choice("yes", f"of {', '.join(tables)}")),
     )
+
+
+def in_words(catalog: Catalog, refused: AnswerError) -> str:
+    """Why features can't be on together, in the words of their menu and of the other questions."""
+    features = {f.switch_key: f for f in catalog.features.values() if not f.switch}
+    if refused.key not in features:
+        return str(refused)
+    name = features[refused.key].name
+
+    def say(found: re.Match[str]) -> str:
+        key, value = found["key"], found["value"]
+        if key in features:
+            return f"turn {features[key].name} on too, or {name} off."
+        question = schema(catalog)[key].question
+        how = f"start again with --set {key}={value}"
+        if question:
+            how = f'go back to "{question}" and choose {value}'
+        return f"{how}, or turn {name} off."
+
+    setting = r"(?P<key>\w+(\.\w+)+)=(?P<value>\S+)\.$"
+    reason = re.sub(rf"turn it off, or set {setting}", say, refused.reason)
+    return f"{name}: {re.sub(f'turn it on with {setting}', say, reason)}"
 
 
 def as_shown(value: Value) -> str:
