@@ -460,6 +460,8 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     small.press("qq")
     assert pointed(small.settled("no choice contains 'movingq", "● ema")) == "ema"
     small.press(BACKSPACE)
+    small.wait("filter 'moving': ")
+    small.press(BACKSPACE)
     small.wait("filter 'movin': ")
     small.press(ESCAPE)
     assert (

@@ -409,6 +409,24 @@ def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
     assert cli("update", project).out.startswith("Nothing to do")
 
 
+def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) -> None:
+    """The next update translates them."""
+    assert cli("add", "evaluation_by_steps", project).code == 0
+    shutil.rmtree(project / ".scaffold")
+    edit(
+        project / "scaffold.toml", "features.evaluation_by_steps", "features.evaluation_by_updates"
+    )
+    edit(project / "scaffold.toml", "every = 100", "every = 50")
+    edit(project / "scaffold.toml", 'checkpoint_unit = "epochs"', 'checkpoint_unit = "updates"')
+    assert cli("adopt", project).code == 0
+    assert answer(project, "features.evaluation_by_steps.every") == 50
+    assert answer(project, "training.checkpoint_unit") == "steps"
+    assert cli("update", project, "--epochs", "9").code == 0
+    settings = (project / "scaffold.toml").read_text()
+    assert "[features.evaluation_by_steps]" in settings and 'checkpoint_unit = "steps"' in settings
+    assert "epochs: int = 9" in (project / "train.py").read_text()
+
+
 REFUSED = {
     "intact": (lambda folder: None, ["intact", "`scaffold diff`"]),
     "no answers": (

@@ -97,7 +97,7 @@ class Menu:
 
         @keys.add("backspace", eager=True)
         def _(event: KeyPressEvent) -> None:
-            self.narrow(self.filter[:-1])
+            self.narrow(self.filter if self.unmatched else self.filter[:-1])
 
         @keys.add("enter", eager=True)
         def _(event: KeyPressEvent) -> None:

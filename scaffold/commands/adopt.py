@@ -17,12 +17,13 @@ from scaffold.project.journal import JOURNAL
 from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import FOLDER, PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.project.read import read_text
-from scaffold.project.renames import load_renames, translate_settings
+from scaffold.project.renames import translate_settings
 from scaffold.project.state import DELETED, STATES, UNREADABLE, UNTOUCHED, file_states
 from scaffold.project.write import write_new
 from scaffold.render.project import render_project
 
 DAMAGED = f"{PRISTINE}.damaged"
+FIRST = "0.1.0"  # the version that is assumed if scaffold.toml has names of an earlier one
 
 
 def adopt_project(folder: Path, *, dry_run: bool) -> None:
@@ -32,9 +33,9 @@ def adopt_project(folder: Path, *, dry_run: bool) -> None:
     """
     folder = _find_lost(folder)
     catalog = load_catalog()
-    answers = _answers(catalog, folder)
+    version, answers = _answers(catalog, folder)
     files = render_project(catalog, answers, remember)
-    pristine = follow_moves(folder, Pristine(__version__, answers, files))
+    pristine = follow_moves(folder, Pristine(version, answers, files))
     states = file_states(folder, pristine)
     if all(state == DELETED for name, state in states.items() if name != SETTINGS):
         raise ScaffoldError(
@@ -46,7 +47,10 @@ def adopt_project(folder: Path, *, dry_run: bool) -> None:
         show_changes(_edits(folder, pristine, states), renamed)
         return
     if os.path.lexists(folder / PRISTINE):
-        (folder / PRISTINE).replace(folder / DAMAGED)
+        try:
+            (folder / PRISTINE).replace(folder / DAMAGED)
+        except OSError as error:
+            raise ScaffoldError(f"{folder / PRISTINE}: {error.strerror}.") from None
         tell_notes([f"{DAMAGED} is the damaged file."])
     write_new(folder, {PRISTINE: write_pristine(pristine)})
     typer.echo("\n".join(_report(pristine, states)))
@@ -77,8 +81,9 @@ def _find_lost(folder: Path) -> Path:
     )
 
 
-def _answers(catalog: Catalog, folder: Path) -> Answers:
-    """The answers in scaffold.toml, also in that of an earlier version."""
+def _answers(catalog: Catalog, folder: Path) -> tuple[str, Answers]:
+    """The version whose names scaffold.toml has, and its answers."""
+    version = __version__
     path = folder / SETTINGS
     text = read_text(folder, SETTINGS)
     if text is None:
@@ -90,20 +95,16 @@ def _answers(catalog: Catalog, folder: Path) -> Answers:
         given = read_answers(catalog, path, text=text)
     except ScaffoldError as error:
         try:
-            given = read_answers(catalog, path, text=_translated(text))
+            given = read_answers(catalog, path, text=translate_settings(FIRST, text))
+            version = FIRST
         except ScaffoldError:
             raise error from None
     try:
         if "project.name" not in given:
             given["project.name"] = check(find_option(catalog, "project.name"), folder.name)
-        return resolve(catalog, given)
+        return version, resolve(catalog, given)
     except AnswerError as error:
         raise ScaffoldError(f"{path}: {error}") from None
-
-
-def _translated(text: str) -> str:
-    """The text with the names of this version, as if the first version had written it."""
-    return translate_settings("0", text) if load_renames() else text
 
 
 def _edits(folder: Path, pristine: Pristine, states: dict[str, str]) -> list[Change]:
