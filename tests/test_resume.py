@@ -143,7 +143,102 @@ def test_a_named_checkpoint_is_resumed(stopped: Path, tmp_path: Path) -> None:
     result = start(stopped, [*script, "--output-dir", "runs/2"], 1)
     assert f"resumed {checkpoint} at step 4" in result.stdout
     result = start(stopped, ["train.py", "--resume", "runs", "--output-dir", "runs/3"], 1)
-    assert_refused(result, "runs is not a complete checkpoint")
+    assert_refused(result, "No complete checkpoint to resume: runs.")
+
+
+OWN_FIELDS = """
+    data_dir: Path = Path("data")  # where the data are
+    shuffle: bool = True  # whether to shuffle
+"""
+PARSE = """
+import sys
+from pathlib import Path
+import train
+from checkpoint import find_checkpoints
+from flags import parse_flags
+
+path = find_checkpoints(Path("runs/latest"))[-1] / "config.json"
+saved = path.read_text()
+for old, new in (("", ""), *(edit.split(" -> ") for edit in sys.argv[1:])):
+    path.write_text(saved.replace(old, new))
+    sys.argv = ["train.py", "--resume", "--seed", "3"]
+    try:
+        print(repr(parse_flags(train.Config, "")))
+    except SystemExit as stop:
+        print(stop)
+"""
+
+
+def test_saved_settings_come_back_with_their_types_and_checks(tmp_path: Path) -> None:
+    """Fields that the owner added, too; and what can't be read or is not allowed says so."""
+    project = write_files(tmp_path / "project", render({}))
+    text = (project / "train.py").read_text()
+    head = "    output_dir: Path"
+    (project / "train.py").write_text(text.replace(head, f"{OWN_FIELDS.strip(chr(10))}\n{head}"))
+    flags = "--epochs 1 --limit-batches 1 --learning-rate 1e-05 --checkpoint-unit steps"
+    own = ["--data-dir", "a = b", "--no-shuffle"]
+    result = start(project, ["train.py", *flags.split(), *own], 1)
+    assert result.returncode == 0, result.stderr
+    edits = ['"epochs": 1 -> "epochs": 0', '"steps" -> "stepz"', '"seed" -> "sead"', ": -> ;"]
+    result = start(project, ["-c", PARSE, *edits], 1)
+    found = result.stdout.splitlines()
+    taken = "epochs=1, batch_size=32, learning_rate=1e-05, weight_decay=0.01, max_steps=0"
+    for part in (taken, "seed=3", "checkpoint_unit='steps'", "shuffle=False", "'a = b'"):
+        assert part in found[0], found[0]
+    assert "output_dir=PosixPath('runs/latest'), limit_batches=1, resume='newest'" in found[0]
+    assert found[1:3] == ["2", "2"] and found[3] == found[0], "a name that is no field is left out"
+    path = "runs/latest/checkpoint_00000001"
+    assert found[4].startswith(f"{path}/config.json can't be read: JSONDecodeError(")
+    for said in ("--epochs must be at least 1, not 0", "invalid choice: 'stepz'"):
+        assert said in result.stderr
+    assert result.stderr.count(f"train.py with the settings of {path}: error: ") == 2
+
+
+def test_a_real_run_overwrites_trials_and_no_real_run(stopped: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    real = ["train.py", "--epochs", "1", "--max-steps", "3"]
+    result = start(folder, real, 2)
+    assert result.returncode == 0, result.stderr
+    said = "overwriting the trial run in runs/latest, which had --limit-batches\n"
+    assert result.stdout.count(said) == 1
+    assert only_checkpoint(folder).name == "checkpoint_00000003"
+    for script in (real, [*real, "--limit-batches", "1"]):
+        assert_refused(start(folder, script, 1), "runs/latest holds a run: --resume it, or use")
+    assert only_checkpoint(folder).name == "checkpoint_00000003"
+
+
+def test_a_job_that_resumes_by_itself_does_not_continue_a_trial(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({"hardware.launcher": "slurm"}))
+    job = ["train.py", "--resume", "auto", "--max-steps", "3"]
+    trial, taken = [*job, "--limit-batches", "1"], "resumed runs/latest/checkpoint_00000003"
+    outputs = [start(project, script, 1).stdout for script in (trial, trial, job, job)]
+    assert [taken in output for output in outputs] == [False, True, False, True]
+    assert ["overwriting the trial" in output for output in outputs] == [False, False, True, False]
+
+
+FOLDS = """
+import subprocess, sys
+from pathlib import Path
+import cross_validate
+
+def show(command, check):
+    print("--resume" in command)
+    return subprocess.CompletedProcess(command, 0)
+
+subprocess.run = show
+for flags in ([], ["--limit-batches", "1"]):
+    cross_validate.run_fold(0, 2, Path("folds/fold0"), flags)
+"""
+
+
+def test_cross_validation_does_not_continue_a_trial(tmp_path: Path) -> None:
+    given = {"features.cross_validation.enabled": True}
+    project = write_files(tmp_path / "project", render(given))
+    trial = ["--epochs", "1", "--limit-batches", "1", "--output-dir", "folds/fold0"]
+    result = start(project, ["train.py", *trial], 1)
+    assert result.returncode == 0, result.stderr
+    result = start(project, ["-c", FOLDS], 1)
+    assert result.stdout.split() == ["False", "True"], result.stderr
 
 
 def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
@@ -169,7 +264,7 @@ def test_a_truncated_checkpoint_is_not_taken(name: str, stopped: Path, tmp_path:
     folder = shutil.copytree(stopped, tmp_path / "copy")
     path = only_checkpoint(folder) / name
     path.write_bytes(path.read_bytes()[:-100])
-    assert_refused(resume(stopped, folder), "holds no complete checkpoint")
+    assert_refused(resume(stopped, folder), "No complete checkpoint to resume: runs/latest.")
 
 
 def test_a_new_feature_starts_with_its_own_state(stopped: Path, tmp_path: Path) -> None:

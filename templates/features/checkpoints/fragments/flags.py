@@ -1,3 +1,24 @@
+import sys
+from checkpoint import find_resumed
+from environment import read_settings
+from pathlib import Path
+
+#: slot functions
+def saved_flags(config_class, path: Path) -> list[str]:
+    """The settings of a checkpoint as flags, without those that belong to the new run."""
+    saved, flags = read_settings(path), []
+    for field in fields(config_class):
+        if field.name in saved and field.name not in ("output_dir", "resume"):
+            flag, value = field.name.replace("_", "-"), saved[field.name]
+            switch = f"--{flag}" if value else f"--no-{flag}"
+            flags.append(switch if field.type is bool else f"--{flag}={value}")
+    return flags
+
 #: slot flags
 if field.name == "resume":
     settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
+
+#: slot parsed
+if path := find_resumed(config_class(**values)):
+    parser.prog += f" with the settings of {path}"
+    values = vars(parser.parse_args([*saved_flags(config_class, path), *sys.argv[1:]]))

@@ -52,8 +52,7 @@ def describe(accelerator, model, config, total_steps) -> str:
 def describe_config(accelerator, config) -> dict:
     """The settings of a run, the command that started it, and the versions it uses."""
     project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
-    settings = {**vars(config), "output_dir": str(config.output_dir)}
-    settings["processes"] = accelerator.num_processes
+    settings = {**vars(config), "processes": accelerator.num_processes}
     #: slot recorded
     versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
     versions["project"] = project["version"]
@@ -63,8 +62,9 @@ def describe_config(accelerator, config) -> dict:
 def write_config(accelerator, config, folder) -> None:
     """Write config.json on the main process."""
     if accelerator.is_main_process:
+        text = json.dumps(describe_config(accelerator, config), indent=2, default=str)
         with replacing(folder / "config.json") as scratch:
-            scratch.write_text(json.dumps(describe_config(accelerator, config), indent=2))
+            scratch.write_text(text)
 
 
 #: slot config_functions

@@ -13,6 +13,9 @@ LIMITS = {
 }
 
 
+#: slot functions
+
+
 def parse_flags(config_class, description):
     """The settings of a run. A value that is not allowed ends the script with status 2."""
     parser = argparse.ArgumentParser(
@@ -33,6 +36,7 @@ def parse_flags(config_class, description):
         #: slot flags
         parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
     values = vars(parser.parse_args())
+    #: slot parsed
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
         if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import train
 from accelerate import Accelerator, DataLoaderConfiguration
 from checkpoint import find_checkpoints
 from data import build_loaders
+from flags import parse_flags
 from helpers import SETTINGS, column, run, without_times
 
 
@@ -86,8 +88,27 @@ def first(batch) -> torch.Tensor:
     return next(iter(batch.values() if isinstance(batch, Mapping) else batch))
 
 
-def test_refuses_to_start_over(tmp_path):
+def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, capsys):
+    """Flags that are given again override them, and the log names both values."""
     run(tmp_path, epochs=1)
+    flags = ["--output-dir", str(tmp_path), "--resume", "--epochs", "2"]
+    monkeypatch.setattr(sys, "argv", ["train.py", *flags])
+    config = parse_flags(train.Config, "")
+    saved = train.Config(output_dir=tmp_path, **{**SETTINGS, "epochs": 1})
+    assert config == replace(saved, resume="newest", epochs=2)
+    train.main(config)
+    assert "epochs is 2, and was 1 when the checkpoint was saved" in capsys.readouterr().out
+
+
+def test_only_trials_are_overwritten(tmp_path, capsys):
+    run(tmp_path, epochs=2)  # limit_batches makes it a trial
+    run(tmp_path, epochs=1)
+    assert "overwriting the trial run" in capsys.readouterr().out
+    [checkpoint] = find_checkpoints(tmp_path)
+    path = checkpoint / "config.json"
+    limit = str(SETTINGS["limit_batches"])
+    trial, real = (f'"limit_batches": {value}' for value in (limit, "0".rjust(len(limit))))
+    path.write_text(path.read_text().replace(trial, real))
     with pytest.raises(SystemExit, match="holds a run"):
         run(tmp_path)
 

@@ -1,7 +1,9 @@
 from checkpoint import find_checkpoints
+from environment import is_trial
 
 #: slot resume
-if find_checkpoints(folder):
+trial = any(flag.startswith("--limit-batches") for flag in flags)
+if any(is_trial(path) == trial for path in find_checkpoints(folder)):
     command.append("--resume")
 
 #: replace message
