@@ -128,6 +128,30 @@ def test_trackers_are_known_to_accelerate(catalog: Catalog) -> None:
     assert len(choices) >= 6
 
 
+WITHOUT_PACKAGE = """
+import importlib, sys
+sys.modules |= {sys.argv[1]: None, "tensorboardX": None}  # as if it were not installed
+import accelerate.tracking
+importlib.reload(accelerate.tracking)
+import train
+train.main(train.Config(epochs=1, limit_batches=1))
+"""
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("kind", ["tensorboard", "wandb", "mlflow", "trackio", "aim", "dvclive"])
+def test_a_missing_tracker_is_refused_before_training(
+    kind: str, catalog: Catalog, tmp_path: Path
+) -> None:
+    assert kind in {choice.value for choice in catalog.features["tracker"].option("kind").choices}
+    given: dict[str, Value] = {"features.tracker.enabled": True, "features.tracker.kind": kind}
+    project = write_files(tmp_path / "project", render(given))
+    result = start(project, ["-c", WITHOUT_PACKAGE, kind], 1)
+    assert result.returncode == 1 and result.stdout == ""
+    assert result.stderr == f"The tracker needs a package: pip install {kind}\n"
+    assert not (project / "runs").exists()
+
+
 @pytest.mark.train
 def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
     """Where evaluations are inside of epochs, it does not wait for the end of one."""

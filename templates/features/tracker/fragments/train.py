@@ -1,3 +1,9 @@
+from accelerate.tracking import get_available_trackers
+
+#: slot before_accelerator
+if {{ features.tracker.kind | python }} not in map(str, get_available_trackers()):
+    raise SystemExit("The tracker needs a package: pip install {{ features.tracker.kind }}")
+
 #: slot accelerator
 log_with={{ features.tracker.kind | python }},
 project_dir=config.output_dir,

@@ -47,6 +47,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 
 def main(config: Config) -> None:
     apply_workarounds()
+    #: slot before_accelerator
     accelerator = Accelerator(
         #: slot accelerator
         #: region handlers when handlers

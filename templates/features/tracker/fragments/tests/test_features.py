@@ -1,3 +1,5 @@
+import pytest
+import train
 from helpers import run
 from accelerate import Accelerator
 
@@ -15,3 +17,9 @@ def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
     names = ["train_loss", "val_{{ task.metrics[0] }}", "test_{{ task.metrics[0] }}"]
     found = [logged.get(name) for name in names]
     assert found == [6, 6, 6], "log the metrics of the epoch and of the test, after 6 steps"
+
+
+def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "get_available_trackers", list)
+    with pytest.raises(SystemExit, match="pip install {{ features.tracker.kind }}"):
+        run(tmp_path)
