@@ -618,7 +618,7 @@ def _rows(text: str) -> Counter[str]:
 
 # ---- the scenarios ------------------------------------------------------------------------------
 
-READ = "mean_loss = train_loss.read()"
+READ = 'values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}'
 LOG_EPOCH = 'log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")'
 LOSS = "loss = compute_loss(model(images), labels).mean()"
 COUNT_LOSS = "train_loss.add(loss, len(labels))"
@@ -1699,7 +1699,7 @@ scenario(
 scenario("by hand: a feature taken out, where lines are indented", STOPPED, EMA, before=STOP)
 scenario(
     "by hand: a call taken out of a feature, then turned off",
-    change(TRAIN, f"{READ}\nstop_on_nan(mean_loss, progress.step)", READ),
+    change(TRAIN, f'{READ}\nstop_on_nan(values["loss"], progress.step)', READ),
     NO_NAN,
     expect=nothing,
     before=NAN,

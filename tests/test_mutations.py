@@ -266,7 +266,7 @@ MUTATIONS = [
     Mutation(
         "NaN not looked for",
         "train.py",
-        "stop_on_nan(mean_loss, progress.step)",
+        'stop_on_nan(values["loss"], progress.step)',
         "pass",
         "DID NOT RAISE",
         STOP_ON_NAN,

@@ -241,6 +241,14 @@ def test_cross_validation_does_not_continue_a_trial(tmp_path: Path) -> None:
     assert result.stdout.split() == ["False", "True"], result.stderr
 
 
+def test_weights_have_the_usual_rights(stopped: Path) -> None:
+    """safetensors alone would write files that only their owner can read."""
+    run, usual = stopped / "runs/latest", (stopped / "runs/latest/config.json").stat().st_mode
+    for path in (run, only_checkpoint(stopped)):
+        weights = list(path.glob("*.safetensors"))
+        assert weights and all(path.stat().st_mode == usual for path in weights)
+
+
 def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", processes=2)
     assert "was saved with processes 1. With 2 the batches would differ" in result.stderr

@@ -29,8 +29,9 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
         raise SystemExit(f"fold {fold} ended with status {status}.")
         #: end message
     metrics = {}
-    for line in (folder / "metrics.jsonl").read_text().splitlines():
-        metrics |= json.loads(line)
+    for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()):
+        if "lr" not in line:  # not of a single step
+            metrics |= line
     del metrics["step"]
     return metrics
 

@@ -7,8 +7,11 @@ from progress import log
 from matplotlib.figure import Figure
 
 #: slot classes
+COLORS = {"train": "C0", "val": "C1", "test": "C2"}
+
+
 class LearningCurves:
-    """Draws the metrics file, with one panel for val_loss, train_loss and test_loss."""
+    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
@@ -28,13 +31,15 @@ class LearningCurves:
         panels = defaultdict(list)
         for name in names:
             part, _, metric = name.partition("_")
-            panels[metric if part in ("train", "val", "test") else name].append(name)
+            panels[metric if part in COLORS else name].append(name)
         figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
         row = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (panel, members) in zip(row, panels.items(), strict=True):
             for name in members:
                 points = [(line["step"], line[name]) for line in lines if name in line]
-                axes.plot(*zip(*points, strict=True), marker=".", label=name)
+                #: slot points
+                color = COLORS.get(name.partition("_")[0], "gray")
+                axes.plot(*zip(*points, strict=True), marker=".", label=name, color=color)
             axes.set(xlabel="step", ylabel=panel)
             axes.legend()
         figure.savefig(self.target)

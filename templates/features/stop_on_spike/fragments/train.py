@@ -7,4 +7,4 @@ stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
 , stop_on_spike
 
 #: slot after_log
-stop_on_spike.check(mean_loss, progress.step)
+stop_on_spike.check(values["loss"], progress.step)

@@ -14,5 +14,8 @@ settings = {name: str(value) for name, value in vars(config).items()}
 accelerator.init_trackers(config.tracker_project, config=settings)
 #: end init_trackers
 
+#: slot report_step
+accelerator.log(values, step=progress.step)
+
 #: slot report
 accelerator.log(metrics, step=progress.step)

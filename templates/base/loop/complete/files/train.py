@@ -137,13 +137,13 @@ def main(config: Config) -> None:
             #: end count
             #: slot after_count
             if config.log_every and progress.step % config.log_every == 0:
-                mean_loss = train_loss.read()
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
                 #: slot before_log
-                values = {"loss": mean_loss, "lr": optimizer.param_groups[0]["lr"]}
                 #: slot log_values
+                #: slot report_step
                 values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
                 log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
-                bar.set_postfix(loss=mean_loss)
+                bar.set_postfix(loss=values["loss"])
                 #: slot after_log
             #: slot end_of_step
             #: slot whole_step

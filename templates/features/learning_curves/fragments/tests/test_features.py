@@ -5,12 +5,13 @@ import json
 
 #: slot tests
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set, through all of its points."""
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
         {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
         {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
-        {"step": 8, "test_loss": 2.5, "learning_rate": 0.1, "grad_norm": 2.0},
+        {"step": 8, "test_loss": 2.5},
     ]
     source.write_text("\n".join(map(json.dumps, lines)))
     drawn, save = [], Figure.savefig
@@ -22,14 +23,17 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     assert found == {
         "loss": {
+            "loss": [[2, 2.5]],
             "train_loss": [[4, 2.0], [8, 1.0]],
             "val_loss": [[4, 3.0], [8, 2.0]],
             "test_loss": [[8, 2.5]],
         },
         "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
-        "learning_rate": {"learning_rate": [[8, 0.1]]},
-        "grad_norm": {"grad_norm": [[8, 2.0]]},
+        "lr": {"lr": [[2, 0.1]]},
     }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 

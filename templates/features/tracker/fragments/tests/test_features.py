@@ -14,9 +14,9 @@ def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Accelerator, "log", log_and_note)
     run(tmp_path, epochs=1)
-    names = ["train_loss", "val_{{ task.metrics[0] }}", "test_{{ task.metrics[0] }}"]
+    names = ["loss", "train_loss", "val_{{ task.metrics[0] }}", "test_{{ task.metrics[0] }}"]
     found = [logged.get(name) for name in names]
-    assert found == [6, 6, 6], "log the metrics of the epoch and of the test, after 6 steps"
+    assert found == [6, 6, 6, 6], "log the last step, the metrics of the epoch and of the test"
 
 
 def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
