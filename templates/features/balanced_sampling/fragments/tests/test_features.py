@@ -5,7 +5,7 @@ import torch
 import train
 from accelerate import Accelerator
 from data import BalancedSampler, build_loaders
-from helpers import launch
+from helpers import SETTINGS, enough_data, launch
 
 #: slot tests
 def test_classes_are_drawn_equally_often():
@@ -31,7 +31,8 @@ def test_processes_divide_one_draw(tmp_path):
 def save_batches(folder: Path) -> None:
     """Save the inputs of the second epoch."""
     accelerator = Accelerator()
-    loader = accelerator.prepare(build_loaders(train.Config(batch_size=16))[0])
+    with enough_data():
+        loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
     loader.set_epoch(1)
     #: slot second_epoch
     batches = [list(batch.values() if isinstance(batch, Mapping) else batch) for batch in loader]

@@ -1,5 +1,6 @@
 """A resumed run ends with the same bits as one that never stopped."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,10 @@ from accelerate import Accelerator, DataLoaderConfiguration
 from checkpoint import find_checkpoints
 from data import build_loaders
 from flags import parse_flags
-from helpers import SETTINGS, column, run, without_times
+from helpers import SETTINGS, column, enough_data, run, without_times
+from safetensors.torch import load_file
+
+GENERATOR = "Give the DataLoader generator=torch.Generator(), and random transforms their own."
 
 
 def last_checkpoint(folder: Path) -> Path:
@@ -23,22 +27,47 @@ def last_checkpoint(folder: Path) -> Path:
 
 
 def assert_same_run(one: Path, other: Path) -> None:
-    """Compare the outputs and the last checkpoints of two runs, byte by byte."""
+    """Compare the last checkpoints and the outputs of two runs, byte by byte."""
+    first, second = last_checkpoint(one), last_checkpoint(other)
+    # random numbers first: if they differ, everything that depends on them does
+    for path in sorted(first.iterdir(), key=lambda path: (not path.match("random_*"), path)):
+        if path.name not in ("checkpoint.json", "config.json"):
+            assert_same_file(path, second / path.name)
     outputs = {path.name for path in one.iterdir() if path.is_file()} - {"config.json"}
     #: slot outputs
     for name in sorted(outputs):
         assert_same_file(one / name, other / name)
-    first, second = last_checkpoint(one), last_checkpoint(other)
-    for path in sorted(first.iterdir()):
-        if path.name not in ("checkpoint.json", "config.json"):
-            assert_same_file(path, second / path.name)
 
 
 def assert_same_file(one: Path, other: Path) -> None:
     #: region same
     same = one.read_bytes() == other.read_bytes()
     #: end same
-    assert same, f"{one.name} differs: a resumed run must end like one that never stopped"
+    assert same, f"{one.name} differs after a resume{find_difference(one, other)}"
+
+
+def find_difference(one: Path, other: Path) -> str:
+    """Which value differs first, and what to do."""
+    if one.suffix == ".safetensors":
+        first, second = load_file(one), load_file(other)
+    elif one.suffix in (".bin", ".pkl", ".pt"):
+        first, second = (torch.load(path, weights_only=False) for path in (one, other))
+    else:
+        first, second = (path.read_bytes().splitlines() for path in (one, other))
+    first, second = flatten(first), flatten(second)
+    name = next((name for name in first if first[name] != second.get(name)), "its length")
+    if one.suffix == ".pkl":
+        return f" in {name}: something draws other random numbers. {GENERATOR}"
+    return f" in {name}: a checkpoint must hold everything that changes it"
+
+
+def flatten(values, name: str = "") -> dict:
+    """Values by their names."""
+    if isinstance(values, Mapping | list | tuple):
+        items = values.items() if isinstance(values, Mapping) else enumerate(values)
+        parts = [flatten(value, f"{name}.{key}".strip(".")) for key, value in items]
+        return {key: value for part in parts for key, value in part.items()}
+    return {name: values.tolist() if hasattr(values, "tolist") else values}
 
 
 @pytest.mark.parametrize("every", [4, 6, 8], ids=["first epoch", "its end", "second epoch"])
@@ -72,7 +101,8 @@ def test_a_resumed_epoch_has_the_same_order(tmp_path):
     accelerator = Accelerator(
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=0)
     )
-    loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
+    with enough_data():
+        loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
     orders = []
     for epoch, skipped in ((0, 0), (1, 0), (1, 2)):
         loader.set_epoch(epoch)
@@ -82,6 +112,16 @@ def test_a_resumed_epoch_has_the_same_order(tmp_path):
     assert not all(map(torch.equal, orders[0], orders[1])), "two epochs have the same order"
     assert all(map(torch.equal, orders[1][2:], orders[2])), "a resumed epoch has another order"
     assert len(orders[2]) == len(orders[1]) - 2
+
+
+def test_reading_batches_leaves_the_random_numbers_alone():
+    """A resumed epoch starts to read again, which must not change its dropout."""
+    with enough_data():
+        loader = build_loaders(train.Config(**SETTINGS))[0]
+    numbers = torch.get_rng_state()
+    next(iter(loader))
+    same = torch.equal(torch.get_rng_state(), numbers)
+    assert same, f"the loader of the training data draws from dropout's numbers. {GENERATOR}"
 
 
 def first(batch) -> torch.Tensor:
@@ -119,11 +159,15 @@ def test_kill_loses_nothing(tmp_path):
     run(tmp_path / "whole", **cadence)
     folder = tmp_path / "killed"
     flags = {**SETTINGS, **cadence, "output_dir": folder}
-    command = [sys.executable, "train.py"]
+    # train.py from the command line, with enough data
+    code = "import runpy, helpers\nwith helpers.enough_data(): "
+    code += "runpy.run_path('train.py', run_name='__main__')"
+    command = [sys.executable, "-c", code]
     for name, value in flags.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     project = Path(train.__file__).parent
-    process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, cwd=project, env=env, stdout=subprocess.DEVNULL)
     while process.poll() is None:
         saving = (folder / "checkpoint.partial").exists()
         if saving and len(find_checkpoints(folder)) >= 3:

@@ -24,7 +24,7 @@ def test_each_sample_is_held_out_once():
 
 def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     flags = ["--cross-validation-folds", "2", "--output-dir", str(tmp_path)]
-    flags += ["--epochs", "1", "--limit-batches", "2", "--batch-size", "16"]
+    flags += ["--epochs", "1", "--limit-batches", "2", "--batch-size", "2"]
     monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
     monkeypatch.chdir(Path(train.__file__).parent)
     cross_validate.main()

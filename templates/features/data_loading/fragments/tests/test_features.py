@@ -4,14 +4,14 @@ import pytest
 import torch
 import train
 from data import build_loaders, loading_settings
-from helpers import run
+from helpers import SETTINGS, run
 
 #: slot tests
 def test_the_loaders_have_the_settings():
     changes = {"data_loading_prefetch_factor": 3, "data_loading_persistent_workers": False}
-    for loader in build_loaders(train.Config(num_workers=2, **changes)):
+    for loader in build_loaders(train.Config(**{**SETTINGS, **changes, "num_workers": 2})):
         assert (loader.num_workers, loader.prefetch_factor) == (2, 3)
-    for loader in build_loaders(train.Config(num_workers=0, **changes)):
+    for loader in build_loaders(train.Config(**{**SETTINGS, **changes, "num_workers": 0})):
         assert (loader.num_workers, loader.prefetch_factor) == (0, None)
 
 

@@ -1,5 +1,5 @@
 import train
-from helpers import run
+from helpers import SETTINGS, run
 
 #: slot tests
 def test_early_layers_learn_more_slowly(tmp_path, monkeypatch):
@@ -18,6 +18,6 @@ def test_early_layers_learn_more_slowly(tmp_path, monkeypatch):
         shares.setdefault(group["depth"], set()).add(round(group["lr"] / top, 6))
         decays = {parameter.ndim > 1 for parameter in group["params"]}
         assert decays in (set(), {group["weight_decay"] > 0}), "norms and biases must not decay"
-    config = train.Config()
+    config = train.Config(**SETTINGS)
     assert shares == {depth: {round(config.layer_rates_factor**depth, 6)} for depth in shares}
     assert len(shares) > 1, "all layers have the same rate"

@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from helpers import launch
+from helpers import SETTINGS, enough_data, launch
 import train
 import torch
 from pathlib import Path
@@ -8,7 +8,7 @@ from data import build_loaders
 
 #: slot tests
 def test_the_sampler_says_how_many_it_draws():
-    sampler = build_loaders(train.Config())[0].sampler
+    sampler = build_loaders(train.Config(**SETTINGS))[0].sampler
     assert len(list(sampler)) == len(sampler), "__len__ must say how many samples __iter__ yields"
 
 
@@ -24,7 +24,8 @@ def test_processes_divide_one_order(tmp_path):
 def order_run(folder: Path) -> None:
     """Note the batches of the second epoch."""
     accelerator = Accelerator()
-    loader = accelerator.prepare(build_loaders(train.Config(batch_size=16))[0])
+    with enough_data():
+        loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
     loader.set_epoch(1)
     batches = [batch.values() if isinstance(batch, Mapping) else batch for batch in loader]
     name = f"{accelerator.process_index}of{accelerator.num_processes}.pt"

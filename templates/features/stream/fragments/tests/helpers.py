@@ -1,4 +1,5 @@
 from data import EvalStream
 
 #: replace take
-return EvalStream(Subset(loader.dataset.data, range(size)))
+samples = loader.dataset.data
+return EvalStream(Subset(samples, [index % len(samples) for index in range(size)]))

@@ -1,16 +1,18 @@
 import torch
 import train
-from data import collate
+from data import Pairs, collate
 from metrics import IGNORED
 from model import END, PADDING, START
 from torch import nn
 from helpers import SETTINGS, build_exact_model
 from accelerate import Accelerator
 from torch.utils.data import DataLoader
-from torch.utils.data import Subset
-from data import build_loaders
 
 #: slot tests
+# of several lengths, and none twice
+PAIRS = Pairs([(f"source {number}", "target " * number) for number in range(1, 9)])
+
+
 def test_targets_are_the_inputs_shifted_by_one():
     pairs = [(torch.tensor([1, 2, END]), torch.tensor([3, END]))]
     pairs += [(torch.tensor([4, END]), torch.tensor([5, 6, 7, END]))]
@@ -23,8 +25,7 @@ def test_targets_are_the_inputs_shifted_by_one():
 
 def test_no_token_sees_a_later_one_or_padding():
     model = build_exact_model(train.Config(**SETTINGS))
-    batch = next(iter(build_loaders(train.Config(batch_size=4))[0]))
-    sources, inputs, _ = batch
+    sources, inputs, _ = collate(list(PAIRS))
     changed = inputs.clone()
     changed[:, 5] += 1
     logits, others = model(sources, inputs), model(sources, changed)
@@ -37,8 +38,7 @@ def test_no_token_sees_a_later_one_or_padding():
 def test_exact_match_counts_targets_without_a_mistake():
     """A model that knows the first target alone. What it generates after its end is ignored."""
     accelerator = Accelerator()
-    loader = build_loaders(train.Config(batch_size=16))[1]
-    known = torch.stack([loader.dataset[0][1]])
+    known = torch.stack([PAIRS[0][1]])
 
     class Knows(nn.Module):
         def forward(self, sources, inputs):
@@ -48,14 +48,14 @@ def test_exact_match_counts_targets_without_a_mistake():
             known_tokens = nn.functional.pad(known, (0, length - known.shape[1]), value=7)
             return known_tokens.repeat(len(sources), 1)
 
-    batches = DataLoader(Subset(loader.dataset, range(8)), 8, collate_fn=loader.collate_fn)
+    batches = DataLoader(PAIRS, 8, collate_fn=collate)
     metrics = train.evaluate(accelerator, Knows(), batches, "val", 0)
     assert metrics["val_exact_match"] == 1 / 8
 
 
 def test_generates_the_most_likely_token_each_time():
     model = build_exact_model(train.Config(**SETTINGS)).eval()
-    sources, _, _ = next(iter(build_loaders(train.Config(batch_size=4))[0]))
+    sources, _, _ = collate(list(PAIRS))
     tokens = model.generate(sources, 6)
-    inputs = torch.cat([torch.full((4, 1), START), tokens[:, :-1]], dim=1)
+    inputs = torch.cat([torch.full((8, 1), START), tokens[:, :-1]], dim=1)
     assert torch.equal(model(sources, inputs).argmax(dim=-1), tokens)
