@@ -729,6 +729,29 @@ def test_the_devices_that_torch_sees(tmp_path: Path, project: Path, cli: Cli) ->
     assert re.search(r"^\d problems?( and \d warnings?)?\.$", rows[-1])
 
 
+def test_a_package_that_can_not_be_imported(tmp_path: Path, project: Path) -> None:
+    """Also one that another file of the project imports. A crash names its package."""
+    modules = write_module(tmp_path / "modules", "torch", TORCH)
+    write_module(modules, "accelerate", "")
+    broken = "raise RuntimeError('operator torchvision::nms is missing')"
+    write_module(modules, "torchvision", broken)
+    write_module(modules, "sklearn", "import os; os.kill(os.getpid(), 11)")
+    write_module(modules, "tqdm", "tqdm = 1")
+    replace_in(project / "pyproject.toml", '"tqdm>=4.66",', '"tqdm>=4.66", "torchvision",')
+    text = (project / "model.py").read_text()
+    (project / "model.py").write_text(f"from torchvision import models\nimport nowhere\n{text}")
+    env = on_path(PYTHONPATH=os.pathsep.join(map(str, (modules, REPOSITORY))))
+    result = run_cli("doctor", "--json", project, cwd=project, env=env)
+    assert result.returncode == 1
+    findings = json.loads(result.stdout)["findings"]
+    found = {row["found"]: row["change"] for row in findings if row["mark"] == PROBLEM}
+    text = "torchvision can't be imported: RuntimeError: operator torchvision::nms is missing"
+    assert "same index as torch" in found[text]
+    change = found["sklearn can't be imported: it ended with SIGSEGV: no output"]
+    assert change == "python -m pip install --force-reinstall scikit-learn"
+    assert not any(text.startswith(("tqdm", "torch can't")) for text in found)
+
+
 def test_a_driver_that_fails(tmp_path: Path, project: Path) -> None:
     commands = write_command(tmp_path / "commands", "nvidia-smi", "echo it is broken; exit 9")
     modules = write_module(tmp_path / "modules", "torch", TORCH.replace("True", "False"))

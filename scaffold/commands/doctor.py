@@ -1,11 +1,14 @@
 """`scaffold doctor`: whether this machine fits the answers of a project, and what to change.
 
 `machine/look.py` looks at the machine, `machine/examine.py` compares it with the answers. The
-project's files are read, but its code is never run or imported.
+project's files are read, but its code is never run or imported. Only the import statements of
+other packages are tried, in a process of their own.
 """
 
+import ast
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -43,7 +46,9 @@ def show_fit(folder: Path, as_json: bool) -> None:
         raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
     needs = read_needs(folder, pristine.place("pyproject.toml"))
     output = read_output(folder, pristine.place("train.py"))
-    findings = examine(answers, look(what_to_ask(folder, output, answers, needs)), needs)
+    imports = read_imports(folder, pristine.place("train.py"))
+    question = what_to_ask(folder, output, answers, needs, imports)
+    findings = examine(answers, look(question), needs)
     if unapplied_answers(catalog, folder, pristine):
         text = f"{SETTINGS} has changes that the other files do not have yet"
         findings.append(Finding(WARNING, "answers", text, "scaffold update"))
@@ -80,7 +85,44 @@ def read_output(folder: Path, name: str) -> Path:
     return folder / (match[1] if match else "runs/latest")
 
 
-def what_to_ask(folder: Path, output: Path, answers: Mapping[str, Value], needs: Needs) -> Question:
+def read_imports(folder: Path, name: str) -> list[tuple[str, str]]:
+    """What train.py and the modules that it imports from its folder import from other packages.
+
+    The names of the packages, and the statements. Those inside of functions, `try` and `if` may be
+    meant to fail. torch and Accelerate are imported anyway.
+    """
+    found: dict[str, str] = {}  # packages by statement
+    names, seen = [name], set()
+    while names:
+        name = names.pop()
+        seen.add(name)
+        try:
+            body = ast.parse(read_text(folder, name) or "").body
+        except (ScaffoldError, SyntaxError, ValueError):
+            continue
+        for statement in body:
+            if isinstance(statement, ast.Import):
+                modules = [alias.name for alias in statement.names]
+            elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+                modules = [statement.module]
+            else:
+                continue
+            for package in {module.partition(".")[0]: None for module in modules}:
+                own = Path(name).with_name(f"{package}.py").as_posix()
+                if (folder / own).is_file():
+                    names += [own] if own not in seen else []
+                elif package not in sys.stdlib_module_names | {"torch", "accelerate"}:
+                    found[ast.unparse(statement)] = package
+    return [(package, statement) for statement, package in found.items()]
+
+
+def what_to_ask(
+    folder: Path,
+    output: Path,
+    answers: Mapping[str, Value],
+    needs: Needs,
+    imports: Sequence[tuple[str, str]],
+) -> Question:
     """What has to be known about the machine."""
     address = str(answers["hardware.main_process_ip"]), int(answers["hardware.main_process_port"])
     return Question(
@@ -88,6 +130,7 @@ def what_to_ask(folder: Path, output: Path, answers: Mapping[str, Value], needs:
         output,
         packages=PACKAGES | {need.name for need in needs.requirements()},
         modules=MODULES,
+        imports=imports,
         commands=COMMANDS,
         address=address if Case(answers, Machine(), needs).meets else None,
     )

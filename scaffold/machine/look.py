@@ -64,6 +64,7 @@ class Machine:
     headers: bool = True  # whether Python.h is there
     torch_error: str = ""  # why it can't be imported
     accelerate_error: str = ""
+    import_errors: Mapping[str, str] = field(default_factory=dict)  # by the name of the package
     built: Mapping[str, str] = field(default_factory=dict)  # versions that torch was built for
     archs: Sequence[str] = ()  # such as sm_90, that its CUDA code was compiled for
     note: str = ""  # what torch warned of when it looked for devices
@@ -96,6 +97,7 @@ class Question:
     output: Path  # of its runs
     packages: Collection[str] = ()
     modules: Collection[str] = ()
+    imports: Sequence[tuple[str, str]] = ()  # the packages that are imported, and the statements
     commands: Collection[str] = ()
     address: tuple[str, int] | None = None  # where several machines meet
 
@@ -130,7 +132,11 @@ def look(question: Question) -> Machine:
 def _ask_python(question: Question) -> dict[str, Any]:
     """What probe.py finds in the Python that the commands of the project's README use."""
     python = shutil.which("python") or sys.executable
-    wanted = {"packages": sorted(question.packages), "modules": sorted(question.modules)}
+    wanted = {
+        "packages": sorted(question.packages),
+        "modules": sorted(question.modules),
+        "imports": list(question.imports),
+    }
     probe = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
     # in an empty folder, so that no torch.py of the project is taken for torch
     with tempfile.TemporaryDirectory() as empty:
@@ -158,7 +164,10 @@ def _ask_python(question: Question) -> dict[str, Any]:
             facts |= json.loads(line)
     if "version" not in facts:
         raise RuntimeError(f"{python}: {end}")
-    if end:  # an error in the next step
+    importing = facts.pop("importing", "")
+    if importing:
+        facts["import_errors"] = {**facts.get("import_errors", {}), importing: end}
+    elif end:  # an error in the next step
         facts["accelerate_error" if "devices" in facts else "torch_error"] = end
     facts["devices"] = [_device(row) for row in facts.get("devices", [])]
     return facts

@@ -19,7 +19,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Answer the question in the first argument: names of packages and of modules."""
+    """Answer the question in the first argument: names of packages and modules, and imports."""
     question = json.loads(sys.argv[1])
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints is not an answer
@@ -28,7 +28,8 @@ def main() -> None:
         print(json.dumps(facts), file=answer, flush=True)
 
     tell(about_python())
-    tell({"packages": installed(question["packages"])})
+    packages = installed(question["packages"])
+    tell({"packages": packages})
     tell({"modules": [name for name in question["modules"] if is_there(name)]})
     if not is_there("torch"):
         return
@@ -39,7 +40,23 @@ def main() -> None:
     tell(about_torch())
     tell(devices())
     if is_there("accelerate"):
-        tell({"accelerate_error": import_error("accelerate")})
+        error = import_error("accelerate")
+        tell({"accelerate_error": error})
+        if error:
+            return
+    imports, errors = question["imports"], {}
+    seen = [package for package, _ in imports]
+    for name in packages:  # other libraries import these, such as Accelerate its trackers
+        module = name.replace("-", "_")
+        if module not in seen and is_there(module):
+            imports.append((module, f"import {module}"))
+    for package, statement in imports:
+        if package not in errors:
+            tell({"importing": package})  # known even if this ends the process
+            error = statement_error(statement)
+            if error:
+                errors[package] = error
+            tell({"importing": "", "import_errors": errors})
 
 
 def about_python() -> dict[str, Any]:
@@ -74,6 +91,17 @@ def import_error(name: str) -> str:
     try:
         importlib.import_module(name)
     except BaseException as error:  # whatever a broken installation does
+        return first_line(error)
+    return ""
+
+
+def statement_error(statement: str) -> str:
+    """What an import statement raises, empty if it works."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(statement, {})
+    except BaseException as error:
         return first_line(error)
     return ""
 

@@ -36,6 +36,7 @@ COMMANDS = {
 }
 MODULES = {*(name for _, name in DEVICES.values() if name), "msamp", "pynvml", "sagemaker"}
 PACKAGES = {"accelerate", "torch"}
+DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn"}  # of modules with other names
 
 
 def _python(case: Case) -> Iterator[Finding]:
@@ -89,6 +90,23 @@ def _torch(case: Case) -> Iterator[Finding]:
         if error:
             change = f"{INSTALL} --force-reinstall {name}"
             yield Finding(PROBLEM, name, f"can't be used: {error}", change)
+
+
+def _imports(case: Case) -> Iterator[Finding]:
+    """The packages that are installed and can't be imported, or that nothing installs."""
+    missing = [need for need in case.needs.requirements() if need.name not in case.machine.packages]
+    for name, error in case.machine.import_errors.items():
+        if error == f"ModuleNotFoundError: No module named {name!r}":
+            if missing:  # it is one of these
+                continue
+            change = "add its package to the dependencies in pyproject.toml, and install it"
+        elif name == "torchvision" or "torchvision::" in error:  # its operators
+            change = (
+                "install torchvision from the same index as torch: https://pytorch.org/get-started"
+            )
+        else:
+            change = f"{INSTALL} --force-reinstall {DISTRIBUTIONS.get(name, name)}"
+        yield Finding(PROBLEM, "packages", f"{name} can't be imported: {error}", change)
 
 
 def _affinity(case: Case) -> Iterator[Finding]:
@@ -173,5 +191,5 @@ def _compiler(case: Case) -> Iterator[Finding]:
         yield Finding(WARNING, "compiler", text, f"install the CUDA {cuda} toolkit")
 
 
-CHECKS = (_python, _packages, _torch, _affinity, _launcher, _compiler)
+CHECKS = (_python, _packages, _torch, _imports, _affinity, _launcher, _compiler)
 AWAY_CHECKS = (_launcher,)  # if the other machines have their own software
