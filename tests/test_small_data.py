@@ -1,0 +1,113 @@
+"""A project with the data that a newcomer has: few samples, one of a class, a constant column.
+
+Its own tests pass, and its script trains or says in one line what to change.
+"""
+
+import csv
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+import pytest
+from conftest import render, replace_in, write_files
+from training import run_tests, start
+
+pytestmark = pytest.mark.train
+
+# what a project needs to read the files of `write_data`
+ANSWERS = {
+    "tabular_classification": {"dataset": "csv"},
+    "tabular_regression": {"dataset": "csv"},
+    "text_classification": {"dataset": "csv", "text_columns": "text"},
+    "image_classification": {"dataset": "image_folder", "path": "images", "image_size": 8},
+    "seq2seq": {"dataset": "csv"},
+    "language_model": {"dataset": "text"},
+    "own": {},
+}
+# samples, and whether they are uneven: a class with one of them, texts of one length ...
+KINDS = [(rows, uneven) for rows in (12, 60, 180) for uneven in (False, True)]
+
+
+def make_project(folder: Path, task: str, rows: int, uneven: bool) -> Path:
+    answers = {f"{task}.{key}": value for key, value in ANSWERS[task].items()}
+    write_files(folder, render({"project.task": task, **answers}))
+    write_data(folder, task, rows, uneven)
+    return folder
+
+
+def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
+    draw = Random(0)
+    kinds = ["one" if row == 0 or (not uneven and row % 2) else "other" for row in range(rows)]
+    # longer than `max_length`, or of several lengths
+    texts = [" ".join(draw.choices("abcdefgh", k=99 if uneven else 1 + row)) for row in range(rows)]
+    sizes = [draw.uniform(1, 9) for _ in range(rows)]
+    if task == "own":
+        replace_in(folder / "data.py", "torch.rand(2000, 4", f"torch.rand({rows}, 4")
+        layers = "nn.Linear(4, 32), nn.BatchNorm1d(32), nn.Tanh()"
+        replace_in(folder / "model.py", "nn.Linear(4, 32), nn.Tanh()", layers)
+    elif task == "image_classification":
+        write_images(folder / "images", kinds, draw)
+    elif task == "language_model":
+        write_files(folder / "texts", {f"{row}.txt": text for row, text in enumerate(texts)})
+    elif task == "seq2seq":
+        targets = ["same" if uneven else text.upper() for text in texts]
+        write_rows(folder / "pairs.csv", zip(texts, targets, strict=True))
+    elif task == "text_classification":
+        pairs = zip(texts, kinds, strict=True)
+        write_rows(folder / "texts.csv", [("text", "label"), *pairs])
+    else:
+        constant = [7 if uneven else row for row in range(rows)]
+        targets = kinds if task == "tabular_classification" else sizes
+        columns = zip(sizes, constant, texts[:2] * (rows // 2), targets, strict=True)
+        write_rows(folder / "table.csv", [("size", "constant", "text", "target"), *columns])
+
+
+def write_rows(path: Path, rows: Iterable[tuple[object, ...]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def write_images(folder: Path, kinds: list[str], draw: Random) -> None:
+    from PIL import Image
+
+    for number, kind in enumerate(kinds):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+        image = Image.frombytes("L", (10, 8), draw.randbytes(80))
+        image.save(folder / kind / f"{number}.png")
+
+
+def train(project: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    return start(project, ["train.py", "--epochs", "1", *flags], 1)
+
+
+def assert_trains(project: Path) -> None:
+    """At once, or with what its one line says."""
+    result = train(project)
+    if result.returncode:
+        assert "Traceback" not in result.stderr, result.stderr
+        assert len(result.stderr.splitlines()) == 1 and "--batch-size" in result.stderr
+        result = train(project, "--batch-size", "2")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("task", ["tabular_classification", "text_classification"])
+def test_it_trains_on_12_samples(task: str, tmp_path: Path) -> None:
+    assert_trains(make_project(tmp_path, task, 12, uneven=True))
+
+
+def test_the_tests_of_a_project_bring_enough_data(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "tabular_classification", 12, uneven=True)
+    result = run_tests(project, "-k", "loss_falls or batch_size or order")
+    assert result.returncode == 0, result.stdout
+    assert "skipped" not in result.stdout
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("rows", "uneven"), KINDS)
+@pytest.mark.parametrize("task", ANSWERS)
+def test_small_data(task: str, rows: int, uneven: bool, tmp_path: Path) -> None:
+    project = make_project(tmp_path, task, rows, uneven)
+    assert_trains(project)
+    result = run_tests(project)
+    assert result.returncode == 0, result.stdout
