@@ -222,7 +222,7 @@ MUTATIONS = [
         "train.py",
         "progress, train_loss, ",
         "progress, ",
-        "metrics.jsonl differs",
+        "metrics.jsonl differs: .*The first difference is line 1",
     ),
     Mutation(
         "metrics file not in the checkpoint",
@@ -278,6 +278,13 @@ MUTATIONS = [
         "pass",
         "no process may continue alone|wait for each other",
         PREEMPTION,
+    ),
+    Mutation(
+        "data without a generator of its own",
+        "data.py",
+        "        generator=torch.Generator(),",
+        "",
+        "draws from dropout's numbers. Give the DataLoader generator",
     ),
     Mutation(
         "starts over without a word",

@@ -104,6 +104,19 @@ def test_the_tests_of_a_project_bring_enough_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("model", ["timm", "torchvision"])
+def test_a_large_model_is_small_in_the_tests(model: str, tmp_path: Path) -> None:
+    """The weights that a test compares are those of the model that it trains."""
+    answers = {"image_classification.model": model, "hardware.dynamo_backend": "inductor"}
+    features = {"unfreezing": True, "layer_rates": True, "checkpoints": False}
+    answers |= {f"features.{name}.enabled": on for name, on in features.items()}
+    project = write_files(tmp_path, render(answers))
+    result = run_tests(project, "-k", "compiled or frozen_layers_stay or more_slowly")
+    assert result.returncode == 0, result.stdout
+    assert "3 passed" in result.stdout
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize(("rows", "uneven"), KINDS)
 @pytest.mark.parametrize("task", ANSWERS)
 def test_small_data(task: str, rows: int, uneven: bool, tmp_path: Path) -> None:

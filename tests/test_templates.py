@@ -569,3 +569,10 @@ def test_definitions_are_formatted() -> None:
             assert black.format_str(part, mode=mode) == part, path
             seen += 1
     assert seen >= 300
+
+
+def test_the_tests_of_a_project_build_with_their_settings() -> None:
+    """A bare Config() has the model of the answers, and the tests train a smaller one."""
+    for path in sorted(TEMPLATES.glob("**/tests/*.py")):
+        bare = re.findall(r"build_\w+\(train\.Config\((?!\*\*).*", path.read_text())
+        assert bare == [], path

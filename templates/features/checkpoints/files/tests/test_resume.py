@@ -27,38 +27,39 @@ def last_checkpoint(folder: Path) -> Path:
 
 
 def assert_same_run(one: Path, other: Path) -> None:
-    """Compare the last checkpoints and the outputs of two runs, byte by byte."""
-    first, second = last_checkpoint(one), last_checkpoint(other)
-    # random numbers first: if they differ, everything that depends on them does
-    for path in sorted(first.iterdir(), key=lambda path: (not path.match("random_*"), path)):
-        if path.name not in ("checkpoint.json", "config.json"):
-            assert_same_file(path, second / path.name)
+    """Compare the outputs and the last checkpoints of two runs, byte by byte."""
     outputs = {path.name for path in one.iterdir() if path.is_file()} - {"config.json"}
     #: slot outputs
-    for name in sorted(outputs):
-        assert_same_file(one / name, other / name)
+    first, second = last_checkpoint(one), last_checkpoint(other)
+    saved = {path.name for path in first.iterdir()} - {"checkpoint.json", "config.json"}
+    files = [(one / name, other / name) for name in sorted(outputs)]
+    files += [(first / name, second / name) for name in sorted(saved)]
+    # random numbers first: if they differ, everything that depends on them does
+    for pair in sorted(files, key=lambda pair: pair[0].suffix != ".pkl"):
+        assert_same_file(*pair)
 
 
 def assert_same_file(one: Path, other: Path) -> None:
     #: region same
     same = one.read_bytes() == other.read_bytes()
     #: end same
-    assert same, f"{one.name} differs after a resume{find_difference(one, other)}"
+    message = "a resumed run must end like one that never stopped"
+    assert same, f"{one.name} differs: {message}. {find_difference(one, other)}"
 
 
 def find_difference(one: Path, other: Path) -> str:
-    """Which value differs first, and what to do."""
+    """Which tensor, random number or line differs first, and what to do."""
     if one.suffix == ".safetensors":
         first, second = load_file(one), load_file(other)
     elif one.suffix in (".bin", ".pkl", ".pt"):
         first, second = (torch.load(path, weights_only=False) for path in (one, other))
     else:
-        first, second = (path.read_bytes().splitlines() for path in (one, other))
+        lines = (path.read_bytes().splitlines() for path in (one, other))
+        first, second = ({f"line {n}": line for n, line in enumerate(part, 1)} for part in lines)
     first, second = flatten(first), flatten(second)
-    name = next((name for name in first if first[name] != second.get(name)), "its length")
-    if one.suffix == ".pkl":
-        return f" in {name}: something draws other random numbers. {GENERATOR}"
-    return f" in {name}: a checkpoint must hold everything that changes it"
+    name = next((name for name in first if first[name] != second.get(name)), "the end")
+    advice = GENERATOR if one.suffix == ".pkl" else "Save what changes it in checkpoints."
+    return f"The first difference is {name}. {advice}"
 
 
 def flatten(values, name: str = "") -> dict:

@@ -11,5 +11,5 @@ def test_every_run_has_the_same_split():
     for seed in (1, 2):
         set_seed(seed)
         parts = build_datasets(train.Config(**SETTINGS))
-        seen.append([torch.stack([part[index][0] for index in range(3)]) for part in parts])
+        seen.append([part[index][0] for part in parts for index in range(min(3, len(part)))])
     assert all(map(torch.equal, *seen))

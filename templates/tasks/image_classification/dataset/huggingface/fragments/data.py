@@ -31,6 +31,8 @@ def build_datasets(config) -> list[Dataset]:
     split = torch.Generator().manual_seed(0)
     for name in ("validation", "test"):
         if name not in parts:
+            if len(parts["train"]) < 10:
+                raise SystemExit(f"{config.dataset_name} has too few images to split: use 11.")
             parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
     return [parts["train"], parts["validation"], parts["test"]]
 

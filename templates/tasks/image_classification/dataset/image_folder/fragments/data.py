@@ -18,6 +18,8 @@ def build_datasets(config) -> list[Dataset]:
         folder = Path(config.path, name)
         if folder.is_dir():
             parts[name] = read_folder(folder, config)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {folder}.")
         else:
             parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
     return [parts["train"], parts["val"], parts["test"]]

@@ -39,6 +39,10 @@ def test_folders_of_parts(tmp_path):
 
 
 def test_folders_that_do_not_fit(tmp_path):
-    for path, message in ((tmp_path / "none", "is no folder"), (tmp_path, "needs a folder")):
+    (tmp_path / "empty").mkdir()
+    paint(tmp_path / "few", {"blue": [0.0, 0.0, 1.0]}, 3)
+    faults = {"none": "is no folder", "empty": "needs a folder", "few": "too few images"}
+    for name, message in faults.items():
+        path = tmp_path / name
         with pytest.raises(SystemExit, match=message):
             build_datasets(train.Config(**{**SETTINGS, "path": str(path)}))
