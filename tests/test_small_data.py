@@ -40,7 +40,9 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
     draw = Random(0)
     kinds = ["one" if row == 0 or (not uneven and row % 2) else "other" for row in range(rows)]
     # longer than `max_length`, or of several lengths
-    texts = [" ".join(draw.choices("abcdefgh", k=99 if uneven else 1 + row)) for row in range(rows)]
+    texts = [
+        " ".join(draw.choices("abcdefgh", k=99 if uneven else 1 + row % 20)) for row in range(rows)
+    ]
     sizes = [draw.uniform(1, 9) for _ in range(rows)]
     if task == "own":
         replace_in(folder / "data.py", "torch.rand(2000, 4", f"torch.rand({rows}, 4")

@@ -73,8 +73,8 @@ def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, 
 
     def shorten(samples):
         *inputs, targets = collate(samples)
-        length = targets.shape[1]
-        beyond = torch.arange(length) > targets[:, :1] % length
+        # not by the length of the batch, which depends on the processes
+        beyond = torch.arange(targets.shape[1]) > targets[:, :1] % 16
         batch = (*inputs, targets.masked_fill(beyond, IGNORED))
         if seen is not None:
             seen.append(batch)
