@@ -208,6 +208,34 @@ def test_a_default_follows_from_a_choice_that_is_given_later(cli: Cli, tmp_path:
         assert f"learning_rate: float = {rate} " in (project / "train.py").read_text()
 
 
+def test_the_learning_rate_follows_the_optimizer(catalog: Catalog) -> None:
+    """The optimizer is asked for first. Its factor multiplies the default of the task."""
+    rate, decay, optimizer = (
+        f"training.{name}" for name in ("learning_rate", "weight_decay", "optimizer")
+    )
+    keys = list(catalog.settings)
+    assert keys.index(optimizer) < keys.index(rate) < keys.index(decay)
+    assert "follows the optimizer" in catalog.settings[rate].question
+    sgd = {optimizer: "sgd"}
+    usual = resolve(catalog, {})
+    assert resolve(catalog, sgd)[rate] == 50 * usual[rate] == 0.05
+    assert resolve(catalog, sgd)[decay] < usual[decay]
+    assert resolve(catalog, {**sgd, rate: 0.02})[rate] == 0.02
+    pretrained = {"project.task": "text_classification", "text_classification.model": "pretrained"}
+    assert resolve(catalog, {**sgd, **pretrained})[rate] == 0.0025
+    assert resolve(catalog, {optimizer: "lion"})[rate] < usual[rate]
+
+
+def test_another_optimizer_brings_its_learning_rate(cli: Cli, tmp_path: Path) -> None:
+    """What its owner has set stays."""
+    own = ["--set", "training.learning_rate=0.01"]
+    for name, more, rate in (("usual", [], "0.05"), ("own", own, "0.01")):
+        project = tmp_path / name
+        assert cli("new", project, "--yes", *more).code == 0
+        assert cli("update", project, "--set", "training.optimizer=sgd").code == 0
+        assert f"learning_rate: float = {rate} " in (project / "train.py").read_text()
+
+
 def test_yes_or_no_and_a_text_have_folders_too(other: Path) -> None:
     folder = other / "tasks/other/features/data_loading/persistent_workers/true/fragments"
     write_files(folder, {"train.py": "#: slot setup\nlog('yes')\n"})

@@ -31,6 +31,7 @@ class Choice:
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
+    factors: Mapping[str, float] = field(default_factory=dict)  # by key: multiplies the default
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
 
 
@@ -186,7 +187,7 @@ class Catalog:
         return tuple(
             option
             for option in self.settings.values()
-            if any(choice.defaults or choice.needs or choice.excludes for choice in option.choices)
+            if any(c.defaults or c.factors or c.needs or c.excludes for c in option.choices)
         )
 
     @property
@@ -415,6 +416,7 @@ def _option(
             needs=tuple(choice.pop("needs", ())),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
             defaults=dict(_flatten(choice.pop("defaults", {}))),
+            factors={key: float(x) for key, x in _flatten(choice.pop("factors", {}))},
             values=choice,
         )
         for choice in map(dict, row.pop("choices", ()))
