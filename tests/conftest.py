@@ -254,7 +254,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
             names = sorted(way.feature for way in on)
             met |= {frozenset(pair) for pair in itertools.combinations(names, 2)}
         for key, value in own_choices(component):
-            given = {"project.name": "example", "project.task": task, key: value}
+            given = {**needed_for(catalog, key), "project.name": "example", key: value}
             found[f"{key}={value}"] = given
             found[f"{key}={value}, all"] = found[f"{task}, all"] | given
     for feature in catalog.features.values():  # what chance has left out

@@ -228,8 +228,10 @@ def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) 
         (tmp_path / kind).mkdir()
         write_table(table.drop(columns=other), tmp_path / kind / f"table.{file}")
         folder = table_project(tmp_path / kind, kind, file, target)
-        rows = "data.load_table(config)[0]"
-        assert ask(folder, f"list({rows}.shape)") == [400, 6]  # 3 of them for the colours
+        parts = "[part[:][0] for part in data.build_datasets(config)]"
+        shapes = ask(folder, f"[list(part.shape) for part in {parts}]")
+        assert shapes == [[240, 6], [80, 6], [80, 6]]  # 3 columns for the colours
+        rows = f"{parts}[0]"
         assert ask(folder, f"{rows}[:, 3:].sum(dim=1).unique().tolist()") == [1.0]
         script = ["train.py", "--batch-size", 16 // processes, "--epochs", 20]
         result = start(folder, [*script, "--learning-rate", 0.003], processes)
@@ -245,24 +247,144 @@ def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
 
     path, table = tmp_path / f"table.{file}", make_table()
     folder = table_project(tmp_path, "regression", file, "number")
-    load = "data.load_table(config)"
+    load = "data.build_datasets(config)"
     assert f"table.{file} can't be read" in message(folder, load)
     path.write_bytes(b"")
     assert f"table.{file} can't be read" in message(folder, load)
     write_table(table.drop(columns="number"), path)
     assert "no column 'number'. Set --target to one of size, constant" in message(folder, load)
-    write_table(table.assign(size=table["size"].where(table["size"] > 2000)), path)
-    assert "empty cells in size: fill them" in message(folder, load)
-    days = pd.date_range("2020-01-01", periods=400).astype(str)
-    write_table(table.assign(day=days), path)
-    assert "day has more than 50 different texts" in message(folder, load)
+    write_table(table.assign(number=table["number"].where(table["size"] > 2000)), path)
+    assert "rows without a number: drop these rows" in message(folder, load)
+    write_table(table.assign(note=None, comment=None), path)
+    assert "Set --drop-columns note,comment: no training row has" in message(folder, load)
+    write_table(table.assign(name=[f"name {row}" for row in range(400)]), path)
+    assert "name has more than 50 different texts" in message(folder, load)
+    write_table(table.assign(day="2026-99-03"), path)
+    assert "day is a date in the training rows" in message(folder, load)
+    wrong = "data.build_datasets(train.Config(drop_columns='idd'))"
+    assert "no column 'idd'. Set --drop-columns to some of size" in message(folder, wrong)
     write_table(table[:5], path)
-    assert "has 5 rows, too few" in message(folder, load)
+    assert "has 5 rows: use 10 or more" in message(folder, load)
     write_table(table.assign(number="many"), path)
     assert "number does not hold numbers" in message(folder, load)
     folder = table_project(tmp_path, "classification", file, "kind")
     write_table(table.assign(kind="same"), path)
-    assert "all rows have the same kind" in message(folder, load)
+    assert "All rows have the same kind" in message(folder, load)
+
+
+def make_hard_table(rows: int = 400):
+    """An id, dates, and empty cells."""
+    import pandas as pd
+
+    days = pd.date_range("2020-01-01", periods=rows).astype(str)
+    table = make_table()[:rows].assign(id=range(1000, 1000 + rows), day=days)
+    for name, every in (("size", 3), ("colour", 7), ("day", 5)):
+        table[name] = table[name].astype(object).where(table.index % every != 0, None)
+    return table.astype({"size": float}).drop(columns="number").rename(columns={"kind": "target"})
+
+
+def hard_project(folder: Path, **answers: object) -> Path:
+    task = "tabular_classification"
+    given = {"dataset": "csv", "drop_columns": "id", **answers}
+    return project(
+        folder, project__task=task, **{f"{task}__{key}": value for key, value in given.items()}
+    )
+
+
+def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
+    """Other values in validation and test rows change nothing, and fit into the same columns."""
+    table = make_hard_table()
+    folder = hard_project(tmp_path)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    columns = "data.fit_columns(config)"
+    indices = "[table.index.tolist() for table in data.split_table(config)]"
+    rows = "[part[:][0].tolist() for part in data.build_datasets(config)]"
+    facts = f"[__import__('dataclasses').asdict({columns}), {columns}.names, {indices}, {rows}]"
+    saved, names, parts, before = ask(folder, facts)
+    train = table.iloc[parts[0]]
+    assert "id" not in saved["medians"]
+    assert saved["medians"]["size"] == pytest.approx(train["size"].median())
+    assert saved["first_days"] == {"day": min(train["day"].dropna())}
+    assert saved["categories"] == {"colour": ["blue", "green", "red"]}
+    assert saved["empty"] == ["size", "day"]
+    for row, values in zip(parts[0], before[0], strict=True):
+        found, cells = dict(zip(names, values, strict=True)), table.loc[row]
+        empty = cells.isna()
+        assert found["size is empty"] == empty["size"] and found["day is empty"] == empty["day"]
+        size = saved["medians"]["size"] if empty["size"] else cells["size"]
+        assert found["size"] == pytest.approx(size)
+        for colour in ("blue", "green", "red"):
+            assert found[f"colour={colour}"] == (cells["colour"] == colour)
+    leak = parts[1] + parts[2]
+    table.loc[leak, "size"], table.loc[leak, "colour"] = 1e9, "violet"
+    table.loc[leak, ["day", "constant"]] = ["1950-01-01", None]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    again, names_now, parts_now, after = ask(folder, facts)
+    assert (again, names_now, parts_now) == (saved, names, parts), "statistics of other rows"
+    assert after[0] == before[0]
+    unknown = dict(zip(names, after[2][0], strict=True))
+    assert {unknown[name] for name in names if name.startswith("colour=")} == {0.0}
+    assert unknown["constant"] == 7 and unknown["day"] < -20000
+
+
+def test_a_table_with_other_columns_is_not_resumed(tmp_path: Path) -> None:
+    table, folder = make_hard_table(120), hard_project(tmp_path)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert start(folder, ["train.py", "--epochs", "1"], 1).returncode == 0
+    saved = json.loads((folder / "runs/latest/columns.json").read_text())
+    assert saved["classes"] == ["large", "small"]
+    resume = ["train.py", "--epochs", "2", "--resume"]
+    for name, old, new in (("columns", "red", "oslo"), ("classes", "large", "huge")):
+        table.replace(old, new).to_csv(tmp_path / "table.csv", index=False)
+        result = start(folder, resume, 1)
+        assert result.returncode == 1 and "Traceback" not in result.stderr
+        assert f"was saved with {name} [" in result.stderr and new in result.stderr
+    assert json.loads((folder / "runs/latest/columns.json").read_text()) == saved
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert start(folder, resume, 1).returncode == 0
+
+
+def test_empty_cells_are_refused_by_choice(tmp_path: Path) -> None:
+    folder = hard_project(tmp_path, missing="refuse")
+    make_hard_table().to_csv(tmp_path / "table.csv", index=False)
+    text = message(folder, "data.build_datasets(config)")
+    assert "empty cells in size, colour, day: fill them" in text
+
+
+def test_each_part_of_a_table_can_have_its_own_file(tmp_path: Path) -> None:
+    table, folder = make_table().drop(columns="number").rename(columns={"kind": "target"}), tmp_path
+    hard_project(folder, drop_columns="", val_path="val.csv", test_path="test.csv")
+    table[:300].to_csv(folder / "table.csv", index=False)
+    table[300:340].assign(colour="violet").to_csv(folder / "val.csv", index=False)
+    table[340:].to_csv(folder / "test.csv", index=False)
+    lengths = "list(map(len, data.build_datasets({})))"
+    assert ask(folder, lengths.format("config")) == [300, 40, 60]
+    alone = lengths.format("train.Config(val_path='')")
+    assert ask(folder, alone) == [240, 60, 60]
+    assert ask(folder, "data.fit_columns(config).categories['colour']") == ["blue", "green", "red"]
+    table[300:340].assign(size="much").to_csv(folder / "val.csv", index=False)
+    text = message(folder, "data.build_datasets(config)")
+    assert "size is a number in the training rows: Unable to parse" in text
+    table[300:340].drop(columns="colour").to_csv(folder / "val.csv", index=False)
+    text = message(folder, "data.build_datasets(config)")
+    assert "val.csv has no column 'colour', but table.csv has" in text
+
+
+def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:
+    """The rows of the fold that validates decide nothing."""
+    task = {"project__task": "tabular_regression", "tabular_regression__dataset": "csv"}
+    folder = project(tmp_path, **task, features__cross_validation__enabled=True)
+    make_table().drop(columns="kind").rename(columns={"number": "target"}).to_csv(
+        tmp_path / "table.csv", index=False
+    )
+    fold = "train.Config(cross_validation_fold={})"
+    seen = []
+    for number in range(2):
+        config = fold.format(number)
+        median = f"float(data.split_table({config})[0]['size'].median())"
+        assert ask(folder, f"data.fit_columns({config}).medians['size']") == ask(folder, median)
+        seen.append(ask(folder, f"data.split_table({config})[1].index.tolist()"))
+    assert not set(seen[0]) & set(seen[1])
 
 
 def test_a_saved_table_model_takes_rows_in_their_own_units(tmp_path: Path) -> None:

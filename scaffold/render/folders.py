@@ -51,16 +51,18 @@ def source_folders(
 
     Inside any of these, `with/NAME/` is for when that feature is on, too, and `without/NAME/` for
     when it is off. A task or a trait can have a version of its own of what a feature has, in
-    `features/NAME/`.
+    `features/NAME/`. The options that a trait has folders for are those of the task.
     """
     components = list(components)
     special = [part.folder for part in components if part.kind in ("task", "trait")]
     active = [part.name for part in components if part.kind == "feature"]
+    task = catalog.tasks[str(answers["project.task"])]
     folders = []
     for component in components:
+        options = task.options if component.kind == "trait" else component.options
         choices = [
             Path(option.name, _folder_name(option, answers[option.key]))
-            for option in component.options
+            for option in options
             if option.type != "float" and applies(catalog, option, answers)
         ]
         parts = [Path(), *choices]

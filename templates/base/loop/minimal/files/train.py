@@ -11,7 +11,7 @@ from torch import nn
 from torch.optim import Optimizer
 
 
-@dataclass
+@dataclass(frozen=True)
 class Config:
     #: slot config
     output_dir: str = "runs/latest"  # for model.safetensors
@@ -53,6 +53,7 @@ def main(config: Config) -> dict[str, float]:
     )
     #: slot after_prepare
 
+    #: slot start_of_training
     #: slot constants
     for epoch in range(config.epochs):
         model.train()

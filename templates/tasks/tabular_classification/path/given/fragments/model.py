@@ -1,0 +1,5 @@
+from data import fit_columns
+
+#: replace classes
+rows, _ = build_datasets(config)[0][:]
+classes = len(fit_columns(config).classes)

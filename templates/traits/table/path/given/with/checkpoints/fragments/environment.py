@@ -1,0 +1,4 @@
+from data import fit_columns
+
+#: slot recorded
+settings["columns"] = fit_columns(config).names
