@@ -224,6 +224,7 @@ def test_the_learning_rate_follows_the_optimizer(catalog: Catalog) -> None:
     pretrained = {"project.task": "text_classification", "text_classification.model": "pretrained"}
     assert resolve(catalog, {**sgd, **pretrained})[rate] == 0.0025
     assert resolve(catalog, {optimizer: "lion"})[rate] < usual[rate]
+    assert resolve(catalog, {**sgd, "project.task": "gan"})[rate] == 0.02  # 0.1 diverges
 
 
 def test_another_optimizer_brings_its_learning_rate(cli: Cli, tmp_path: Path) -> None:

@@ -243,7 +243,6 @@ def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) 
 
 @pytest.mark.parametrize("file", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
 def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
-    import pandas as pd
 
     path, table = tmp_path / f"table.{file}", make_table()
     folder = table_project(tmp_path, "regression", file, "number")

@@ -119,6 +119,7 @@ class Component:
     # tasks only
     has: tuple[str, ...] = ()  # traits
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
+    defaults_with: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # by KEY=VALUE
     values: Mapping[str, Any] = field(default_factory=dict)  # what templates may read
     # features only
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
@@ -288,7 +289,8 @@ _FIELDS = {
     "hardware": _COMMON,
     "trait": {"title", "help"},
     "task": _COMMON
-    | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"},
+    | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
+    | {"defaults_with"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
     | {"needs", "sets", "logs_train_loss", "minimal"},
@@ -354,6 +356,9 @@ def _read(
         metrics=tuple(data.get("metrics", ())),
         has=tuple(data.get("has", ())),
         defaults=dict(_flatten(data.get("defaults", {}))),
+        defaults_with={
+            choice: dict(_flatten(table)) for choice, table in data.get("defaults_with", {}).items()
+        },
         needs=tuple(data.get("needs", ())),
         default=data.get("default", False),
         choice=data.get("choice", ""),

@@ -72,17 +72,18 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
     task = catalog.tasks[str(check(options[key], given.get(key, options[key].default)))]
     answers = {key: task.defaults.get(key, option.default) for key, option in options.items()}
     answers[key] = task.name
-    chosen: list[Choice] = []
+    chosen: list[tuple[str, Choice]] = []
     for option in catalog.deciding:
         if option.task in ("", task.name):
             value = given.get(option.key, answers[option.key])
             for choice in option.choices:
                 if choice.value == value:
-                    chosen.append(choice)
+                    chosen.append((f"{option.key}={value}", choice))
                     answers |= choice.defaults
-    for choice in chosen:  # last, because they multiply the defaults of the task and its choices
-        for key, factor in choice.factors.items():
-            answers[key] = float(f"{float(answers[key]) * factor:.3g}")
+    for name, choice in chosen:  # last: they change the defaults of the task and its choices
+        for changed, factor in choice.factors.items():
+            answers[changed] = float(f"{float(answers[changed]) * factor:.3g}")
+        answers |= task.defaults_with.get(name, {})
     for feature in catalog.features.values():
         if not fits(catalog, feature, answers):
             answers[switch_key(feature)] = feature.off
