@@ -104,6 +104,84 @@ def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
     assert "can't be read as CSV" in message(folder, "data.build_loaders(config)")
 
 
+def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+
+
+def test_texts_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.csv", 100)
+    folder = project(tmp_path, **TEXTS)
+    with (tmp_path / "texts.csv").open(encoding="utf-8", newline="") as file:
+        rows: list[dict[str, object]] = list(csv.DictReader(file))
+    write_lines(tmp_path / "texts.jsonl", rows)
+    load = "data.load_texts(train.Config(path={!r}, val_path={!r}, test_path={!r}))"
+    parts = ask(folder, load.format("texts.csv", "", ""))
+    assert ask(folder, load.format("texts.jsonl", "", "")) == parts
+    write_lines(tmp_path / "val.jsonl", rows[:7])
+    sizes = f"list(map(len, {load}))"
+    assert ask(folder, sizes.format("texts.csv", "val.jsonl", "")) == [90, 7, 10]
+    assert ask(folder, sizes.format("texts.csv", "val.jsonl", "val.jsonl")) == [100, 7, 7]
+    (tmp_path / "val.jsonl").write_text("[1, 2]\n")
+    text = message(folder, load.format("texts.csv", "val.jsonl", ""))
+    assert "val.jsonl can't be read as JSONL" in text
+
+
+def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.csv", 60)
+    folder = project(tmp_path, **TEXTS)
+    short = ["train.py", "--batch-size", "8", "--epochs"]
+    assert start(folder, [*short, "1"], 1).returncode == 0
+    text = (tmp_path / "texts.csv").read_text(encoding="utf-8")
+    (tmp_path / "texts.csv").write_text(text.replace("warm", "hot"), encoding="utf-8")
+    result = start(folder, [*short, "2", "--resume"], 1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert "was saved with classes ['cold', 'warm']. With ['cold', 'hot']" in result.stderr
+
+
+def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
+    folder = project(tmp_path, project__task="seq2seq", seq2seq__dataset="csv")
+    rows: list[dict[str, object]] = [
+        {"source": f"{number}, naïve\u2028{number}", "target": str(number)} for number in range(40)
+    ]
+    with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(row.values() for row in rows)
+    write_lines(tmp_path / "pairs.jsonl", rows)
+    pairs = ask(folder, "data.read_pairs('pairs.csv')")
+    assert pairs == ask(folder, "data.read_pairs('pairs.jsonl')") == [[*r.values()] for r in rows]
+    sizes = "list(map(len, data.build_datasets(train.Config({}))))"
+    assert ask(folder, sizes.format("")) == [32, 4, 4]
+    assert ask(folder, sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
+    write_lines(tmp_path / "pairs.jsonl", [{"source": "a"}])
+    wrong = sizes.format("val_path='pairs.jsonl'")
+    assert "pairs.jsonl can't be read: KeyError('target')" in message(folder, wrong)
+
+
+def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
+    """It is split by position: the texts of the parts, one after another, are the file."""
+    answers = {"dataset": "text", "path": "long.txt", "context": 16}
+    answers = {f"language_model__{key}": value for key, value in answers.items()}
+    folder = project(tmp_path, project__task="language_model", **answers)
+    assert "long.txt can't be read" in message(folder, "data.build_datasets(config)")
+    text = "".join(f"{number}: to be or not to be, é\n" for number in range(400))
+    (tmp_path / "long.txt").write_text(text, encoding="utf-8", newline="")
+    parts = ask(folder, "data.read_documents(config)")
+    assert "".join(part for (part,) in parts) == text
+    shares = [len(part) / len(text) for (part,) in parts]
+    assert shares == pytest.approx([0.9, 0.05, 0.05], abs=0.001)
+    (tmp_path / "val").mkdir()
+    for number in range(2):
+        (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
+    load = "data.read_documents(train.Config(path={!r}, val_path={!r}))"
+    train, val, test = ask(folder, load.format("long.txt", "val"))
+    assert val == ["text 0", "text 1"] and "".join([*train, *test]) == text
+    for number in range(2, 20):
+        (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
+    parts = ask(folder, load.format("val", ""))
+    assert list(map(len, parts)) == [16, 2, 2]
+    result = start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1)
+    assert result.returncode == 0, result.stderr
+
+
 def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
     """Names of classes come from the features; a part without labels is split off."""
     from datasets import ClassLabel, Dataset, Features, Value
@@ -243,7 +321,6 @@ def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) 
 
 @pytest.mark.parametrize("file", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
 def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
-
     path, table = tmp_path / f"table.{file}", make_table()
     folder = table_project(tmp_path, "regression", file, "number")
     load = "data.build_datasets(config)"

@@ -44,9 +44,11 @@ def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
 
 def build_datasets(config) -> list[Dataset]:
     """Pairs for training, validation and test."""
+    #: region split
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(Pairs(read_pairs(config)), [0.8, 0.1, 0.1], generator=split)
+    #: end split
 
 
 #: slot datasets

@@ -3,22 +3,29 @@ from pathlib import Path
 
 #: slot read_documents
 def read_documents(config) -> list[list[str]]:
-    """The text files below the path, each a document, for training, validation and test."""
-    paths = sorted(Path(config.path).rglob("*.txt"))
-    if len(paths) < 3:
-        raise SystemExit(
-            f"--path {config.path} holds {len(paths)} files that end in .txt: at least 3 are "
-            "needed. Cut a long text into chapters."
-        )
-    # a seed of its own: another --seed must not move test documents into the training data
-    random.Random(0).shuffle(paths)
-    documents = [read_text(path) for path in paths]
-    tenth = max(1, len(documents) // 10)
-    return [documents[2 * tenth :], documents[:tenth], documents[tenth : 2 * tenth]]
+    """Texts for training, validation and test: those of a folder, or parts of one file."""
+    texts = read_texts(config.path)
+    if len(texts) < 3:  # each text is cut: 90 % for training, 5 % for validation, 5 % for the test
+        cuts = [(0.0, 0.9), (0.9, 0.95), (0.95, 1.0)]
+        parts = [[text[int(a * len(text)) : int(b * len(text))] for text in texts] for a, b in cuts]
+    else:
+        # a seed of its own: another --seed must not move test documents into the training data
+        random.Random(0).shuffle(texts)
+        tenth = max(1, len(texts) // 10)
+        parts = [texts[2 * tenth :], texts[:tenth], texts[tenth : 2 * tenth]]
+    for part, path in ((1, config.val_path), (2, config.test_path)):
+        if path:  # all of config.path is for training
+            parts[0] += parts[part]
+            parts[part] = read_texts(path)
+    return parts
 
 
-def read_text(path: Path) -> str:
+def read_texts(path: str) -> list[str]:
+    """A text file, or the .txt files of a folder."""
+    paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
+    if not paths:
+        raise SystemExit(f"{path} holds no files that end in .txt.")
     try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise SystemExit(f"{path} is not UTF-8: {error}") from error
+        return [file.read_text(encoding="utf-8") for file in paths]
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error

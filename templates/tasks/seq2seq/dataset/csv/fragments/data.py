@@ -1,21 +1,37 @@
 import csv
-from pathlib import Path
+import json
 
 #: slot read_pairs
-def read_pairs(config) -> list[tuple[str, str]]:
+def read_pairs(path: str) -> list[tuple[str, str]]:
     """The rows of a file: a source and its target in each."""
-    delimiter = "\t" if config.path.endswith(".tsv") else ","
     try:
-        text = Path(config.path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SystemExit(f"--path {config.path} can't be read: {error}") from error
-    rows = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            if path.endswith(".jsonl"):
+                pairs = [json.loads(line) for line in file if line.strip()]
+                rows = [(str(pair["source"]), str(pair["target"])) for pair in pairs]
+            else:
+                rows = list(csv.reader(file, delimiter="\t" if path.endswith(".tsv") else ","))
+    except (OSError, ValueError, TypeError, KeyError, csv.Error) as error:
+        raise SystemExit(f"{path} can't be read: {error!r}") from error
     for number, row in enumerate(rows, start=1):
         if len(row) != 2:
             raise SystemExit(
-                f"{config.path}: row {number} has {len(row)} columns. It needs two, a source and "
+                f"{path}: row {number} has {len(row)} columns. It needs two, a source and "
                 "its target. Quote a text that has commas, or use a .tsv file with tabs."
             )
-    if len(rows) < 10:
-        raise SystemExit(f"{config.path} has {len(rows)} rows: a split needs at least 10.")
     return [(source, target) for source, target in rows]
+
+#: replace split
+pairs = read_pairs(config.path)
+if len(pairs) < 10:
+    raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
+files = [config.val_path, config.test_path]
+shares = [0.0 if path else 0.1 for path in files]
+# a seed of its own: another --seed must not move test samples into the training data
+split = torch.Generator().manual_seed(0)
+parts = random_split(Pairs(pairs), [1 - sum(shares), *shares], generator=split)
+# a part with a file of its own has no share of the rows
+return [
+    Pairs(read_pairs(path)) if path else part
+    for path, part in zip(["", *files], parts, strict=True)
+]

@@ -1,23 +1,38 @@
 import csv
+import json
 from functools import cache
 
 #: slot texts
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """The rows of a CSV file in three parts. Its first line names the columns."""
+    """Rows for training, validation and test. A part without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)]
+
+
+def read_rows(path: str, config) -> list[Row]:
+    """The rows of a CSV file, whose first line names the columns, or of a JSONL file."""
+    kind = "JSONL" if path.endswith(".jsonl") else "CSV"
     try:
-        with open(config.path, encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        raise SystemExit(f"{config.path} can't be read as CSV: {error}") from error
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            if kind == "JSONL":
+                lines = [dict(json.loads(line)) for line in file if line.strip()]
+            else:
+                lines = list(csv.DictReader(file))
+    except (OSError, ValueError, TypeError, csv.Error) as error:
+        raise SystemExit(f"{path} can't be read as {kind}: {error}") from error
     text_columns = config.text_columns.split(",")
     rows = []
     for number, line in enumerate(lines, start=1):
         for column in [*text_columns, config.label_column]:
             if line.get(column) is None:
                 raise SystemExit(
-                    f"{config.path}, row {number}: there is no column {column!r} in "
+                    f"{path}, row {number}: there is no column {column!r} in "
                     f"{', '.join(map(str, line))}. Set --text-columns and --label-column."
                 )
-        rows.append((tuple(line[column] for column in text_columns), line[config.label_column]))
-    return split_rows(rows, [0.8, 0.1, 0.1])
+        texts = tuple(str(line[column]) for column in text_columns)
+        rows.append((texts, str(line[config.label_column])))
+    return rows
