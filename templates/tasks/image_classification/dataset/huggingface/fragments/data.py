@@ -25,7 +25,7 @@ class Images(Dataset):
 def build_datasets(config) -> list[Dataset]:
     """The splits train, validation and test. A tenth of train replaces a missing one."""
     splits = load_splits(config.dataset_name)
-    count_classes(config)  # checks the columns
+    class_names(config)  # checks the columns
     parts = {name: Images(rows, config) for name, rows in splits.items()}
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
@@ -49,7 +49,7 @@ def load_splits(name: str) -> DatasetDict:
     return splits
 
 
-def count_classes(config) -> int:
+def class_names(config) -> list[str]:
     columns = load_splits(config.dataset_name)["train"].features
     for flag, name in (("image", config.image_column), ("label", config.label_column)):
         if name not in columns:
@@ -60,4 +60,4 @@ def count_classes(config) -> int:
     label = columns[config.label_column]
     if not isinstance(label, ClassLabel):
         raise SystemExit(f"the column {config.label_column} holds {label}, not a ClassLabel.")
-    return label.num_classes
+    return label.names

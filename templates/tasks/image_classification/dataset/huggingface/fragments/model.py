@@ -1,1 +1,1 @@
-from data import count_classes
+from data import class_names

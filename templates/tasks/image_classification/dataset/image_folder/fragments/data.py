@@ -33,8 +33,7 @@ def read_folder(folder, config) -> ImageFolder:
         data = ImageFolder(folder, v2.Compose([*square, *convert]))
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
-    classes = find_classes(training_folder(config))[0]
-    if data.classes != classes:
+    if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
     return data
 
@@ -47,5 +46,5 @@ def training_folder(config) -> Path:
     return folder if folder.is_dir() else folder.parent
 
 
-def count_classes(config) -> int:
-    return len(find_classes(training_folder(config))[0])
+def class_names(config) -> list[str]:
+    return find_classes(training_folder(config))[0]

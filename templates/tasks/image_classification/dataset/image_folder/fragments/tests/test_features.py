@@ -1,6 +1,6 @@
 import pytest
 import train
-from data import build_datasets, count_classes
+from data import build_datasets, class_names
 from torchvision.utils import save_image
 from helpers import SETTINGS
 import torch
@@ -20,7 +20,7 @@ def test_folders_become_datasets(tmp_path):
     config = train.Config(**{**SETTINGS, "path": str(tmp_path), "image_size": 16})
     colours = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
     paint(tmp_path, colours, 50)
-    assert count_classes(config) == 2
+    assert class_names(config) == ["blue", "red"]
     assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each part"
     for image, label in build_datasets(config)[2]:
         expected = torch.eye(3)[[2, 0][label]].reshape(3, 1, 1).expand(3, 16, 16)
