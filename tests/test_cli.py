@@ -961,6 +961,28 @@ def test_a_real_bash_completes(tmp_path: Path) -> None:
 
 # --- whole, or not at all ----------------------------------------------------------------------
 
+
+def test_data_that_is_found_here_is_found_by_the_project(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The path is relative to where the command runs. "Next:" says where missing data belongs."""
+    here, task = tmp_path / "here", "tabular_regression"
+    write_files(here, {"data/houses.csv": "a,target\n"})
+    monkeypatch.chdir(here)
+    common = ["--yes", "--task", task, "--set", f"{task}.dataset=csv", "--set"]
+    result = cli("new", "work/p", *common, f"{task}.path=data/houses.csv")
+    assert result.code == 0, result.err
+    text = (here / "work/p/train.py").read_text(encoding="utf-8")
+    assert 'path: str = "../../data/houses.csv"' in text
+    assert "put the data" not in result.out
+    result = cli("new", "q", *common, f"{task}.path=later.csv")
+    assert 'path: str = "later.csv"' in (here / "q/train.py").read_text(encoding="utf-8")
+    assert "  # put the data at later.csv: a file with one row per sample" in result.out
+    full = (here / "data/houses.csv").as_posix()
+    result = cli("new", "r", *common, f"{task}.path={full}")
+    assert result.code == 0 and f'"{full}"' in (here / "r/train.py").read_text(encoding="utf-8")
+
+
 FILES = {"a.txt": "a\n", "b/c.txt": "c\n", "b/d/e.txt": "e\n", "f.txt": "é\n"}
 CALLS = [(Path, "mkdir"), (Path, "write_text"), (Path, "rename"), (os, "link")]
 

@@ -74,6 +74,7 @@ class Option:
     below: float | None = None
     pattern: str = ""
     allowed: str = ""  # the pattern in words
+    path: bool = False  # a path of data, which is relative to the project
     default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config
     finer: bool = False  # asked only if the user wants the advanced settings
@@ -297,7 +298,7 @@ _FIELDS = {
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
-    "accelerate", "refused", "field",
+    "accelerate", "refused", "field", "path",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """`scaffold new`: asks, renders in memory, writes."""
 
+import os
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,7 +10,15 @@ import typer
 from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.questions import FINER, begin, open_questions
-from scaffold.answers.schema import Answers, check, find_option, read_answers, resolve
+from scaffold.answers.schema import (
+    Answers,
+    applies,
+    check,
+    find_option,
+    read_answers,
+    resolve,
+    schema,
+)
 from scaffold.cache import remember
 from scaffold.commands.screen import has_piped_input, is_terminal
 from scaffold.errors import AnswerError, ScaffoldError
@@ -58,6 +67,7 @@ def new_project(
             raise typer.Exit(130)
     else:
         answers = resolve(catalog, name_after(catalog, given, folder))
+    answers = find_data(catalog, answers, folder)
     files = build_project(catalog, answers, remember)
     if print_file is not None:
         if print_file not in files:
@@ -115,6 +125,27 @@ def refuse_piped_answers(catalog: Catalog, given: Answers, folder: Path) -> None
         )
 
 
+def data_paths(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
+    """The paths of data, by key."""
+    return {
+        key: str(answers[key])
+        for key, option in schema(catalog).items()
+        if option.path and answers[key] and applies(catalog, option, answers)
+    }
+
+
+def find_data(catalog: Catalog, answers: Answers, folder: Path) -> Answers:
+    """The answers with paths that are relative to the project, for data that is found here."""
+    found = {}
+    for key, value in data_paths(catalog, answers).items():
+        path = Path(value).expanduser()
+        if str(path) != value and value.startswith("~"):
+            found[key] = str(path)  # Python's open() has no ~
+        elif not path.is_absolute() and path.exists() and not (folder / path).exists():
+            found[key] = Path(os.path.relpath(path.absolute(), folder)).as_posix()
+    return {**answers, **found}
+
+
 def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:
     """The files below a folder, a line each."""
     lines = [f"{folder}/"]
@@ -127,9 +158,15 @@ def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:
 
 def next_steps(catalog: Catalog, folder: Path, answers: Mapping[str, Value]) -> list[str]:
     """The commands that train the project, ready to copy."""
+    missing = [
+        f"  # put the data at {path}: {schema(catalog)[key].comment}"
+        for key, path in data_paths(catalog, answers).items()
+        if not (folder / path).exists()
+    ]
     return [
         "Next:",
         f"  cd {shlex.quote(str(folder))}",
+        *missing,
         "  pip install -e '.[test]'",
         f"  {launch(catalog, answers).train}",
         "  pytest",
