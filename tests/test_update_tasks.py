@@ -9,6 +9,7 @@ from conftest import (
     bundles,
     command_line,
     given_for,
+    needed_for,
     own_choices,
     render,
     replace_in,
@@ -83,6 +84,7 @@ def test_choices_of_a_task_change(
 ) -> None:
     folder = tmp_path / "example"
     new_project(cli, folder, task)
-    result = cli("update", folder, "--set", f"{key}={value}")
+    changes = {**needed_for(CATALOG, key), key: value}
+    result = cli("update", folder, *(f"--set={name}={text(v)}" for name, v in changes.items()))
     assert result.code == 0, result.out + result.err
-    assert_merged(folder, {**given_for(CATALOG, [], project__task=task), key: value})
+    assert_merged(folder, {**given_for(CATALOG, [], project__task=task), **changes})

@@ -10,7 +10,9 @@ def load_texts(config) -> list[list[Row]]:
     shares = [0.0 if path else 0.1 for path in paths]
     parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
     files = ["", *paths]
-    return [read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)]
+    return [
+        read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
+    ]
 
 
 def read_rows(path: str, config) -> list[Row]:
