@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from checkpoint import find_checkpoints
+from environment import is_trial
 from train import Config
 
 
@@ -24,15 +25,17 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
     command += ["--config_file", "accelerate.yaml", "train.py", *flags]
     command += ["--cross-validation-folds", str(folds), "--cross-validation-fold", str(fold)]
     command += ["--output-dir", str(folder)]
-    if find_checkpoints(folder):
+    trial = any(flag.startswith("--limit-batches") for flag in flags)
+    if any(is_trial(path) == trial for path in find_checkpoints(folder)):
         command.append("--resume")
     if status := subprocess.run(command, check=False).returncode:
         raise SystemExit(
             f"fold {fold} ended with status {status}. Start this script again to continue there."
         )
     metrics = {}
-    for line in (folder / "metrics.jsonl").read_text().splitlines():
-        metrics |= json.loads(line)
+    for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()):
+        if "lr" not in line:  # not of a single step
+            metrics |= line
     del metrics["step"]
     return metrics
 

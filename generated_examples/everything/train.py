@@ -13,6 +13,7 @@ from typing import Literal
 import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration, DistributedDataParallelKwargs
+from accelerate.tracking import get_available_trackers
 from accelerate.utils import DDPCommunicationHookType, find_batch_size, set_seed
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
@@ -147,6 +148,8 @@ def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
 
 def main(config: Config) -> None:
     apply_workarounds()
+    if "tensorboard" not in map(str, get_available_trackers()):
+        raise SystemExit("The tracker needs a package: pip install tensorboard")
     accelerator = Accelerator(
         cpu=True,
         mixed_precision=config.mixed_precision,
@@ -281,17 +284,18 @@ def main(config: Config) -> None:
                 profiler.step()
                 hooks.call("step_end")
                 if config.log_every and progress.step % config.log_every == 0:
-                    mean_loss = train_loss.read()
-                    stop_on_nan(mean_loss, progress.step)
-                    values = {"loss": mean_loss, "lr": optimizer.param_groups[0]["lr"]}
+                    values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                    stop_on_nan(values["loss"], progress.step)
                     values["grad_norm"] = float(grad_norm)
                     values["hard_batches"] = hard_batches.read_step()
+                    metrics_file.append(progress.step, values)
+                    accelerator.log(values, step=progress.step)
                     values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
                     log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
-                    bar.set_postfix(loss=mean_loss)
+                    bar.set_postfix(loss=values["loss"])
                     if hooks.agree():
                         break
-                    stop_on_spike.check(mean_loss, progress.step)
+                    stop_on_spike.check(values["loss"], progress.step)
                     log(throughput.read())
                 if progress.step % config.evaluate_every == 0 or progress.step >= total_steps:
                     metrics: dict[str, float] = {}

@@ -13,7 +13,7 @@ import torch
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
 
-from environment import compare_config, write_config
+from environment import compare_config, is_trial, write_config
 from files import flush, writing
 from progress import log
 
@@ -83,12 +83,11 @@ class Checkpoints:
             target = target.with_name(f"{target.name}+")
         history = [*self.history, target.name]
         self.history = history[-keep:]  # all of them if keep is 0
+        found = find_checkpoints(folder)
         files = [path for path in scratch.rglob("*") if path.is_file()]
-        facts = {
-            "number": max(map(read_number, find_checkpoints(folder)), default=0) + 1,
-            "history": history,
-            "files": {path.relative_to(scratch).as_posix(): path.stat().st_size for path in files},
-        }
+        number = read_facts(found[-1])["number"] + 1 if found else 1
+        sizes = {path.relative_to(scratch).as_posix(): path.stat().st_size for path in files}
+        facts = {"number": number, "history": history, "files": sizes}
         (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
         for path in [*scratch.rglob("*"), scratch]:
             flush(path)
@@ -98,27 +97,26 @@ class Checkpoints:
             shutil.rmtree(folder / name, ignore_errors=True)
 
     def resume(self) -> None:
-        """Load what `--resume` asks for. Without it, refuse to overwrite an earlier run."""
-        folder, resume = self.config.output_dir, self.config.resume
-        found = find_checkpoints(folder)
-        if found and not resume:
-            raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
-        if resume == "newest" and not found:
-            raise SystemExit(f"{folder} holds no complete checkpoint to resume.")
-        if resume:
-            path = found[-1] if resume == "newest" else Path(resume)
+        """Load what `--resume` asks for. Without it, refuse to overwrite more than trials."""
+        folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
+        if path := find_resumed(self.config):
             self.load(path)
             if path.resolve().parent == folder.resolve():
                 history = read_facts(path)["history"]
                 self.history = [name for name in history if (folder / name).exists()]
             if others := [other.name for other in found if other.name not in self.history]:
                 log(f"not part of this run, and kept: {', '.join(others)}")
+        elif not all(map(is_trial, found)):
+            raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
+        elif found:
+            log(f"overwriting the trial run in {folder}, which had --limit-batches")
+            self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
+            for trial in found if self.accelerator.is_main_process else []:
+                shutil.rmtree(trial)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
-        if not is_complete(path):
-            raise SystemExit(f"{path} is not a complete checkpoint.")
-        compare_config(self.accelerator, self.config, path / "config.json", DATA_SETTINGS)
+        compare_config(self.accelerator, self.config, path, DATA_SETTINGS)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             torch.seed()
@@ -144,16 +142,21 @@ class Checkpoints:
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The complete checkpoints of a folder, in the order in which they were saved."""
-    return sorted(filter(is_complete, output_dir.glob("checkpoint_*")), key=read_number)
+    found = filter(is_complete, output_dir.glob("checkpoint_*"))
+    return sorted(found, key=lambda path: read_facts(path)["number"])
+
+
+def find_resumed(config) -> Path | None:
+    """The checkpoint that `--resume` asks for."""
+    found, resume = find_checkpoints(config.output_dir), config.resume
+    path = [config.output_dir, *found][-1] if resume == "newest" else Path(resume)
+    if resume and not is_complete(path):
+        raise SystemExit(f"No complete checkpoint to resume: {path}.")
+    return path if resume else None
 
 
 def read_facts(path: Path) -> dict:
     return json.loads((path / "checkpoint.json").read_text())
-
-
-def read_number(path: Path) -> int:
-    """Checkpoints are numbered in the order in which they are saved to a folder."""
-    return read_facts(path)["number"]
 
 
 def is_complete(path: Path) -> bool:

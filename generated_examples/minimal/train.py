@@ -15,7 +15,7 @@ from data import build_loaders
 from model import build_model
 
 
-@dataclass
+@dataclass(frozen=True)
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # samples per batch on each process

@@ -14,10 +14,11 @@ def load_table(config) -> tuple[Tensor, Tensor]:
 
 def build_datasets(config) -> list[Dataset]:
     """The rows of the table, split into training, validation and test data."""
+    rows = TensorDataset(*load_table(config))
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
-    parts = random_split(TensorDataset(*load_table(config)), [0.6, 0.2, 0.2], generator=split)
-    return parts
+    parts = [part.indices for part in random_split(range(len(rows)), [0.6, 0.2, 0.2], split)]
+    return [TensorDataset(*rows[part]) for part in parts]
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

@@ -43,8 +43,7 @@ def describe(accelerator, model, config, total_steps) -> str:
 def describe_config(accelerator, config) -> dict:
     """The settings of a run, the command that started it, and the versions it uses."""
     project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
-    settings = {**vars(config), "output_dir": str(config.output_dir)}
-    settings["processes"] = accelerator.num_processes
+    settings = {**vars(config), "processes": accelerator.num_processes}
     versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
     versions["project"] = project["version"]
     return {"settings": settings, "command": sys.argv, "versions": versions}
@@ -53,19 +52,38 @@ def describe_config(accelerator, config) -> dict:
 def write_config(accelerator, config, folder) -> None:
     """Write config.json on the main process."""
     if accelerator.is_main_process:
+        text = json.dumps(describe_config(accelerator, config), indent=2, default=str)
         with replacing(folder / "config.json") as scratch:
-            scratch.write_text(json.dumps(describe_config(accelerator, config), indent=2))
+            scratch.write_text(text)
+
+
+def read_settings(path) -> dict:
+    """The settings that a checkpoint was saved with."""
+    try:
+        return dict(json.loads((path / "config.json").read_text())["settings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{path / 'config.json'} can't be read: {error!r}") from error
+
+
+def is_trial(path) -> bool:
+    """Whether a checkpoint is of a run with --limit-batches."""
+    return read_settings(path).get("limit_batches", 0) > 0
 
 
 def compare_config(accelerator, config, path, fixed) -> None:
     """Print which settings differ from those in `path`. Refuse to change the fixed ones."""
-    then = json.loads(path.read_text())["settings"]
+    saved = read_settings(path)
     for name, value in describe_config(accelerator, config)["settings"].items():
-        if value == then.get(name) or name in ("output_dir", "resume"):
+        old, default = saved.get(name), getattr(type(config), name, value)
+        if name in ("output_dir", "resume"):
             continue
-        if name in fixed:
+        if str(value) == str(old):
+            if value != default:
+                log(f"{name} is {value}, as in the checkpoint; the default is {default}")
+        elif name in fixed:
             raise SystemExit(
-                f"{path.parent} was saved with {name} {then.get(name)}. With {value} the batches "
+                f"{path} was saved with {name} {old}. With {value} the batches "
                 "would differ: resume with the same value, or start a new run."
             )
-        log(f"{name} is {value}, and was {then.get(name)} when the checkpoint was saved")
+        else:
+            log(f"{name} is {value}, and was {old} when the checkpoint was saved")

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from data import build_datasets, load_table
+from data import build_datasets
 
 
 class Standardize(nn.Module):
@@ -44,6 +44,6 @@ class Mlp(nn.Module):
 
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
-    rows, _ = build_datasets(config)[0][:]
-    classes = len(load_table(config)[1].unique())
+    rows, labels = build_datasets(config)[0][:]
+    classes = len(labels.unique())
     return Mlp(rows, classes)

@@ -53,7 +53,7 @@ def file_digest(path: Path) -> str:
 
 
 class MetricsFile:
-    """Appends one line of JSON per evaluation. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run replaces what came later."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
@@ -75,8 +75,11 @@ class MetricsFile:
         self.size = state["size"]
 
 
+COLORS = {"train": "C0", "val": "C1", "test": "C2"}
+
+
 class LearningCurves:
-    """Draws the metrics file, with one panel for val_loss, train_loss and test_loss."""
+    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
@@ -96,13 +99,18 @@ class LearningCurves:
         panels = defaultdict(list)
         for name in names:
             part, _, metric = name.partition("_")
-            panels[metric if part in ("train", "val", "test") else name].append(name)
+            panels[metric if part in COLORS else name].append(name)
         figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
         row = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (panel, members) in zip(row, panels.items(), strict=True):
             for name in members:
                 points = [(line["step"], line[name]) for line in lines if name in line]
-                axes.plot(*zip(*points, strict=True), marker=".", label=name)
+                scored = [line for line in lines if "val_rmse" in line]
+                if name.startswith("test_") and scored:  # the tested weights are the best ones
+                    best = max(scored, key=lambda line: -line["val_rmse"])
+                    points = [(best["step"], value) for _, value in points]
+                color = COLORS.get(name.partition("_")[0], "gray")
+                axes.plot(*zip(*points, strict=True), marker=".", label=name, color=color)
             axes.set(xlabel="step", ylabel=panel)
             axes.legend()
         figure.savefig(self.target)

@@ -149,12 +149,12 @@ def main(config: Config) -> None:
             optimizer.zero_grad()
             progress.step += 1
             if config.log_every and progress.step % config.log_every == 0:
-                mean_loss = train_loss.read()
-                values = {"loss": mean_loss, "lr": optimizer.param_groups[0]["lr"]}
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
                 values["grad_norm"] = float(grad_norm)
+                metrics_file.append(progress.step, values)
                 values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
                 log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
-                bar.set_postfix(loss=mean_loss)
+                bar.set_postfix(loss=values["loss"])
             if progress.step >= total_steps:
                 break
             checkpoints.after_step()

@@ -3,9 +3,14 @@
 import argparse
 import inspect
 import re
+import sys
 from dataclasses import fields
 from math import inf, isfinite
+from pathlib import Path
 from typing import Literal, get_args, get_origin
+
+from checkpoint import find_resumed
+from environment import read_settings
 
 # the lowest and the highest value of a setting, where they are not 0 and infinity
 LIMITS = {
@@ -16,6 +21,17 @@ LIMITS = {
     "max_length": (8, inf),
     "warmup_ratio": (0, 1),
 }
+
+
+def saved_flags(config_class, path: Path) -> list[str]:
+    """The settings of a checkpoint as flags, without those that belong to the new run."""
+    saved, flags = read_settings(path), []
+    for field in fields(config_class):
+        if field.name in saved and field.name not in ("output_dir", "resume"):
+            flag, value = field.name.replace("_", "-"), saved[field.name]
+            switch = f"--{flag}" if value else f"--no-{flag}"
+            flags.append(switch if field.type is bool else f"--{flag}={value}")
+    return flags
 
 
 def parse_flags(config_class, description):
@@ -39,6 +55,9 @@ def parse_flags(config_class, description):
             settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
         parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
     values = vars(parser.parse_args())
+    if path := find_resumed(config_class(**values)):
+        parser.prog += f" with the settings of {path}"
+        values = vars(parser.parse_args([*saved_flags(config_class, path), *sys.argv[1:]]))
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
         if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):

@@ -51,7 +51,7 @@ def file_digest(path: Path) -> str:
 
 
 class MetricsFile:
-    """Appends one line of JSON per evaluation. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run replaces what came later."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0

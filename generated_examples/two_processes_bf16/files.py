@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from accelerate import Accelerator
@@ -36,7 +36,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def flush(path: Path) -> None:
-    """Wait until a file or folder is on the disk."""
+    """Wait until a file or folder is on the disk. A file gets the rights of its folder."""
+    if path.is_file():
+        with suppress(OSError):  # safetensors lets only the owner read; some disks have no rights
+            path.chmod(path.parent.stat().st_mode & 0o666)
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)

@@ -13,6 +13,7 @@ import pytest
 from torch import nn, optim
 from torch.utils.data import Dataset, Subset
 
+import data
 import train
 from model import build_model
 
@@ -31,9 +32,24 @@ SETTINGS = {
 def run(folder: Path, **changes) -> Path:
     """Train in this process, with a model that comes in evaluation mode. Returns the folder."""
     build = train.build_model
-    with mock.patch.object(train, "build_model", lambda config: build(config).eval()):
+    patch = mock.patch.object(train, "build_model", lambda config: build(config).eval())
+    with patch, enough_data():
         train.main(train.Config(output_dir=folder, **{**SETTINGS, **changes}))
     return folder
+
+
+def enough_data():
+    """Within it, training data that is too small for the tests is repeated."""
+    build = getattr(data, "build_datasets", None)
+    size = 2 * SETTINGS["batch_size"] * SETTINGS["limit_batches"]  # on 2 processes
+
+    def build_enough(config) -> list[Dataset]:
+        train_set, *others = build(config)
+        if len(train_set) < size:
+            train_set = Subset(train_set, [index % len(train_set) for index in range(size)])
+        return [train_set, *others]
+
+    return mock.patch.object(data, "build_datasets", build_enough, create=True)
 
 
 def launch(function, folder: Path) -> subprocess.CompletedProcess:
@@ -79,11 +95,16 @@ def without_times(log: str) -> str:
 
 
 def build_exact_model(config) -> nn.Module:
-    """The model without dropout, whose numbers depend on the batch."""
+    """The model without dropout, and with batch norm that does not depend on the batch."""
     model = build_model(config)
     for module in model.modules():
-        if isinstance(module, nn.Dropout):
+        if isinstance(module, nn.modules.dropout._DropoutNd):
             module.p = 0.0
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.eval()
+            module.train = lambda mode=True, module=module: module
+        if isinstance(module, nn.MultiheadAttention | nn.RNNBase):
+            module.dropout = 0.0
     return model
 
 
@@ -93,8 +114,9 @@ def build_sgd(model: nn.Module, config) -> optim.Optimizer:
 
 
 def take(loader, size: int) -> Dataset:
-    """The first samples of a loader's data."""
-    return Subset(loader.dataset, range(size))
+    """The first samples of a loader's data, repeated if there are fewer."""
+    samples = loader.dataset
+    return Subset(samples, [index % len(samples) for index in range(size)])
 
 
 if __name__ == "__main__":
