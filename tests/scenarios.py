@@ -1613,7 +1613,11 @@ scenario(
     both(
         by_hand(TRAIN, "max_grad_norm: ", "warmup_ratio: ..."),
         CLIPPED,
-        before(TRAIN, 'values["s/step"] = ...', 'values["grad_norm"] = float(grad_norm)'),
+        before(
+            TRAIN,
+            "metrics_file.append(progress.step, values)",
+            'values["grad_norm"] = float(grad_norm)',
+        ),
     ),
     CLIP,
     before=NO_CLIP,

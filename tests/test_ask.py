@@ -522,8 +522,8 @@ def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
     terminal.answer("(project.name)")
     for name in ("num_processes", "launcher", "num_machines", "mixed_precision"):
         terminal.answer(f"(hardware.{name})")
-    terminal.answer("(training.learning_rate)")
     terminal.answer("(training.optimizer)")
+    terminal.answer("(training.learning_rate)")
     terminal.answer("(training.gradient_accumulation_steps)")
     assert "○ ema " not in terminal.wait("Which features?")
     terminal.repeat(ENTER, until="(features.ema.decay)")
@@ -753,7 +753,7 @@ def test_an_update_shows_what_changes(start: Start) -> None:
     terminal.choose("(hardware.distributed_type)", "NO")
     terminal.repeat(ENTER, until="(training.epochs)")
     terminal.answer("(training.epochs) [7]", "9")
-    assert "batch_size" not in terminal.wait("(training.learning_rate)")
+    assert "batch_size" not in terminal.wait("(training.optimizer)")
     terminal.repeat(ENTER, until="Which features?")
     terminal.switch("ema")
     terminal.switch("best_model")

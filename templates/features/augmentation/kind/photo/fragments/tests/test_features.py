@@ -12,6 +12,6 @@ def test_augmentation_draws_what_was_chosen():
         drawn.append(augment(image, train.Config(), generator))
     assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
     assert drawn[0].shape == image.shape
-    assert 0 <= min(one.min() for one in drawn) and max(one.max() for one in drawn) <= 1
+    assert min(one.min() for one in drawn) >= 0 and max(one.max() for one in drawn) <= 1
     assert torch.equal(drawn[0], drawn[2]), "draw from the generator of the image"
     assert not torch.equal(drawn[0], drawn[1])
