@@ -223,6 +223,9 @@ def _add_to_bundle(
     found.append((task, [way]))
 
 
+MINIMAL: Answers = {"project.loop": "minimal"}
+
+
 def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     """Answers by a label.
 
@@ -257,6 +260,10 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
             given = {**needed_for(catalog, key), "project.name": "example", key: value}
             found[f"{key}={value}"] = given
             found[f"{key}={value}, all"] = found[f"{task}, all"] | given
+            if "one_file" in component.has:
+                found[f"{key}={value}, minimal"] = given_for(catalog, []) | given | MINIMAL
+        if "one_file" in component.has:
+            found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     for feature in catalog.features.values():  # what chance has left out
         task = next(
             task for task in (FIRST_TASK, *catalog.tasks) if suits(catalog, feature.name, task)

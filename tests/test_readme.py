@@ -7,10 +7,12 @@ import shlex
 import textwrap
 from pathlib import Path
 
+import pytest
 from conftest import REPOSITORY, render, run_cli
 
 from scaffold.answers.catalog import load_catalog
 from scaffold.answers.recipes import recipe_answers
+from scaffold.answers.schema import Answers
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
@@ -78,3 +80,28 @@ def test_its_commands_exist() -> None:
     assert all((REPOSITORY / command).is_file() for command in commands)
     for name in re.findall(r"scaffold explain (\w+)", README):
         assert name in ("NAME", "accelerate") or name in load_catalog().features
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "Accelerate.\nExpect a test accuracy of at least 0.97."),
+        (
+            {"training.optimizer": "sgd", "features.ema.enabled": True},
+            'differs from the default project in `training.optimizer = "sgd"`, '
+            "`training.learning_rate = 0.05`, `training.weight_decay = 0.0005` and its features.\n"
+            "From the default project, expect a test accuracy of at least 0.97.",
+        ),
+        ({"hardware.num_processes": 2}, "default project in `hardware.num_processes = 2`.\n"),
+        (
+            recipe_answers(load_catalog(), "minimal"),
+            "Accelerate.\nExpect a test accuracy of at least 0.97.",
+        ),
+        (  # the data is not a difference: the result is stated for it
+            {"project.task": "tabular_classification", "tabular_classification.dataset": "csv"},
+            "Accelerate.\nExpect a validation accuracy that rises with each epoch.",
+        ),
+    ],
+)
+def test_the_readme_speaks_of_the_answers(given: Answers, words: str) -> None:
+    assert words in render(given)["README.md"]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -81,7 +82,17 @@ def test_default_project_reaches_its_result(
     bound = goal["minimum"] if "minimum" in goal else goal["maximum"]
     assert f"{bound:g}" in (project / "README.md").read_text(), "the README states another result"
     assert seconds < 120, "the default project is to train in two minutes on two cores"
+    if processes == 1:
+        used = use_as_the_readme_says(project)
+        assert used.returncode == 0 and "tensor(" in used.stdout, used.stderr
     proven("tasks trained to their stated result, on 1 and 2 processes", 1)
+
+
+def use_as_the_readme_says(project: Path) -> subprocess.CompletedProcess[str]:
+    """Run the Python of the README, which loads the trained weights."""
+    (block,) = re.findall("```python\n(.*?)```", (project / "README.md").read_text(), re.DOTALL)
+    (project / "use.py").write_text(block)
+    return start(project, ["use.py"], 1)
 
 
 @pytest.mark.parametrize("task", CATALOG.tasks)

@@ -66,7 +66,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 
 
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Fréchet distance between real and generated images, the same for any number of processes.
 
     There is a generated image for each real one. Its noise depends on the position of the real

@@ -76,7 +76,7 @@ def compute_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per token of a whole set, and its exponential, the perplexity.
 
     Both are the same for any number of processes. gather_for_metrics drops the samples that pad

@@ -37,7 +37,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
     model.eval()
     loss_sum = correct = seen = 0
@@ -73,10 +73,10 @@ def main(config: Config) -> dict[str, float]:
             accelerator.backward(loss)
             optimizer.step()
             optimizer.zero_grad()
-        metrics = evaluate(accelerator, model, val_loader, "val", None)
+        metrics = evaluate(accelerator, model, val_loader, "val")
         accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {metrics}")
 
-    metrics = evaluate(accelerator, model, test_loader, "test", None)
+    metrics = evaluate(accelerator, model, test_loader, "test")
     accelerator.print(f"done | {metrics}")
     accelerator.save_model(model, config.output_dir)
     accelerator.end_training()

@@ -72,7 +72,7 @@ def compute_loss(outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and mean absolute error of a whole set, the same for any number of processes.
 
     Replace the error with your metrics. All processes must return the same floats. "val_loss"

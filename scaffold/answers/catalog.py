@@ -291,7 +291,7 @@ _FIELDS = {
     "trait": {"title", "help"},
     "task": _COMMON
     | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
-    | {"defaults_with"},
+    | {"defaults_with", "usage", "result"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
     | {"needs", "sets", "logs_train_loss", "minimal"},
@@ -331,7 +331,8 @@ def _read(
         raise TemplateError(manifest, line_of(manifest, name), f"unknown field {name!r}")
     needed = ["title", "help"]
     if kind == "task":
-        needed += ["subject", "metric", "higher_is_better", "target", "goal", "batch"]
+        needed += ["subject", "metric", "higher_is_better", "target", "goal"]
+        needed += ["batch", "usage", "result"]
     needed += ["default"] if kind == "feature" and "switch" not in data else []
     for name in needed:
         if name not in data:

@@ -7,12 +7,22 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scaffold.answers.catalog import Catalog, Component, Value
-from scaffold.answers.schema import chosen, monitored, task_values
+from scaffold.answers.schema import (
+    LOOP,
+    applies,
+    chosen,
+    default_answers,
+    monitored,
+    task_values,
+)
 from scaffold.answers.settings import toml_literal
 from scaffold.render.launch import launch
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
+# settings of the hardware that change the result, by the size of a batch or the precision
+RESULT_OF_HARDWARE = ("hardware.num_machines", "hardware.num_processes", "hardware.mixed_precision")
 
 
 def build_context(
@@ -32,6 +42,7 @@ def build_context(
         "sign": "" if values["higher_is_better"] else "-",
         "unpack": "" if values["batch"] == "batch" else f"{values['batch']} = batch",
     }
+    context["changes"] = changes(catalog, answers)
     context["launch"] = launch(catalog, answers)
     context["active"] = [component for component in components if component.kind == "feature"]
     for feature in context["active"]:
@@ -43,6 +54,36 @@ def build_context(
     packages = {re.split("[^A-Za-z0-9_.-]", row)[0]: row for row in rows}
     context["dependencies"] = sorted(packages.values())
     return context
+
+
+def changes(catalog: Catalog, answers: Mapping[str, Value]) -> list[str]:
+    """What differs from the defaults of the task and its data, as `key = value` or in words.
+
+    Only answers that can change the result of training count.
+    """
+    task = str(answers["project.task"])
+    given = {key: answers[key] for key in ("project.task", LOOP)}
+    for option in catalog.tasks[task].options:
+        made = [choice for choice in option.choices if choice.value == answers[option.key]]
+        # where the data is, what is stated about it, and what belongs to that
+        about_data = any("target" in choice.values for choice in made) or option.when.keys() & given
+        if option.path or about_data:
+            given[option.key] = answers[option.key]
+    defaults = default_answers(catalog, given) | given
+    changed = [
+        key
+        for key, option in catalog.settings.items()
+        if answers[key] != defaults[key] and applies(catalog, option, answers)
+    ]
+    found = [
+        f"`{key} = {toml_literal(answers[key])}`"
+        for key in changed
+        if key.startswith((f"{task}.", "training.")) or key in RESULT_OF_HARDWARE
+    ]
+    # the minimal loop has no features to change
+    if answers[LOOP] == "complete" and any(key.startswith("features.") for key in changed):
+        found.append("its features")
+    return found
 
 
 def _dependencies(

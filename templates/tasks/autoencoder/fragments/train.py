@@ -12,7 +12,7 @@ def compute_loss(outputs: Tensor, images: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean squared error, and mean peak signal-to-noise ratio (PSNR) in decibels, of a whole set.
 
     Both are the same for any number of processes. gather_for_metrics drops the images that pad

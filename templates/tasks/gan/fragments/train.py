@@ -8,7 +8,7 @@ from pictures import draw_samples
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Fréchet distance between real and generated images, the same for any number of processes.
 
     There is a generated image for each real one. Its noise depends on the position of the real

@@ -5,7 +5,7 @@ from callbacks import write_sample
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per token of a whole set, and its exponential, the perplexity.
 
     #: region counted_once

@@ -14,7 +14,7 @@ def compute_loss(outputs: Tensor, targets: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and mean absolute error of a whole set, the same for any number of processes.
 
     Replace the error with your metrics. All processes must return the same floats. "val_loss"
@@ -42,4 +42,6 @@ def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
 #: region loss
 loss = compute_loss(model(inputs), targets).mean()
 #: end loss
+#: region add_loss
 train_loss.add(loss, len(targets))
+#: end add_loss

@@ -14,7 +14,7 @@ def compute_loss(predictions: Tensor, targets: Tensor, scale: nn.Module) -> Tens
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, RMSE and MAE in the unit of the targets, and R² of a whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad

@@ -17,7 +17,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, accuracy, macro F1 and Matthews' correlation over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad

@@ -66,10 +66,10 @@ def main(config: Config) -> dict[str, float]:
             #: end passes
             optimizer.step()
             optimizer.zero_grad()
-        metrics = evaluate(accelerator, model, val_loader, "val", None)
+        metrics = evaluate(accelerator, model, val_loader, "val")
         accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {metrics}")
 
-    metrics = evaluate(accelerator, model, test_loader, "test", None)
+    metrics = evaluate(accelerator, model, test_loader, "test")
     accelerator.print(f"done | {metrics}")
     accelerator.save_model(model, config.output_dir)
     #: slot end_of_run
