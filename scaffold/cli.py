@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Generate PyTorch + Accelerate training projects that you own: the loop, the tests that "
-    "prove it, and the launch files.",
+    help="Generate PyTorch + Accelerate training projects that you own: the loop, its tests, and "
+    "the launch files.",
 )
 
 PROJECT, HARDWARE, TRAINING = "Project", "Hardware", "Training"
