@@ -13,7 +13,9 @@ from scaffold.errors import AnswerError
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.files import merge_files
 from scaffold.project.answers import SETTINGS, complete
+from scaffold.project.aside import find_aside, tell_aside
 from scaffold.project.changes import Change
+from scaffold.project.encoding import UTF_8, decode, encode, encoding_of
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
@@ -29,6 +31,7 @@ class Plan:
     changes: tuple[Change, ...]  # that of pristine.json is last
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...]  # what the owner should know, a sentence each
+    warnings: tuple[str, ...]  # what the owner has to look at, a sentence each
 
 
 def plan_update(
@@ -47,7 +50,11 @@ def plan_update(
     # other code of the owner may need what an update removes
     found |= read_texts(folder, (), {".py"})
     renamed = tell_renames(folder, pristine)
-    mine = _translate(pristine, found)
+    encodings = {path: encoding_of(path, text) for path, text in found.items()}
+    mine = {path: decode(text, encodings[path]) for path, text in found.items()}
+    mine = _translate(pristine, mine)
+    aside = find_aside(pristine, mine, _without_settings(theirs))
+    pristine = replace(pristine, moved={**pristine.moved, **aside})
     pristine = replace(pristine, files=_translate(pristine, pristine.files))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(
@@ -70,16 +77,21 @@ def plan_update(
     )
     # other code of the owner, where it uses names that have changed
     others = [(path, mine[path]) for path in sorted(mine) if path not in merged.files]
+    texts = {
+        path: text and encode(path, text, encodings.get(path, UTF_8))
+        for path, text in (*merged.files.items(), *others)
+    }
     changes = [
         Change(path, found.get(path), text)
-        for path, text in (*merged.files.items(), *others)
+        for path, text in texts.items()
         if found.get(path) != text
     ]
     before = (folder / PRISTINE).read_text(encoding="utf-8")
     if after != before:
         changes.append(Change(PRISTINE, before, after))
     notes = (*renamed, *merged.notes)
-    return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes)
+    warnings = (*tell_aside(aside), *merged.warnings)
+    return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes, warnings)
 
 
 def _translate(pristine: Pristine, files: Mapping[str, str]) -> dict[str, str]:

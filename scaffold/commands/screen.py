@@ -62,6 +62,14 @@ def tell_conflicts(conflicts: Collection[Conflict]) -> Iterator[str]:
         yield f"  {conflict.path}:{conflict.line}  {conflict.label}"
 
 
+def tell_warnings(warnings: Collection[str]) -> Iterator[str]:
+    """What the owner has to look at, a line each."""
+    if warnings:
+        yield f"{len(warnings)} warning(s) to look at:"
+    for warning in warnings:
+        yield f"  {printable(warning)}"
+
+
 def show_changes(changes: Iterable[Change], renamed_from: Mapping[str, str] = NO_RENAMES) -> None:
     """Print a patch, with color in a terminal. Ends quietly if the reader closes the pipe."""
     colour = _wants_colour()

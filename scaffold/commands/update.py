@@ -11,7 +11,13 @@ from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.schema import LOOP, Answers, find_feature, parse_setting, switch_key
 from scaffold.answers.settings import toml_literal
 from scaffold.commands.plan import Plan, plan_update
-from scaffold.commands.screen import is_terminal, show_changes, tell_conflicts, tell_notes
+from scaffold.commands.screen import (
+    is_terminal,
+    show_changes,
+    tell_conflicts,
+    tell_notes,
+    tell_warnings,
+)
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.project.answers import SETTINGS, next_answers
 from scaffold.project.folder import find_project, read_project
@@ -32,7 +38,7 @@ def update_project(
 ) -> None:
     """Bring a project to new answers and to the templates of this version.
 
-    Exits with 1 if there are conflicts. Raises ScaffoldError.
+    Exits with 1 if there are conflicts or warnings. Raises ScaffoldError.
     """
     catalog = load_catalog()
     over = typed_answers(catalog, settings, typed)
@@ -49,7 +55,10 @@ def update_project(
 def switch_feature(
     folder: Path, name: str, *, on: bool, settings: list[str], dry_run: bool = False
 ) -> None:
-    """Turn one feature on or off. Exits with 1 if there are conflicts. Raises ScaffoldError."""
+    """Turn one feature on or off.
+
+    Exits with 1 if there are conflicts or warnings. Raises ScaffoldError.
+    """
     catalog = load_catalog()
     feature = find_feature(catalog, name)
     more = dict(parse_setting(catalog, setting) for setting in settings)
@@ -114,14 +123,14 @@ def _run(
             notes = apply_changes(folder, plan.changes, command=_told(command))
             tell_notes(notes)
             _report(plan)
-    if plan.conflicts:
+    if plan.conflicts or plan.warnings:
         raise typer.Exit(1)
 
 
 def show_plan(plan: Plan) -> None:
     """The diff on standard output, the rest on standard error."""
     show_changes(change for change in plan.changes if change.path != PRISTINE)
-    tell_notes([*plan.notes, *tell_conflicts(plan.conflicts)])
+    tell_notes([*plan.notes, *tell_warnings(plan.warnings), *tell_conflicts(plan.conflicts)])
 
 
 def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
@@ -176,7 +185,7 @@ def _report(plan: Plan) -> None:
             "Nothing to do: the project matches its answers. Change them in scaffold.toml, with "
             "--set KEY=VALUE or with --ask."
         ]
-    typer.echo("\n".join([*rows, *plan.notes]))
+    typer.echo("\n".join([*rows, *plan.notes, *tell_warnings(plan.warnings)]))
     if plan.conflicts:
         typer.echo("\n".join([*tell_conflicts(plan.conflicts), "", _HOW_TO_GO_ON]))
 

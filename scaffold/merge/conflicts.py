@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scaffold.merge.syntax import parse
+
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 
 
@@ -27,6 +29,30 @@ def find_conflicts(path: str, text: str) -> list[Conflict]:
     A single marker, such as the line under a heading, does not count.
     """
     return [Conflict(path, first + 1, label) for first, _, _, _, label in _regions(text)]
+
+
+def find_leftovers(path: str, text: str) -> list[Conflict]:
+    """Markers of a conflict, of git for example, of which the others are gone.
+
+    Markers in a string of Python, or in a page that explains them, do not count.
+    """
+    marked = any(marker in text for marker in ("<<<<<<<", ">>>>>>>", "|||||||"))
+    if not marked or path.endswith(".md") or (path.endswith(".py") and _is_python(text)):
+        return []
+    pairs = {place for first, *_, last, _ in _regions(text) for place in range(first, last + 1)}
+    return [
+        Conflict(path, number + 1, f"a leftover of another conflict: {line.rstrip()[:40]}")
+        for number, line in enumerate(text.split("\n"))
+        if number not in pairs and re.match(r"(<{7}|>{7}|\|{7})( |\r?$)", line)
+    ]
+
+
+def _is_python(text: str) -> bool:
+    try:
+        parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def take_side(text: str, mine: bool) -> str:

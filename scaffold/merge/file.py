@@ -1,6 +1,5 @@
 """A file during a merge."""
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,6 +12,7 @@ from scaffold.merge.names import (
     find_faults,
     mend_imports,
 )
+from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region
 from scaffold.merge.units import PYTHON, TEXT, TOML, Unit
 from scaffold.merge.weave import Piece, Weave
@@ -59,13 +59,11 @@ def open_file(name: str, path: str, base: str, own: str, new: str) -> OpenFile:
 
 
 def broken_line(text: str) -> int | None:
-    """The line at which a file stops being Python. None if it is."""
+    """The line at which a file stops being Python of any version. None if it is."""
     try:
-        ast.parse(text)
+        parse(text)
     except SyntaxError as error:
         return error.lineno or 1
-    except ValueError:  # not UTF-8
-        return 1
     return None
 
 

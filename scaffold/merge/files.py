@@ -27,6 +27,7 @@ class Merged:
     files: dict[str, str | None] = field(default_factory=dict)  # None: deleted
     conflicts: list[Conflict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # what a person has to look at
 
 
 def merge_files(
@@ -103,8 +104,9 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, st
     """Merge what both sides changed, file by file."""
     for file in files:
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
-            merged.notes.append(
-                f"{file.path} is not valid Python at line {line}, so it was merged line by line."
+            merged.warnings.append(
+                f"{file.path}:{line}: is not valid Python, so the file was merged line by line and "
+                "not checked: look through what changed in it. `scaffold undo` reverts the update."
             )
             file.kind = TEXT
         if file.kind == PYTHON:
@@ -163,13 +165,14 @@ def moved_modules(pristine: Generated, mine: Mapping[str, str]) -> dict[str, str
     """The dotted names of the modules that the owner moved, by the old ones.
 
     Modules that the owner's code still imports by the old name are left out: everything may have
-    been moved together.
+    been moved together. Where another file of the owner's has the old name, that one is imported.
     """
     code = "\n".join(text for path, text in mine.items() if path.endswith(".py"))
     return {
         module_of(name): module_of(path)
         for name, path in pristine.moved.items()
-        if name.endswith(".py") and not re.search(_import_of(module_of(name)), code)
+        if name.endswith(".py")
+        and (name in mine or not re.search(_import_of(module_of(name)), code))
     }
 
 
@@ -210,6 +213,8 @@ def _follow_moves(text: str, moved: Mapping[str, str]) -> str:
     """The text with imports from moved modules as the owner's files have them."""
     for old, new in moved.items():
         text = re.sub(_import_of(old), rf"\1\2 {new}", text)
+        # what a test replaces by its name
+        text = re.sub(rf"((?:setattr|patch)\(\s*[\"']){re.escape(old)}\.", rf"\g<1>{new}.", text)
     return text
 
 

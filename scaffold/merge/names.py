@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from scaffold.merge.syntax import parse
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -38,13 +40,14 @@ def find_faults(text: str) -> Counter[Fault]:
     from pyflakes.checker import Checker
 
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+        tree = parse(text)
+    except SyntaxError:
         return Counter({Fault(UNREADABLE, ""): 1})
     found: Counter[Fault] = Counter()
     for message in Checker(tree).messages:
         kind = type(message).__name__
-        name = str(message.message_args[0]) if message.message_args else ""
+        first = message.message_args[0] if message.message_args else ""
+        name = str(getattr(first, "name", first))
         if kind == "UndefinedName":
             found[Fault(UNDEFINED, name)] += 1
         elif kind == "UnusedImport":
@@ -105,8 +108,8 @@ class _Facts:
 @lru_cache(maxsize=64)
 def _read_facts(text: str) -> _Facts | None:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+        tree = parse(text)
+    except SyntaxError:
         return None
     # looking at all nodes is slow: only if a function may import something
     nested = re.search(r"^[ \t]+(import|from)\b", text, re.MULTILINE)
@@ -198,8 +201,8 @@ def mend_imports(text: str, faults: Collection[Fault], sources: Collection[str])
 
 def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
     try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError):
+        body = parse(text).body
+    except SyntaxError:
         return []
     return [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
 

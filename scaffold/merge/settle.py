@@ -1,12 +1,12 @@
 """Finds regions of a file that merge as text but not as code: the owner has to resolve them."""
 
-import ast
 import re
 
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
 from scaffold.merge.file import OpenFile, mended_text
 from scaffold.merge.names import Fault, find_faults
+from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region
 from scaffold.merge.units import PYTHON, TOML
 from scaffold.merge.weave import Clash, Weave
@@ -64,8 +64,8 @@ def _can_be_read(file: OpenFile, region: Region, theirs: bool) -> bool:
         lambda clash: clash.theirs if theirs and clash.region == region else clash.mine,
     )
     try:
-        ast.parse(write_units(units))
-    except (SyntaxError, ValueError):
+        parse(write_units(units))
+    except SyntaxError:
         return False
     return True
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from scaffold.project.aside import is_aside
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_texts
 
@@ -37,7 +38,7 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
     was moved back has its own path.
     """
     missing = [name for name in pristine.files if pristine.place(name) not in texts]
-    found = {name: name for name in missing if name in texts}
+    found = {name: name for name in missing if name in texts and _is_back(pristine, name, texts)}
     taken = {*pristine.files, *(pristine.place(name) for name in pristine.files)}
     lines: dict[str, list[str]] = {}
     pairs = []
@@ -62,6 +63,14 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
         if name not in found and other not in found.values():
             found[name] = other
     return found
+
+
+def _is_back(pristine: Pristine, name: str, texts: Mapping[str, str]) -> bool:
+    """Whether the file at the path of a rendered one is that file, and not the owner's own one."""
+    if not is_aside(name, pristine.place(name)):
+        return True
+    pair = _split(pristine.files[name]), _split(texts[name])
+    return difflib.SequenceMatcher(None, *pair).ratio() >= SIMILAR
 
 
 def _split(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import schema
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.merge.conflicts import BASE, YOURS, Conflict, find_conflicts
+from scaffold.merge.conflicts import BASE, YOURS, Conflict, find_conflicts, find_leftovers
 from scaffold.project.answers import SETTINGS, effective_answers, next_answers
 from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import Pristine
@@ -59,6 +59,7 @@ def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:
             continue
         if text is not None:
             conflicts += find_conflicts(pristine.place(name), text)
+            conflicts += find_leftovers(pristine.place(name), text)
     places = {pristine.place(name) for name in pristine.files}
     suffixes = {PurePosixPath(name).suffix for name in pristine.files} | _OTHER_SUFFIXES
     for place, text in read_texts(folder, (), suffixes).items():

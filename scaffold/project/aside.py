@@ -1,0 +1,58 @@
+"""Files of the owner's that have the name of one that an update would create.
+
+They are not the generated file with edits, so there is nothing to merge: the owner's file stays as
+it is, and the generated one gets another name. From then on it counts as moved there, so later
+updates find it, and find it again if its owner moves it over the other one.
+"""
+
+from collections.abc import Collection, Mapping
+from pathlib import PurePosixPath
+
+from scaffold.merge.dialect import take_ending
+from scaffold.project.pristine import Pristine
+
+
+def find_aside(
+    pristine: Pristine, mine: Mapping[str, str], theirs: Mapping[str, str]
+) -> dict[str, str]:
+    """The paths of new files whose names are taken, by these names."""
+    taken = {*mine, *theirs, *(pristine.place(name) for name in pristine.files)}
+    found = {}
+    for name, text in theirs.items():
+        place = pristine.place(name)
+        if name in pristine.files or place not in mine:
+            continue
+        if take_ending(mine[place])[0] != text:
+            found[name] = _free_name(place, taken)
+            taken.add(found[name])
+    return found
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """`mixing_new.py`, which can be imported, and `train.new.sbatch` or `Dockerfile.new`."""
+    path = PurePosixPath(name)
+    join = "_" if path.suffix == ".py" else "."
+    names = (
+        str(path.with_name(f"{path.stem}{join}new{number or ''}{path.suffix}"))
+        for number in range(len(taken) + 1)
+    )
+    return next(name for name in names if name not in taken)
+
+
+def is_aside(name: str, place: str) -> bool:
+    """Whether a file has the place that `find_aside` gave it."""
+    path = PurePosixPath(name)
+    return PurePosixPath(place).name.startswith((f"{path.stem}_new", f"{path.stem}.new"))
+
+
+def tell_aside(aside: Mapping[str, str]) -> list[str]:
+    """What an owner should do, a sentence for each file."""
+    rows = []
+    for name, place in aside.items():
+        row = f"{name}: is your own file and stays as it is. The generated one is {place}"
+        if name.endswith(".py"):
+            row += ", and generated code imports it by that name: keep both, or rename one of them."
+        else:
+            row += f": take from it what you need, or use it instead: `mv {place} {name}`."
+        rows.append(row)
+    return rows
