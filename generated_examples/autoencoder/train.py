@@ -34,7 +34,7 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 30  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.003  # the peak, if there is a schedule
+    learning_rate: float = 0.003  # the peak learning rate
     weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
     num_workers: int = 0  # data workers per process; 0: none

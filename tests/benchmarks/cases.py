@@ -17,7 +17,7 @@ class Model:
     name: str
     inputs: tuple[int, ...]  # shape of a sample
     batch_size: int
-    updates: int  # of one run, without accumulation
+    steps: int  # of one run, without accumulation
     block: int  # batches that are timed together
 
     def build(self) -> nn.Module:
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def accumulated(self) -> int:
-        """Batches that make an update."""
+        """Batches that make a step."""
         return ACCUMULATED if self.option == "accumulation" else 1
 
     @property
@@ -62,12 +62,12 @@ class Case:
 
     @property
     def logs(self) -> bool:
-        """Whether the loss is read and printed every LOG_EVERY updates."""
+        """Whether the loss is read and printed every LOG_EVERY steps."""
         return self.option == "logging"
 
     @property
-    def updates(self) -> int:
-        return self.model.updates // self.accumulated
+    def steps(self) -> int:
+        return self.model.steps // self.accumulated
 
     @property
     def block(self) -> int:
@@ -77,7 +77,7 @@ class Case:
     def dataset(self, epochs: int = 1) -> TensorDataset:
         """Samples of a run, or of several: inputs, and the numbers of their classes."""
         generator = torch.Generator().manual_seed(1)
-        samples = epochs * self.updates * self.accumulated * self.model.batch_size
+        samples = epochs * self.steps * self.accumulated * self.model.batch_size
         inputs = torch.randn(samples, *self.model.inputs, generator=generator)
         return TensorDataset(inputs, torch.randint(10, (samples,), generator=generator))
 

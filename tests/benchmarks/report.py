@@ -1,6 +1,7 @@
 """The tables and the picture of the README, from results.json: run after run.py."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def steps_table(results: Results, spread: bool) -> str:
-    """Cost of an update, as ratios to the bare loop: medians, with quartiles if asked for."""
+    """Cost of a step, as ratios to the bare loop: medians, with quartiles if asked for."""
     names = list(results["steps"][0]["ratios"])
     rows = []
     for row in results["steps"]:
@@ -44,9 +45,9 @@ def parts_table(results: Results) -> str:
 
 
 def startup_table(results: Results) -> str:
-    found = results["startup"]["first update"]
+    found = results["startup"]["first step"]
     cells = [f"{row['seconds']:.1f} s ({row['ratio']:.2f})" for row in found.values()]
-    return table(["", *found], [["start to first update", *cells]])
+    return table(["", *found], [["start to first step", *cells]])
 
 
 def memory_table(results: Results) -> str:
@@ -74,9 +75,9 @@ def checkpoints_table(results: Results) -> str:
 
 def scale_table(results: Results) -> str:
     speeds = results["scale"]["samples_per_second"]
-    costs = results["scale"]["update_us"]
+    costs = results["scale"]["step_us"]
     header = ["", *(f"{count} process(es)" for count in speeds)]
-    header += [f"first {count} updates" for count in costs]
+    header += [f"first {count} steps" for count in costs]
     cells = [f"{speed} samples/s" for speed in speeds.values()]
     cells += [f"{cost} µs each" for cost in costs.values()]
     return table(header, [["small CNN; tiny MLP", *cells]])
@@ -88,13 +89,18 @@ def signals_table(results: Results) -> str:
     return table(["2 processes", *costs], [["a step of the tiny MLP", *cells]])
 
 
-def machine_line(results: Results) -> str:
-    machine = results["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    return (
-        f"{machine['date']}, {machine['processor']}, {machine['cores']} cores, one thread pinned; "
-        f"Python {machine['python']}, {versions}"
-    )
+def machine_lines(results: Results, names: Collection[str]) -> str:
+    """When and where these were measured, a line for each machine and day."""
+    measured: dict[str, list[str]] = {}
+    for name in names:
+        machine = results["machines"][name]
+        versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+        line = (
+            f"{machine['date']}, {machine['processor']}, {machine['cores']} cores, one thread "
+            f"pinned; Python {machine['python']}, {versions}"
+        )
+        measured.setdefault(line, []).append(name)
+    return "\n".join(f"- {', '.join(found)}: {line}." for line, found in measured.items()) + "\n"
 
 
 def draw_steps(results: Results) -> None:
@@ -133,13 +139,13 @@ def all_tables(results: Results) -> str:
     return "\n".join(
         [
             "# What was measured\n",
-            machine_line(results) + ".\n",
-            "## An update, as ratios to the bare loop: median of the rounds (quartiles)\n",
+            machine_lines(results, results["machines"]),
+            "## A step, as ratios to the bare loop: median of the rounds (quartiles)\n",
             steps_table(results, spread=True),
-            "![cost of an update](steps.png)\n",
+            "![cost of a step](steps.png)\n",
             "## What the tiny model pays for: each part alone, with PyTorch's own for the others\n",
             parts_table(results),
-            "## Start of a process to its first update, and its ratio to the bare script's\n",
+            "## Start of a process to its first step, and its ratio to the bare script's\n",
             startup_table(results),
             "## Memory of an evaluation\n",
             memory_table(results),
@@ -156,15 +162,15 @@ def all_tables(results: Results) -> str:
 
 
 def readme_part(results: Results) -> str:
-    """The part of the README: the cost of a plain update, and where the rest is."""
+    """The part of the README: the cost of a plain step, and where the rest is."""
     plain = {**results, "steps": [row for row in results["steps"] if row["option"] == "plain"]}
     return "\n".join(
         [
             steps_table(plain, spread=False),
-            "![cost of an update](tests/benchmarks/steps.png)\n",
+            "![cost of a step](tests/benchmarks/steps.png)\n",
             memory_table(results),
             commands_table(results),
-            f"{machine_line(results)}.\n",
+            machine_lines(results, ["steps", "memory", "commands"]),
         ]
     )
 

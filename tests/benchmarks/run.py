@@ -105,7 +105,7 @@ def main(names: list[str]) -> None:
         print(f"measuring {name}", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             results[name] = measure(name, Path(folder))
-        results["machine"] = machine()
+        results.setdefault("machines", {})[name] = machine()
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -32,7 +32,7 @@ preemption.StopSignals.after_step = ask
 
 
 def measure_scale(folder: Path, rounds: int) -> dict[str, dict]:
-    """Samples a second of a small CNN on 1 and 2 processes; microseconds of an update, by part."""
+    """Samples a second of a small CNN on 1 and 2 processes; microseconds of a step, by part."""
     cnn = write_project(folder / "cnn", 1, epochs=5)
     tiny = write_project(folder / "tiny", 0, epochs=5)
     for project in (cnn, tiny):
@@ -52,7 +52,7 @@ def measure_scale(folder: Path, rounds: int) -> dict[str, dict]:
             values.append(1e6 * (times[count - 1] - times[0]) / (count - 1))
     return {
         "samples_per_second": {str(n): round(statistics.median(v)) for n, v in speeds.items()},
-        "update_us": {name: round(statistics.median(values)) for name, values in parts.items()},
+        "step_us": {name: round(statistics.median(values)) for name, values in parts.items()},
     }
 
 

@@ -1,4 +1,4 @@
-"""How long it takes from the start of a process to its first update, and to its help."""
+"""How long it takes from the start of a process to its first step, and to its help."""
 
 import sys
 from pathlib import Path
@@ -39,16 +39,16 @@ def write_project(folder: Path, number: int = 0, epochs: int = 1, option: str = 
 
 
 def measure_startup(folder: Path, rounds: int) -> dict[str, dict]:
-    """Seconds to the first update and to the help, and ratios to the bare script's."""
+    """Seconds to the first step and to the help, and ratios to the bare script's."""
     project = write_project(folder / "startup")
     runs = iter(range(10_000))
 
     def scaffold() -> tuple[list[str], Path]:
         options = ["--output-dir", f"runs/{next(runs)}"]
-        return [sys.executable, str(HERE / "first_update.py"), "train.py", *options], project
+        return [sys.executable, str(HERE / "first_step.py"), "train.py", *options], project
 
     def other(module: str) -> tuple[list[str], Path]:
-        return [sys.executable, str(HERE / "first_update.py"), "train_one.py", module], HERE
+        return [sys.executable, str(HERE / "first_step.py"), "train_one.py", module], HERE
 
     first = {"bare": lambda: other("bare"), "scaffold": scaffold}
     for name, module in CONTENDERS.items():
@@ -59,6 +59,6 @@ def measure_startup(folder: Path, rounds: int) -> dict[str, dict]:
         "scaffold": lambda: ([sys.executable, "train.py", "--help"], project),
     }
     return {
-        "first update": time_in_turns(first, "bare", rounds),
+        "first step": time_in_turns(first, "bare", rounds),
         "--help": time_in_turns(helps, "bare", rounds),
     }

@@ -1,4 +1,4 @@
-"""What an update costs, for each contender beside the bare loop."""
+"""What a step costs, for each contender beside the bare loop."""
 
 import gc
 import itertools
@@ -37,7 +37,7 @@ STALL = 1.5  # a block that took so many times the usual was held up by somethin
 
 
 def measure_steps(rounds: int) -> list[dict]:
-    """A row for each model and option: microseconds of an update, and ratios to the bare loop.
+    """A row for each model and option: microseconds of a step, and ratios to the bare loop.
 
     The contenders take turns, in another order each round, all in this process and on one thread.
     A ratio is the median of the rounds', its spread the first and third quartile. Raises ValueError
@@ -82,7 +82,7 @@ class Found:
     """What one run of a contender shows."""
 
     ratio: float  # of its time to the bare loop's
-    bare_seconds: float  # of an update
+    bare_seconds: float  # of a step
     loss: float  # of its last weights
     bare_loss: float
 
@@ -97,20 +97,20 @@ def run_all_options(name: str) -> dict[str, Found]:
 def run(train: Train, case: Case) -> Found:
     """Train with a contender, and with the bare loop in between.
 
-    After each block of updates, inside a hook of the optimizer, the bare loop makes as many: a
+    After each block of steps, inside a hook of the optimizer, the bare loop makes as many: a
     machine whose speed changes from one moment to the next has the same one for both. The first
     block of each is not counted, nor one in which either stalled.
     """
     model, dataset = case.model.build(), case.dataset()
     bare_model = case.model.build()
-    bare_loop = bare.updates(case, bare_model, dataset)
+    bare_loop = bare.steps(case, bare_model, dataset)
     blocks: list[tuple[float, float]] = []
     weights: list[torch.Tensor] = []
     done, began, busy = 0, time.perf_counter(), False
 
     def take_turns(optimizer, arguments, named) -> None:
         nonlocal done, began, busy
-        if busy:  # that is an update of the bare loop
+        if busy:  # that is a step of the bare loop
             return
         done += 1
         if done % case.block == 0:
@@ -121,7 +121,7 @@ def run(train: Train, case: Case) -> Found:
                     pass
             busy = False
             blocks.append((now - began, time.perf_counter() - now))
-        if done == case.updates:  # some put averages in their place afterwards
+        if done == case.steps:  # some put averages in their place afterwards
             groups = optimizer.param_groups
             weights.extend(
                 weight.detach().clone() for group in groups for weight in group["params"]
@@ -136,8 +136,8 @@ def run(train: Train, case: Case) -> Found:
         train(case, model, dataset)
     hook.remove()
     gc.unfreeze()
-    if done != case.updates:
-        raise ValueError(f"{done} updates were made, and not {case.updates}")
+    if done != case.steps:
+        raise ValueError(f"{done} steps were made, and not {case.steps}")
     with torch.no_grad():
         for parameter, weight in zip(model.parameters(), weights, strict=True):
             parameter.copy_(weight)

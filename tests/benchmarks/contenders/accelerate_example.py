@@ -20,7 +20,7 @@ def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
     if case.ema:
         bare = accelerator.unwrap_model(model)
         average = AveragedModel(bare, multi_avg_fn=get_ema_multi_avg_fn(EMA_DECAY))
-    update = 0
+    step = 0
     for inputs, targets in loader:
         with accelerator.accumulate(model):
             loss = F.cross_entropy(model(inputs), targets)
@@ -30,8 +30,8 @@ def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
             optimizer.step()
             optimizer.zero_grad()
         if accelerator.sync_gradients:
-            update += 1
+            step += 1
             if case.ema:
                 average.update_parameters(bare)
-            if case.logs and update % LOG_EVERY == 0:
-                accelerator.print(f"update {update} | loss {loss.item():.4f}", flush=True)
+            if case.logs and step % LOG_EVERY == 0:
+                accelerator.print(f"step {step} | loss {loss.item():.4f}", flush=True)

@@ -12,16 +12,16 @@ from torch.utils.data import Dataset
 
 
 def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
-    for _ in updates(case, model, dataset):
+    for _ in steps(case, model, dataset):
         pass
 
 
-def updates(case: Case, model: nn.Module, dataset: Dataset) -> Iterator[None]:
-    """The loop, which can be left and entered again after each update."""
+def steps(case: Case, model: nn.Module, dataset: Dataset) -> Iterator[None]:
+    """The loop, which can be left and entered again after each step."""
     optimizer = AdamW(model.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     if case.ema:
         average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(EMA_DECAY))
-    update = 0
+    step = 0
     for index, (inputs, targets) in enumerate(case.loader(dataset)):
         if case.bf16:
             with torch.autocast("cpu", torch.bfloat16):
@@ -41,7 +41,7 @@ def updates(case: Case, model: nn.Module, dataset: Dataset) -> Iterator[None]:
         optimizer.zero_grad()
         if case.ema:
             average.update_parameters(model)
-        update += 1
-        if case.logs and update % LOG_EVERY == 0:
-            print(f"update {update} | loss {loss.item():.4f}", flush=True)
+        step += 1
+        if case.logs and step % LOG_EVERY == 0:
+            print(f"step {step} | loss {loss.item():.4f}", flush=True)
         yield

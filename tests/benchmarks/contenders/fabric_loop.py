@@ -23,7 +23,7 @@ def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
     loader = fabric.setup_dataloaders(case.loader(dataset))
     if case.ema:
         average = AveragedModel(bare, multi_avg_fn=get_ema_multi_avg_fn(EMA_DECAY))
-    update = 0
+    step = 0
     for index, (inputs, targets) in enumerate(loader):
         accumulating = (index + 1) % case.accumulated != 0
         with fabric.no_backward_sync(model, enabled=accumulating):
@@ -37,6 +37,6 @@ def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
         optimizer.zero_grad()
         if case.ema:
             average.update_parameters(bare)
-        update += 1
-        if case.logs and update % LOG_EVERY == 0:
-            fabric.print(f"update {update} | loss {loss.item():.4f}", flush=True)
+        step += 1
+        if case.logs and step % LOG_EVERY == 0:
+            fabric.print(f"step {step} | loss {loss.item():.4f}", flush=True)

@@ -41,6 +41,6 @@ def train(case: Case, model: nn.Module, dataset: Dataset) -> None:
 
         @engine.on(Events.ITERATION_COMPLETED(every=LOG_EVERY))
         def print_loss(engine):
-            print(f"update {engine.state.iteration} | loss {engine.state.output:.4f}", flush=True)
+            print(f"step {engine.state.iteration} | loss {engine.state.output:.4f}", flush=True)
 
     engine.run(case.loader(dataset), max_epochs=1)

@@ -14,12 +14,12 @@ from torch.utils.data import Dataset
 
 class PrintLoss(TrainerCallback):
     def __init__(self) -> None:
-        self.updates = 0
+        self.steps = 0
 
     def on_train_step_end(self, trainer, batch, batch_output, **named) -> None:
-        self.updates += 1
-        if self.updates % LOG_EVERY == 0:
-            print(f"update {self.updates} | loss {batch_output['loss'].item():.4f}", flush=True)
+        self.steps += 1
+        if self.steps % LOG_EVERY == 0:
+            print(f"step {self.steps} | loss {batch_output['loss'].item():.4f}", flush=True)
 
 
 def train(case: Case, model: nn.Module, dataset: Dataset) -> None:

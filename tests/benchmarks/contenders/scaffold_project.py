@@ -119,7 +119,7 @@ def train_project(project: Project, case: Case, model: nn.Module, dataset: Datas
             batch_size=case.model.batch_size,
             learning_rate=LEARNING_RATE,
             weight_decay=WEIGHT_DECAY,
-            log_every=LOG_EVERY if case.logs else case.updates + 1,  # as the others
+            log_every=LOG_EVERY if case.logs else case.steps + 1,  # as the others
             output_dir=Path(folder),
         )
         project.train.main(config)

@@ -1,4 +1,4 @@
-"""Runs a script up to its first update: `python first_update.py SCRIPT [ARGUMENT ...]`."""
+"""Runs a script up to its first step: `python first_step.py SCRIPT [ARGUMENT ...]`."""
 
 import os
 import runpy
@@ -11,4 +11,4 @@ sys.argv = sys.argv[1:]
 sys.path[0] = str(Path(sys.argv[0]).parent)
 register_optimizer_step_post_hook(lambda *_: os._exit(0))
 runpy.run_path(sys.argv[0], run_name="__main__")
-raise SystemExit("it made no update")
+raise SystemExit("it made no step")
