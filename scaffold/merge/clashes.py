@@ -4,16 +4,14 @@ A conflict covers what belongs together: everything that was deleted in one plac
 block if it contains its head.
 """
 
-import re
 from collections.abc import Collection
 
 from scaffold.merge.align import Side, role
 from scaffold.merge.commute import can_commute, same_purpose
 from scaffold.merge.statement import merge_unit
 from scaffold.merge.three import Region, Three, contains, parent
+from scaffold.merge.undone import find_undone
 from scaffold.merge.units import PYTHON, TOML, Unit
-
-_IMPORT = re.compile(r"\s*(import|from)\b")
 
 
 def find_clashes(three: Three, doubtful: Collection[Region] = ()) -> list[Region]:
@@ -46,7 +44,9 @@ def _find_clashes(three: Three) -> list[Region]:
         mine, theirs = three.mine.of(number), three.theirs.of(number)
         if mine is None and theirs is not None and theirs.same != unit.same:
             found.append(_deleted_run(three, three.mine, number))
-        elif theirs is None and mine is not None and mine.same != unit.same:
+        elif theirs is None and (
+            _is_rewritten(three, number) if mine is None else mine.same != unit.same
+        ):
             found.append(_deleted_run(three, three.theirs, number))
         elif mine and theirs and not _go_together(three, unit, mine, theirs):
             found.append((number, number + 1))
@@ -59,6 +59,7 @@ def _find_clashes(three: Three) -> list[Region]:
         if three.mine.inserts[gap] and _is_replaced(three, three.theirs, gap):
             found.append(_deleted_run(three, three.theirs, gap))
     found += _same_purpose(three)
+    found += find_undone(three)
     return found
 
 
@@ -87,14 +88,7 @@ def _both_fit(three: Three, gap: int) -> bool:
     levels = [min(unit.depth for unit in units) for units in (mine, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
-    return can_commute(mine, theirs, _modules(three))
-
-
-def _modules(three: Three) -> set[str]:
-    """Imported names."""
-    rows = (*three.base, *three.mine.units, *three.theirs.units)
-    found = [re.sub(r".*\bimport\b", "", unit.text) for unit in rows if _IMPORT.match(unit.text)]
-    return {name for text in found for name in re.findall(r"\w+", text)}
+    return can_commute(mine, theirs, three.modules())
 
 
 def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
@@ -144,6 +138,16 @@ def _is_replaced(three: Three, side: Side, gap: int) -> bool:
         return False
     start, end = _deleted_run(three, side, gap)
     return any(side.inserts[place] for place in range(start, end))
+
+
+def _is_rewritten(three: Three, number: int) -> bool:
+    """Whether the other side wrote something new in place of what the owner deleted."""
+    if three.kind != PYTHON or three.base[number].is_comment:
+        return False
+    start, _ = _deleted_run(three, three.theirs, number)
+    new = [three.theirs.units[place] for place in three.theirs.inserts[start]]
+    own = [three.mine.units[place] for place in three.mine.inserts[start]]
+    return any(not unit.is_comment for unit in new) and not contains(own, new)
 
 
 def _deleted_run(three: Three, side: Side, number: int) -> Region:

@@ -31,7 +31,7 @@ def can_commute(one: Sequence[Unit], two: Sequence[Unit], modules: Collection[st
     trees = [_parse(units) for units in (one, two)]
     if trees[0] is None or trees[1] is None:
         return False
-    first, second = (_effects(tree, modules) for tree in trees if tree is not None)
+    first, second = (read_effects(tree, modules) for tree in trees if tree is not None)
     for x, y in ((first, second), (second, first)):
         if x.binds & (y.binds | y.reads):
             return False
@@ -46,6 +46,18 @@ def can_commute(one: Sequence[Unit], two: Sequence[Unit], modules: Collection[st
     return True
 
 
+@lru_cache(maxsize=8192)
+def effects_of(text: str) -> Effects:
+    """The effects of one statement, or of the head of a block. Imported names count as others."""
+    found = parse_unit(text)
+    if found is None:
+        return Effects()
+    effects = read_effects(ast.Module([found[1]], []), ())
+    if isinstance(found[1], ast.AugAssign) and (root := _root(found[1].target)):
+        effects.reads.add(root)
+    return effects
+
+
 def _parse(units: Sequence[Unit]) -> ast.Module | None:
     level = min(unit.depth for unit in units)
     text = "\n".join(unit.at(unit.depth - level, "    ").text for unit in units)
@@ -58,7 +70,7 @@ def _parse(units: Sequence[Unit]) -> ast.Module | None:
     return None
 
 
-def _effects(tree: ast.Module, modules: Collection[str]) -> Effects:
+def read_effects(tree: ast.AST, modules: Collection[str]) -> Effects:
     found = Effects()
     for node in _walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -4,18 +4,19 @@ The pristine and the new file are translated into the same dialect before they a
 none of this counts as a difference, and new lines look like the lines around them.
 """
 
+import ast
 import builtins
 import io
 import keyword
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from scaffold.merge.units import Unit, key_of
+from scaffold.merge.units import Unit, key_of, parse_unit
 
 _GENERATED = 100  # the line length of generated files
 # common ones first: trying all of them would take seconds
@@ -218,6 +219,32 @@ def find_renames(base: Sequence[Unit], mine: Sequence[Unit]) -> Renames:
             if gone and y not in before.get(scope, set()) and count >= 2:
                 renames.inside.setdefault(scope, {}).setdefault(x, y)
     return renames
+
+
+def drop_replaced(
+    renames: Renames, base: Sequence[Unit], is_renamed: Callable[[str, str, str], bool]
+) -> None:
+    """Forget renames of what a file imports, unless it has the new name where it comes from.
+
+    `RMSprop` in all places of `AdamW` is another optimizer. `is_renamed` tells this of a module,
+    the old name and the new one.
+    """
+    modules = dict(_imported(base))
+    for table in (renames.everywhere, *renames.inside.values()):
+        for old, new in list(table.items()):
+            if old in modules and not is_renamed(modules[old], old, new):
+                del table[old]
+
+
+def _imported(units: Sequence[Unit]) -> Iterator[tuple[str, str]]:
+    """The names that are imported as they are called in their modules, and these modules."""
+    for unit in units:
+        found = None if unit.is_comment else parse_unit(unit.text.strip())
+        if found and isinstance(found[1], ast.Import | ast.ImportFrom):
+            for alias in found[1].names:
+                if alias.asname is None:
+                    module = found[1].module if isinstance(found[1], ast.ImportFrom) else ""
+                    yield alias.name.split(".")[0], module or ""
 
 
 def spread(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:

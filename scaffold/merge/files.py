@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge import dialect
 from scaffold.merge.conflicts import Conflict, frame
 from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
-from scaffold.merge.names import module_of
+from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settle import settle
 from scaffold.merge.together import check_together
@@ -67,7 +67,7 @@ def merge_files(
                 merged.files[path] = own
             else:
                 open_files.append(file)
-    _weave_all(merged, open_files, moved)
+    _weave_all(merged, open_files, moved, mine)
     _lay_out_like_others(merged, replaced, open_files, mine)
     check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
     for file in open_files:
@@ -100,7 +100,9 @@ def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: L
     merged.conflicts.append(Conflict(path, 1, cause))
 
 
-def _weave_all(merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, str]) -> None:
+def _weave_all(
+    merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, str], mine: Mapping[str, str]
+) -> None:
     """Merge what both sides changed, file by file."""
     for file in files:
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
@@ -113,8 +115,15 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, st
             before, now = (split(text, PYTHON) for text in file.texts[:2])
             file.layout = dialect.find_layout(before, now, file.texts[1])
     _agree_on_width(files)
+    modules = {module_of(path): text for path, text in mine.items() if path.endswith(".py")}
     for file in files:
         _put_into_dialect(file, moved)
+        dialect.drop_replaced(
+            file.renames,
+            file.units[0],
+            lambda module, old, new: defines(modules.get(module, ""), new)
+            and not defines(modules[module], old),
+        )
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
     if any(found.everywhere for found in renames.values()):
         names = {

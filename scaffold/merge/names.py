@@ -172,6 +172,12 @@ def module_of(name: str) -> str:
     return ".".join(PurePosixPath(name).with_suffix("").parts)
 
 
+def defines(text: str, name: str) -> bool:
+    """Whether the text of a module has a definition of this name at its top level."""
+    word = re.escape(name)
+    return bool(re.search(rf"(?m)^(?:(?:async )?def|class) {word}\b|^{word}\s*[:=]", text))
+
+
 def _config_fields(tree: ast.Module) -> frozenset[str]:
     return frozenset(
         row.target.id

@@ -2,12 +2,15 @@
 
 import re
 
+from scaffold.merge.bindings import find_taken
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
 from scaffold.merge.file import OpenFile, mended_text
 from scaffold.merge.names import Fault, find_faults
+from scaffold.merge.reach import find_stale
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region
+from scaffold.merge.torn import find_torn
 from scaffold.merge.units import PYTHON, TOML
 from scaffold.merge.weave import Clash, Weave
 from scaffold.merge.write import choose, choose_mine, write_units
@@ -21,6 +24,10 @@ def settle(file: OpenFile) -> None:
         return
     # generated code has no faults: the owner's are not caused by the merge
     before = find_faults(file.texts[1])
+    woven = file.woven
+    for fault in find_taken(woven.base, woven.mine.units, woven.theirs.units):
+        doubt(file, fault)
+    file.doubts |= dict((*find_torn(woven), *find_stale(woven)))
     for _ in range(8):
         pieces = file.woven.merge(file.doubts)
         if any(isinstance(piece, Clash) for piece in pieces):

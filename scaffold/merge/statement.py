@@ -174,15 +174,24 @@ def _merge_nodes(
 
 
 def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
-    """Whether one side calls something else, with other arguments, and the other side's are new.
+    """Whether one side calls something else, and the other side's arguments are new.
 
     New arguments are for what was called before: `loss(x, y)` and `loss_of(x, y).mean()`.
     """
     assert isinstance(m, ast.Call) and isinstance(t, ast.Call)
-    changed = [
-        (_dump(call.func) != _dump(b.func), _arguments(call) != _arguments(b)) for call in (m, t)
-    ]
-    return changed in ([(False, True), (True, True)], [(True, True), (False, True)])
+    for one, other in ((m, t), (t, m)):
+        if _callee(one) != _callee(b) and _arguments(other) != _arguments(b):
+            return True
+    return False
+
+
+def _callee(node: ast.AST) -> str:
+    """What is called, without arguments: `loss_of().mean`."""
+    if isinstance(node, ast.Call):
+        return f"{_callee(node.func)}()"
+    if isinstance(node, ast.Attribute):
+        return f"{_callee(node.value)}.{node.attr}"
+    return ast.dump(node)
 
 
 def _arguments(call: ast.Call) -> str:

@@ -1,5 +1,6 @@
 """Three versions of one text, aligned: the input of a merge."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from scaffold.merge.units import Unit
 # One that reaches beyond the last unit has the gap at the end of the file in it.
 Region = tuple[int, int]
 
+_IMPORT = re.compile(r"\s*(import|from)\b")
+
 
 @dataclass
 class Three:
@@ -21,11 +24,27 @@ class Three:
     merge_lines: MergeLines  # for docstrings
     union: bool  # whether lines of text that both sides insert in one place may both stay
 
+    def modules(self) -> set[str]:
+        """Imported names."""
+        rows = (*self.base, *self.mine.units, *self.theirs.units)
+        found = [re.sub(r".*\bimport\b", "", row.text) for row in rows if _IMPORT.match(row.text)]
+        return {name for text in found for name in re.findall(r"\w+", text)}
+
     def opens_for_next(self, side: Side, gap: int) -> bool:
         """Whether new lines end with the head of a block around the next unit."""
         after = side.of(gap) if gap < len(self.base) else None
         places = side.inserts[gap]
         return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
+
+    def stands_for_next(self, gap: int, mine: Sequence[Unit]) -> bool:
+        """Whether the owner's new lines replace the next unit, which the other side kept.
+
+        Only comments follow it into a new block: it may be out.
+        """
+        replaced = gap < len(self.base) and self.mine.match[gap] is None
+        if not replaced or self.theirs.match[gap] is None:
+            return False
+        return all(unit.is_comment for unit in mine) or not self.opens_for_next(self.theirs, gap)
 
 
 def parent(units: Sequence[Unit], place: int) -> int | None:
@@ -37,6 +56,11 @@ def parent(units: Sequence[Unit], place: int) -> int | None:
 
 
 def contains(units: Sequence[Unit], others: Sequence[Unit]) -> bool:
-    """Whether the units contain all the others, in their order."""
-    rest = iter(unit.key for unit in units)
-    return all(other.key in rest for other in others)
+    """Whether the units contain all the others, in their order and in the same blocks."""
+    rest = iter(_levels(units))
+    return all(other in rest for other in _levels(others))
+
+
+def _levels(units: Sequence[Unit]) -> list[tuple[str, int]]:
+    level = min((unit.depth for unit in units), default=0)
+    return [(unit.key, unit.depth - level) for unit in units]

@@ -119,6 +119,8 @@ class Weave(Three):
         if contains(theirs, mine):
             return [*theirs]
         # what continues the block above comes first, what opens one for the next unit comes last
+        if self.stands_for_next(gap, mine):
+            return [*theirs, *mine]
         inside = mine[0].blanks and self.opens_for_next(self.theirs, gap)
         last = self.opens_for_next(self.mine, gap)
         if inside or last or theirs[0].depth > mine[0].depth:

@@ -1,0 +1,215 @@
+"""Finds statements of the owner's that stood in one loop, which is two loops after an update.
+
+An update that makes a step from several parts puts the forward pass into an inner loop, and leaves
+the rest of the step in the outer one. A statement between the two may be meant for each part or
+for each step. Only one thing tells: a statement that needs what each part has, such as its labels,
+and keeps the result under a name of its owner's, has to see all the parts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scaffold.merge.align import Side
+from scaffold.merge.commute import effects_of
+from scaffold.merge.depth import depth_change
+from scaffold.merge.three import Region, Three, parent
+from scaffold.merge.units import PYTHON, Unit
+
+_REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
+_LOOPS = re.compile(r"(for|while|async for)\b")
+_GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added up
+_OUTPUT = re.compile(
+    r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
+)
+
+
+def find_torn(three: Three) -> Iterator[tuple[Region, str]]:
+    """The gaps with such statements, each with the reason."""
+    if three.kind != PYTHON:
+        return
+    new = [
+        place
+        for place, unit in enumerate(three.theirs.units)
+        if place not in three.theirs.number_of and _LOOPS.match(unit.text.lstrip())
+    ]
+    if not new:
+        return
+    for gap, places in enumerate(three.mine.inserts):
+        for statement in _statements(three.mine.units, places):
+            after = statement[-1] + 1
+            if after < len(three.mine.units) and (
+                three.mine.units[after].depth > three.mine.units[statement[0]].depth
+            ):
+                continue  # a block around lines of ours: blocks.py
+            reason = _is_torn(three, gap, statement) or _sees_one_part(three, gap, statement)
+            if reason:
+                yield (gap, gap), reason
+                break
+
+
+def _statements(units: Sequence[Unit], places: Sequence[int]) -> Iterator[list[int]]:
+    """Each new statement with what is inside of it, without comments."""
+    found: list[int] = []
+    for place in places:
+        if units[place].is_comment:
+            continue
+        if found and units[place].depth <= units[found[0]].depth:
+            yield found
+            found = []
+        found.append(place)
+    if found:
+        yield found
+
+
+def _is_torn(three: Three, gap: int, statement: Sequence[int]) -> str:
+    """Why a statement has no place, if the lines around it go into different loops."""
+    mine, theirs = three.mine, three.theirs
+    above, below = _neighbours(three, statement)
+    if below is None:
+        return ""
+    around_below = _new_heads(theirs, theirs.match[below])
+    if above is not None:
+        around_above = _new_heads(theirs, theirs.match[above])
+    else:  # it is the first in its block, whose head may have been replaced by several
+        head = parent(mine.units, statement[0])
+        known = None if head is None else mine.number_of.get(head)
+        if head is None or known is None:
+            return ""
+        place = theirs.match[known]
+        if place is not None:
+            around_above = [row for row in around_below if row < place]
+        else:
+            around_above = around_below[:1]
+    if around_above == around_below:
+        return ""
+    inner = max(around_above, around_below, key=len)
+    if _belongs_inside(three, statement, inner):
+        near = above if inner == around_above and above is not None else below
+        there = theirs.of(near)
+        change = (there.depth if there else 0) - three.base[near].depth
+        if depth_change(three, mine, theirs, statement[0], gap) == change:
+            return ""
+    return "is your line for each step, or for each part of it?"
+
+
+def _neighbours(three: Three, statement: Sequence[int]) -> tuple[int | None, int | None]:
+    """The nearest lines above and below, in the same block, that both sides have."""
+    units = three.mine.units
+    depth = units[statement[0]].depth
+    found: list[int | None] = []
+    for places in (range(statement[0] - 1, -1, -1), range(statement[-1] + 1, len(units))):
+        near = None
+        for place in places:
+            if units[place].is_comment:
+                continue
+            if units[place].depth < depth:
+                break
+            number = three.mine.number_of.get(place)
+            if units[place].depth > depth or number is None:
+                continue
+            if three.theirs.match[number] is not None:
+                near = number
+                break
+        found.append(near)
+    return found[0], found[1]
+
+
+def _new_heads(side: Side, place: int | None) -> list[int]:
+    """The new loops and conditions around a unit, the outermost first."""
+    heads: list[int] = []
+    while place is not None and (place := parent(side.units, place)) is not None:
+        if place not in side.number_of and _REPEATS.match(side.units[place].text.lstrip()):
+            heads.insert(0, place)
+    return heads
+
+
+def _belongs_inside(three: Three, statement: Sequence[int], heads: Sequence[int]) -> bool:
+    """Whether a statement has one right place: it needs each part, and changes nothing of ours."""
+    if not heads:
+        return False
+    text = "\n".join(three.mine.units[place].text for place in statement)
+    if _GRADIENTS.search(text):
+        return False
+    inside = _bound_in(three.theirs.units, heads[-1])
+    ours = {
+        name for unit in three.theirs.units for name in effects_of(unit.text.strip()).binds
+    } - inside
+    reads: set[str] = set()
+    changes: set[str] = set()
+    for place in statement:
+        effects = effects_of(three.mine.units[place].text.strip())
+        reads |= effects.reads
+        changes |= effects.binds | effects.changes
+        changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
+    return bool(reads & inside) and not changes & ours - three.modules()
+
+
+def _bound_in(units: Sequence[Unit], head: int) -> set[str]:
+    """The names that a block binds, with those of its head."""
+    found = set(effects_of(units[head].text.strip()).binds)
+    for unit in units[head + 1 :]:
+        if unit.depth <= units[head].depth:
+            break
+        found |= effects_of(unit.text.strip()).binds
+    return found
+
+
+def _sees_one_part(three: Three, gap: int, statement: Sequence[int]) -> str:
+    """Why a statement that adds up what it reads would miss most of it, if it would."""
+    mine, theirs = three.mine, three.theirs
+    above, below = _neighbours(three, statement)
+    near = below if above is None else above
+    if near is None:
+        near = mine.number_of.get(parent(mine.units, statement[0]) or -1)
+    here = None if near is None else theirs.match[near]
+    if here is None:
+        return ""
+    for place in statement:
+        text = mine.units[place].text.strip()
+        effects = effects_of(text)
+        if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
+            continue
+        for name in sorted(effects.reads - effects.binds):
+            if not _is_of_this_round(mine.units, statement[0], name):
+                continue
+            place_there = _binder(theirs.units, here + (near == above), name)
+            loops = _new_heads(theirs, place_there)
+            if place_there is not None and _LOOPS.match(theirs.units[place_there].text.lstrip()):
+                loops += [place_there] if place_there not in theirs.number_of else []
+            loops = [row for row in loops if _LOOPS.match(theirs.units[row].text.lstrip())]
+            if set(loops) - set(_new_heads(theirs, here)):
+                return f"{name} would be that of the last part only"
+    return ""
+
+
+def _binder(units: Sequence[Unit], before: int, name: str) -> int | None:
+    """The nearest line above that binds a name, in the same function."""
+    scope = units[min(before, len(units) - 1)].scope
+    for place in range(before - 1, -1, -1):
+        unit = units[place]
+        if unit.scope != scope or unit.is_comment:
+            continue
+        if name in effects_of(unit.text.strip()).binds:
+            return place
+    return None
+
+
+def _is_of_this_round(units: Sequence[Unit], place: int, name: str) -> bool:
+    """Whether a name is bound in each round of the loop that a line is in."""
+    found = _binder(units, place, name)
+    if found is None:
+        return False
+    around = _heads(units, place)
+    loops = [
+        row for row in (*_heads(units, found), found) if _LOOPS.match(units[row].text.lstrip())
+    ]
+    return bool(loops) and set(loops) <= set(around)
+
+
+def _heads(units: Sequence[Unit], place: int) -> list[int]:
+    heads = []
+    head = parent(units, place)
+    while head is not None:
+        heads.append(head)
+        head = parent(units, head)
+    return heads

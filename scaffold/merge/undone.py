@@ -1,0 +1,56 @@
+"""Finds where an update would undo an edit: a deleted statement is an edit like any other.
+
+An update may move a statement that the owner deleted, or moved elsewhere, or write something else
+in its place. Merged as text, both would be done, and the statement would be back, or run twice.
+"""
+
+from collections.abc import Iterator
+
+from scaffold.merge.align import alike, role
+from scaffold.merge.three import Region, Three
+from scaffold.merge.units import Unit
+
+_MOVED = 1.5  # the likeness from which a statement with the same role is the same one
+
+
+def find_undone(three: Three) -> Iterator[Region]:
+    """The gaps into which the other side puts what the owner took away, or has written already."""
+    gone = [
+        unit
+        for number, unit in enumerate(three.base)
+        if three.mine.match[number] is None
+        and three.theirs.match[number] is None
+        and unit.is_code
+        and not unit.is_comment
+    ]
+    known = {(unit.scope, unit.key) for unit in three.base}
+    own = [three.mine.units[place] for gap in three.mine.inserts for place in gap]
+    for gap, places in enumerate(three.theirs.inserts):
+        for unit in (three.theirs.units[place] for place in places):
+            if unit.is_comment or not unit.is_code or not _is_telling(unit):
+                continue
+            if _is_in(unit, own):
+                continue  # the owner wrote it there too
+            is_new = (unit.scope, unit.key) not in known
+            if any(_is_moved(old, unit) for old in gone) or (
+                is_new and any(_is_same(unit, row) for row in own)
+            ):
+                yield gap, gap
+
+
+def _is_telling(unit: Unit) -> bool:
+    """Whether a statement binds or calls something that has a name."""
+    purpose = role(unit)
+    return len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
+
+
+def _is_in(unit: Unit, own: list[Unit]) -> bool:
+    return any(_is_same(unit, row) and row.depth == unit.depth for row in own)
+
+
+def _is_same(unit: Unit, row: Unit) -> bool:
+    return (row.scope, row.key) == (unit.scope, unit.key)
+
+
+def _is_moved(old: Unit, new: Unit) -> bool:
+    return old.scope == new.scope and alike(old, new) >= _MOVED
