@@ -454,7 +454,7 @@ case(
 case(
     "keywords: own arguments of evaluate, then by steps",
     both(
-        words(TRAIN, "loader, name, limit)", "loader, name, limit, *, verbose)"),
+        words(TRAIN, "loader, name, limit=0)", "loader, name, limit=0, *, verbose)"),
         change(TRAIN, VALIDATE, VALIDATE.replace(")", ", verbose=True)")),
         change(TRAIN, TEST, TEST.replace(")", ", verbose=False)")),
     ),

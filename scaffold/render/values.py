@@ -157,7 +157,8 @@ def yaml_literal(value: object) -> str:
         return f"'{value}'"  # that is safe, and spares the import
     import yaml
 
+    # in a list, braces, brackets and commas need quotes too: the value may stand in one
     text: str = yaml.safe_dump(
-        value, default_flow_style=True, width=float("inf"), allow_unicode=True
+        [value], default_flow_style=True, width=float("inf"), allow_unicode=True
     )
-    return text.removesuffix("\n").removesuffix("...").removesuffix("\n")
+    return text.removesuffix("\n")[1:-1]
