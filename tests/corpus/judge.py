@@ -1,0 +1,473 @@
+"""Whether an update of an edited project is right: judged by what the same edit makes of the new
+render, and by what both of them train."""
+
+import ast
+import contextlib
+import hashlib
+import io
+import json
+import re
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+import training
+import yaml
+from conftest import read_files, render, write_files
+from pyflakes.checker import Checker
+from scenarios import MARKER, canonical, own_file
+
+from corpus.changes import answers
+from corpus.edit import EDITS, CannotEdit, Files
+from scaffold import __version__
+from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.schema import resolve
+from scaffold.cli import main
+from scaffold.commands import plan
+from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
+from scaffold.render.project import render_project
+
+TRACE = Path(__file__).parent.parent / "drivers" / "trace.py"
+STAND_INS = Path(__file__).parent / "stand_ins"  # for packages that scripts may import
+RIGHT, NEEDED, NOT_NEEDED, WRONG = (
+    "right",
+    "conflict, needed",
+    "conflict, not needed",
+    "silently wrong",
+)
+# what a run does not read
+UNUSED = re.compile(
+    r"^tests/|\.(md|sbatch|sh|ipynb)$|^(scaffold\.toml|accelerate\.yaml|Dockerfile)$"
+)
+VERDICTS = (RIGHT, NEEDED, NOT_NEEDED, WRONG)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a project trained: see drivers/trace.py."""
+
+    status: int
+    said: str
+    events: list[list[object]]
+    printed: list[str]
+    files: dict[str, object]
+
+    def difference(self, other: "Run") -> str:
+        """What this run has that the other has not, or nothing."""
+        if self.status != other.status:
+            return f"ends with {other.status}: {other.said.strip().splitlines()[-1:]}"
+        for kind in ("forward", "loss", "step"):
+            mine, theirs = (
+                [event[1:] for event in run.events if event[0] == kind] for run in (self, other)
+            )
+            if mine != theirs:
+                return f"{kind}: {len(mine)} and {len(theirs)}, {_first(mine, theirs)}"
+        if self.events != other.events:
+            return "in another order"
+        if self.files != other.files:
+            names = self.files.keys() ^ other.files.keys()
+            names = names or {k for k in self.files if self.files[k] != other.files[k]}
+            return f"files: {sorted(names)}"
+        if self.printed != other.printed:
+            mine, theirs = Counter(self.printed), Counter(other.printed)
+            return (
+                f"prints {list((mine - theirs) or '-')[:2]}, not {list((theirs - mine) or '-')[:2]}"
+            )
+        return ""
+
+
+def _first(mine: Sequence[object], theirs: Sequence[object]) -> str:
+    pairs = [(one, two) for one, two in zip(mine, theirs, strict=False) if one != two]
+    return f"first {pairs[0][0]} and {pairs[0][1]}" if pairs else "the first ones are equal"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    names: tuple[str, ...]  # of the edits
+    change: str
+    verdict: str
+    why: str = ""
+    files: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{' + '.join(self.names)} | {self.change} | {self.verdict} | {self.why}"
+
+
+def edited(names: Sequence[str], files: Mapping[str, str]) -> Files:
+    """The files with these edits, one after the other. Raises CannotEdit."""
+    result = dict(files)
+    for name in names:
+        result = EDITS[name](result)
+    return result
+
+
+_runs: dict[str, Run] = {}
+
+
+def train(files: Mapping[str, str]) -> Run:
+    """Train a project for a few steps. Equal projects are trained once."""
+    code = {path: text for path, text in files.items() if not UNUSED.search(path)}
+    key = hashlib.sha256(json.dumps(sorted(code.items())).encode()).hexdigest()
+    if key not in _runs:
+        _runs[key] = _train(code)
+    return _runs[key]
+
+
+def _train(files: Mapping[str, str]) -> Run:
+    with tempfile.TemporaryDirectory(dir=scratch()) as temporary:
+        folder = Path(temporary) / "project"
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(encoded(path, text))
+        result = Path(temporary) / "result.json"
+        scripts = [path for path in files if re.search(r"(^|/)(\w+_)?(train|main)\.py$", path)]
+        script = min(scripts, key=lambda path: (path != "train.py", path), default="train.py")
+        try:
+            done = training.start(
+                folder, [TRACE, result, script], 1, timeout=60, SCAFFOLD_STAND_INS=str(STAND_INS)
+            )
+        except Exception as error:  # TimeoutExpired
+            return Run(99, f"{type(error).__name__}", [], [], {})
+        if not result.exists():
+            return Run(98, done.stderr[-400:], [], [], {})
+        found = json.loads(result.read_text())
+        return Run(*(found[name] for name in ("status", "said", "events", "printed", "files")))
+
+
+def scratch() -> str | None:
+    """A folder in memory, where there is one: flushing to a disk takes most of the time."""
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+def encoded(path: str, text: str) -> bytes:
+    """The bytes of a file, by the coding that its first lines name."""
+    found = re.match(r"#.*?coding[:=][ \t]*([-\w.]+)", text) if path.endswith(".py") else None
+    return text.encode(found[1] if found else "utf-8")
+
+
+def decoded(path: str, data: bytes) -> str:
+    head = data[:200].decode("latin-1").splitlines()[:1]
+    found = re.match(r"#.*?coding[:=][ \t]*([-\w.]+)", head[0]) if head else None
+    return data.decode(found[1] if found and path.endswith(".py") else "utf-8", "replace")
+
+
+_rendered: dict[tuple[object, ...], dict[str, str]] = {}
+
+
+def _render_once(catalog: Catalog, given: Mapping[str, Value], *more: object) -> dict[str, str]:
+    """What scaffold renders, which is the same for each edit."""
+    key = tuple(given.items())
+    if key not in _rendered:
+        _rendered[key] = render_project(catalog, given, *more)  # type: ignore[arg-type]
+    return dict(_rendered[key])
+
+
+def update(folder: Path, changed: Mapping[str, Value]) -> tuple[int, str]:
+    """`scaffold update` in this process: its exit status, and all that it prints."""
+    given = [
+        f"--set={key}={str(value).lower() if isinstance(value, bool) else value}"
+        for key, value in changed.items()
+    ]
+    printed = io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["scaffold", "update", str(folder), *given]),
+        mock.patch.object(plan, "render_project", _render_once),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        try:
+            main()
+            code: object = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        except Exception as error:
+            return 70, f"raised {type(error).__name__}: {error}"
+    assert isinstance(code, int)
+    return code, printed.getvalue()
+
+
+def merged(names: Sequence[str], change: str) -> tuple[int, str, Files]:
+    """A project as `scaffold new` writes it, edited, then updated: status, output and files."""
+    old, new = answers(change)
+    mine = edited(names, render(old))
+    given = resolve(load_catalog(), {"project.name": "example", **old})
+    before, after = (resolve(load_catalog(), {"project.name": "example", **a}) for a in (old, new))
+    changed = {key: value for key, value in after.items() if before.get(key) != value}
+    with tempfile.TemporaryDirectory(dir=scratch()) as temporary:
+        folder = Path(temporary) / "project"
+        pristine = Pristine(__version__, given, dict(render(old)))
+        write_files(folder, {PRISTINE: write_pristine(pristine)})
+        for path, text in mine.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(encoded(path, text))
+        code, said = update(folder, changed)
+        found = read_files(folder)
+    files = {path: decoded(path, data) for path, data in found.items() if not own_file(path)}
+    return code, said, files
+
+
+def judge(names: Sequence[str], change: str) -> Verdict | None:
+    """What scaffold made of it; None where the edit can't be made before the change."""
+    try:
+        code, said, files = merged(names, change)
+    except CannotEdit:
+        return None
+    return judge_result(names, change, code, said, files)
+
+
+def judge_result(
+    names: Sequence[str], change: str, code: int, said: str, files: Files
+) -> Verdict | None:
+    """What a tool made of it, from its exit status and the files that it left."""
+    names = tuple(names)
+    old, new = answers(change)
+    base, theirs = dict(render(old)), dict(render(new))
+    try:
+        mine = edited(names, base)
+    except CannotEdit:
+        return None
+    try:
+        expected: Files | None = edited(names, theirs)
+    except CannotEdit:
+        expected = None
+    marked = [path for path, text in files.items() if MARKER.search(text.encode())]
+    if code or marked:
+        if code not in (0, 1):
+            return Verdict(names, change, WRONG, f"ends with {code}: {said[-200:]}", files)
+        if expected is None:
+            return Verdict(names, change, NEEDED, "the edit can't be made there", files)
+        if both_chose(base, mine, theirs):
+            return Verdict(names, change, NEEDED, "two values for one setting", files)
+        if train(mine).status or train(expected).status:
+            return Verdict(names, change, NEEDED, "the edit can't be used there", files)
+        return Verdict(names, change, NOT_NEEDED, ", ".join(marked) or said[-200:], files)
+    if expected is not None and same_code(expected, files):
+        return Verdict(names, change, RIGHT, "the same code", files)
+    before = train(mine)
+    if before.status:  # the edit itself does not train: nothing is known
+        return Verdict(names, change, WRONG, f"not the same code; {before.said[-200:]}", files)
+    if expected is not None and not train(expected).status:
+        texts = texts_differ(expected, files)
+        why = texts or train(expected).difference(train(files))
+        why = why or lost(mine, base, theirs, files) or uncalled(expected, files)
+        if not why:
+            return Verdict(names, change, RIGHT, "the same training", files)
+        return Verdict(names, change, WRONG, why, files)
+    why = holds_together(mine, base, theirs, files)
+    if why:
+        return Verdict(names, change, WRONG, f"(no expected result) {why}", files)
+    return Verdict(names, change, RIGHT, "nothing is lost", files)
+
+
+def both_chose(base: Files, mine: Files, theirs: Files) -> bool:
+    """Whether owner and update give one setting two new values: somebody has to choose."""
+    for path in base.keys() & mine.keys() & theirs.keys():
+        if path.endswith(".py"):
+            was, own, new = (values(side[path]) for side in (base, mine, theirs))
+            for name in was.keys() & own.keys() & new.keys():
+                if len({was[name], own[name], new[name]}) == 3:
+                    return True
+    return False
+
+
+def values(text: str) -> dict[str, str]:
+    """The fields of the classes of a file, with their values."""
+    with contextlib.suppress(SyntaxError):
+        return {
+            f"{node.name}.{ast.unparse(row.target)}": ast.unparse(row.value)
+            for node in ast.parse(text).body
+            if isinstance(node, ast.ClassDef)
+            for row in node.body
+            if isinstance(row, ast.AnnAssign) and row.value
+        }
+    return {}
+
+
+def canonical_of(path: str, text: str | None) -> object:
+    if text is None:
+        return None
+    if path.endswith(".py"):
+        return code_of(text)
+    return canonical(path, text)
+
+
+@cache
+def code_of(text: str) -> object:
+    """The syntax tree, with sorted imports, and the comments with what is behind them."""
+    try:
+        tree = ast.parse(text.encode().decode("utf-8"))
+    except SyntaxError:
+        return text
+    for node in ast.walk(tree):
+        _sort_imports(node)
+    comments = sorted(re.findall(r"(?m)#\s*(.*?)\s*$", text))
+    dumped = ast.unparse(ast.fix_missing_locations(tree))
+    # a docstring, of which black moves the lines with the indentation
+    return " ".join(dumped.split(" ")), tuple(comments)
+
+
+def _sort_imports(node: ast.AST) -> None:
+    body = getattr(node, "body", None)
+    if not isinstance(body, list):
+        return
+    imports = [child for child in body if isinstance(child, ast.Import | ast.ImportFrom)]
+    if not imports:
+        return
+    singles = []
+    for child in imports:
+        for alias in child.names:
+            if isinstance(child, ast.ImportFrom):
+                singles.append(ast.ImportFrom(child.module, [alias], child.level))
+            else:
+                singles.append(ast.Import([alias]))
+    at = body.index(imports[0])
+    rest = [child for child in body if child not in imports]
+    unique = {ast.unparse(single): single for single in singles}
+    body[:] = [*rest[:at], *(unique[key] for key in sorted(unique)), *rest[at:]]
+
+
+def same_code(expected: Files, files: Files) -> bool:
+    if expected.keys() != files.keys():
+        return False
+    return all(
+        text == files[path]
+        or canonical_of(path, text) == canonical_of(path, files[path])
+        or (path.endswith(".toml") and tomllib.loads(text) == tomllib.loads(files[path]))
+        for path, text in expected.items()
+    )
+
+
+def texts_differ(expected: Files, files: Files) -> str:
+    """Whether a file that is no Python says something else."""
+    for path in sorted(expected.keys() | files.keys()):
+        one, two = expected.get(path), files.get(path)
+        if path == "README.md" or path.startswith("tests/"):
+            continue
+        if one is None or two is None:
+            return f"{path} is {'missing' if two is None else 'there'}"
+        if path.endswith(".py") or one == two:
+            continue
+        if sorted(one.split()) != sorted(two.split()):
+            return f"{path} differs"
+    return ""
+
+
+def lost(mine: Files, base: Files, theirs: Files, files: Files) -> str:
+    """A word that only the owner has written and that is gone, or a statement that is back."""
+    own = _words(mine)
+    known = _words(base).keys() | _words(theirs).keys()
+    for word, count in own.items():
+        if word not in known and _words(files)[word] < count:
+            return f"{word!r} of the owner is there {_words(files)[word]} times, not {count}"
+    return ""
+
+
+def uncalled(expected: Files, files: Files) -> str:
+    """A call that is not made, though it has no effect in so few steps."""
+    missing = calls(expected) - calls(files)
+    return f"{sorted(missing)} is not called" if missing else ""
+
+
+def calls(files: Files) -> Counter[str]:
+    """How often each function is called in the code, whoever holds the object."""
+    return Counter(
+        ast.unparse(node.func).removeprefix("self.")
+        for path, text in files.items()
+        if path.endswith(".py") and not path.startswith("tests/") and not syntax(path, text)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call)
+    )
+
+
+def back(mine: Files, base: Files, theirs: Files, files: Files) -> str:
+    """A statement that its owner took out, and that is there again."""
+    counts = [Counter(statements(side)) for side in (base, mine, theirs, files)]
+    was, own, new, now = counts
+    for row in was:
+        if own[row] == 0 and new[row] == was[row] and now[row] > 0:
+            return f"{row!r} is back"
+    return ""
+
+
+def statements(files: Files) -> list[tuple[str, str]]:
+    """The statements without a body, and without imports, by file."""
+    found = []
+    for path, text in files.items():
+        if path.endswith(".py") and not path.startswith("tests/"):
+            with contextlib.suppress(SyntaxError):
+                for node in ast.walk(ast.parse(text)):
+                    other = hasattr(node, "body") or isinstance(node, ast.Import | ast.ImportFrom)
+                    if isinstance(node, ast.stmt) and not other:
+                        found.append((path, ast.unparse(node)))
+    return found
+
+
+def _words(files: Files) -> Counter[str]:
+    return Counter(
+        word
+        for path, text in files.items()
+        if not path.startswith("tests/")
+        for word in re.findall(r"\w+", text)
+    )
+
+
+def holds_together(mine: Files, base: Files, theirs: Files, files: Files) -> str:
+    """What is wrong with a result for which there is no other to compare with."""
+    for path, text in files.items():
+        if problem := syntax(path, text):
+            return problem
+        if path.endswith(".py"):
+            known = faults(mine.get(path, "")) | faults(theirs.get(path, ""))
+            if new := faults(text) - known:
+                return f"{path}: {sorted(new)}"
+    run = train(files)
+    if run.status:
+        return f"does not train: {run.said.strip().splitlines()[-1:]}"
+    return lost(mine, base, theirs, files) or back(mine, base, theirs, files)
+
+
+def syntax(path: str, text: str) -> str:
+    """Why a file can't be read, or nothing."""
+    try:
+        if path.endswith(".py"):
+            ast.parse(text)
+        elif path.endswith((".json", ".ipynb")):
+            json.loads(text)
+        elif path.endswith((".yaml", ".yml")):
+            list(yaml.safe_load_all(text))
+        elif path.endswith(".toml"):
+            tomllib.loads(text)
+    except (SyntaxError, ValueError, yaml.YAMLError) as error:
+        return f"{path}: {type(error).__name__}: {error}"
+    if path.endswith("Dockerfile") and len(re.findall("(?m)^CMD|^ENTRYPOINT", text)) > 1:
+        return f"{path} starts two commands"
+    return ""
+
+
+@cache
+def _faults(text: str) -> frozenset[str]:
+    try:
+        messages = Checker(ast.parse(text)).messages
+    except SyntaxError:
+        return frozenset()
+    kinds = ("UndefinedName", "UndefinedLocal", "RedefinedWhileUnused", "ImportStarUsed")
+    return frozenset(
+        f"{type(message).__name__} {message.message_args}"
+        for message in messages
+        if type(message).__name__ in kinds
+    )
+
+
+def faults(text: str) -> frozenset[str]:
+    return _faults(text)
+
+
+def forget() -> None:
+    """Drop what was trained."""
+    _runs.clear()

@@ -1,0 +1,458 @@
+"""Edits of how files look, and of files that are no Python."""
+
+import io
+import re
+import tokenize
+
+import black
+
+from corpus.edit import (
+    CALLBACKS,
+    TRAIN,
+    CannotEdit,
+    Files,
+    append,
+    create,
+    find,
+    kind,
+    remove,
+    splice,
+    sub,
+)
+
+
+def blackened(width: int, quotes: bool = True):
+    def apply(files: Files) -> None:
+        mode = black.Mode(
+            line_length=width, string_normalization=quotes, magic_trailing_comma=False
+        )
+        for path in files:
+            if path.endswith(".py"):
+                files[path] = black.format_str(files[path], mode=mode)
+
+    return apply
+
+
+def on_python(change):
+    def apply(files: Files) -> None:
+        for path in files:
+            if path.endswith(".py") and not path.startswith("tests/"):
+                files[path] = change(files[path])
+
+    return apply
+
+
+def half(text: str) -> str:
+    return re.sub("(?m)^ +", lambda match: match[0][::2], text)
+
+
+def single(text: str) -> str:
+    """Strings in single quotes, where nothing has to be escaped for that."""
+    lines = text.splitlines(keepends=True)
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
+        if token.type == tokenize.STRING and re.fullmatch(r'"[^"\'\\{}\n]*"', token.string):
+            (row, start), (_, end) = token.start, token.end
+            lines[row - 1] = f"{lines[row - 1][:start]}'{token.string[1:-1]}'{lines[row - 1][end:]}"
+    return "".join(lines)
+
+
+def no_docstrings(files: Files) -> None:
+    files[TRAIN], made = re.subn(r'(?m)^    """[^"]*"""\n', "", files[TRAIN])
+    if not made:
+        raise CannotEdit("no docstrings")
+
+
+def moved_to_end(files: Files) -> None:
+    """evaluate() below main()."""
+    (place,) = find(files[TRAIN], r"@torch\.no_grad\(\) def evaluate", "")
+    lines = files[TRAIN].splitlines()[place.start : place.end]
+    text = splice(files[TRAIN], place.start, place.end + 2, [])
+    (main,) = find(text, r"def main\(", "")
+    files[TRAIN] = splice(text, main.end, main.end, ["", "", *lines])
+
+
+GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py"
+
+kind(
+    "lines of 79 characters",
+    "huggingface/transformers:setup.py",
+    "black with a shorter line",
+    blackened(79),
+)
+kind(
+    "lines of 120 characters",
+    "huggingface/diffusers:pyproject.toml",
+    "black with a longer line",
+    blackened(120),
+)
+kind(
+    "single quotes",
+    "huggingface/pytorch-image-models:train.py",
+    "strings in single quotes",
+    on_python(single),
+)
+kind(
+    "two spaces",
+    "google-research/vision_transformer:vit_jax/train.py",
+    "indentation by two spaces",
+    on_python(half),
+)
+kind(
+    "tabs",
+    "openai/finetune-transformer-lm:train.py",
+    "indentation by tabs",
+    on_python(
+        lambda text: re.sub(
+            "(?m)^ +", lambda m: "\t" * (len(m[0]) // 4) + " " * (len(m[0]) % 4), text
+        )
+    ),
+)
+kind(
+    "Windows newlines",
+    "eriklindernoren/PyTorch-GAN:implementations/gan/gan.py",
+    "CRLF in all files",
+    lambda files: files.update({p: t.replace("\n", "\r\n") for p, t in files.items()}),
+)
+kind(
+    "byte order mark",
+    "eriklindernoren/PyTorch-YOLOv3:pytorchyolo/train.py",
+    "train.py begins with a BOM",
+    sub(TRAIN, r'\A"""', '\ufeff"""'),
+)
+kind(
+    "latin-1 with a cookie",
+    "facebookresearch/maskrcnn-benchmark:maskrcnn_benchmark/utils/comm.py",
+    "a coding line, and an umlaut in a comment",
+    sub(TRAIN, r'\A"""', '# -*- coding: latin-1 -*-\n"""'),
+    sub(TRAIN, r"# passes over the training data", "# Durchläufe über die Daten"),
+)
+kind(
+    "no blank lines in main",
+    "davda54/sam:example/train.py",
+    "blank lines inside of functions go",
+    on_python(lambda text: re.sub(r"\n\n( +\S)", r"\n\1", text)),
+)
+kind(
+    "more blank lines in main",
+    "karpathy/nanoGPT:train.py",
+    "a blank line above each comment and loop",
+    sub(
+        TRAIN,
+        r"^( {8}metrics = |        for images, labels in bar:$|        remaining = )",
+        r"\n\1",
+        None,
+    ),
+)
+kind(
+    "docstrings removed",
+    "tinkoff-ai/CORL:algorithms/offline/bc.py",
+    "the functions of train.py have none",
+    no_docstrings,
+)
+kind(
+    "docstring of the file replaced",
+    "karpathy/llama2.c:train.py",
+    "the commands of the owner's cluster",
+    sub(
+        TRAIN,
+        r'\A"""Train an image classifier on scikit-learn\'s handwritten digits\.$',
+        '"""Our digits, on the cluster.\n\n$ torchrun --standalone --nproc_per_node=4 train.py',
+    ),
+)
+kind(
+    "license at the top",
+    "facebookresearch/mae:main_pretrain.py",
+    "a copyright above the docstring",
+    sub(TRAIN, r'\A"""', '# Copyright (c) the owners.\n# All rights reserved.\n\n"""'),
+)
+kind(
+    "shebang",
+    "huggingface/pytorch-image-models:train.py",
+    "#!/usr/bin/env python3",
+    sub(TRAIN, r'\A"""', '#!/usr/bin/env python3\n"""'),
+)
+kind(
+    "evaluate below main",
+    "huggingface/pytorch-image-models:train.py",
+    "the order of functions changes",
+    moved_to_end,
+)
+kind(
+    "type hints removed",
+    "davda54/sam:example/train.py",
+    "no annotations of arguments in train.py",
+    sub(TRAIN, r"(def \w+\(.*\)) -> [^:]+:$", r"\1:", None),
+    sub(
+        TRAIN,
+        r"def compute_loss\(logits: Tensor, labels: Tensor",
+        "def compute_loss(logits, labels",
+    ),
+)
+kind(
+    "comments of callbacks.py translated",
+    "zergtant/pytorch-handbook:chapter1/5_cifar10_tutorial.ipynb",
+    "docstrings in another language",
+    sub(
+        CALLBACKS,
+        r'"""Saves the weights with the best score so far\. Higher is better\."""',
+        '"""Sichert die Gewichte mit dem besten Wert."""',
+    ),
+    sub(
+        TRAIN,
+        r'"""The loss of each sample, shape \(batch,\)\.(.*)"""',
+        '"""Verlust je Beispiel."""',
+    ),
+)
+kind(
+    "pragma comments",
+    GLUE,
+    "# noqa and # type: ignore",
+    sub(TRAIN, r"^(import torch\.nn\.functional as F)$", r"\1  # noqa: N812"),
+    sub(TRAIN, r"^(    optimizer = build_optimizer\(model, config\))$", r"\1  # type: ignore"),
+)
+kind(
+    "guarded import",
+    "huggingface/pytorch-image-models:train.py",
+    "try: import of a package that may be missing",
+    sub(
+        TRAIN,
+        r"^@dataclass",
+        "try:\n    import apex\n\n    has_apex = True\nexcept ImportError:\n    has_apex = False\n\n\n@dataclass",
+    ),
+)
+kind(
+    "warnings ignored",
+    "vwxyzjn/cleanrl:cleanrl/c51.py",
+    "warnings.filterwarnings at the top",
+    sub(TRAIN, r"^import time$", "import time\nimport warnings"),
+    sub(TRAIN, r"^@dataclass", 'warnings.filterwarnings("ignore")\n\n\n@dataclass'),
+)
+kind(
+    "environment variables at the top",
+    "facebookresearch/segment-anything:scripts/amg.py",
+    "os.environ in front of torch's import",
+    sub(TRAIN, r"^import time$", "import os\nimport time"),
+    sub(TRAIN, r"^import torch$", 'os.environ["TOKENIZERS_PARALLELISM"] = "false"\nimport torch'),
+)
+kind(
+    "global switches of torch",
+    "karpathy/nanoGPT:train.py",
+    "TF32 and cuDNN at the head of main",
+    sub(
+        TRAIN,
+        r"^(    apply_workarounds\(\))$",
+        r"\1"
+        + "\n    torch.backends.cuda.matmul.allow_tf32 = True\n    torch.backends.cudnn.benchmark = True",
+    ),
+)
+kind(
+    "seeds by hand",
+    "vwxyzjn/cleanrl:cleanrl/ppo.py",
+    "random, numpy and torch are seeded",
+    sub(TRAIN, r"^import time$", "import random\nimport time"),
+    sub(TRAIN, r"^import torch$", "import numpy as np\nimport torch"),
+    sub(
+        TRAIN,
+        r"^(    set_seed\(config\.seed\)  # every.*)$",
+        r"\1"
+        + "\n    random.seed(config.seed)\n    np.random.seed(config.seed)\n    torch.manual_seed(config.seed)",
+    ),
+)
+kind(
+    "kwargs of the accelerator",
+    "huggingface/accelerate:examples/by_feature/ddp_comm_hook.py",
+    "another argument of Accelerator",
+    sub(
+        TRAIN,
+        r"^    accelerator = Accelerator\($",
+        "    accelerator = Accelerator(\n        step_scheduler_with_optimizer=False,",
+    ),
+)
+kind(
+    "accelerator in one line",
+    "huggingface/accelerate:examples/cv_example.py",
+    "the comment in the call goes, and a variable for its argument",
+    sub(TRAIN, r"^ +# the order of the data depends on .*\n", ""),
+)
+kind(
+    "README of the owner",
+    "karpathy/nanoGPT:README.md",
+    "a text of its own",
+    create("README.md", "# digits\n\nOurs. Start with `python train.py`.\n"),
+)
+kind(
+    "README with a section",
+    "kuangliu/pytorch-cifar:README.md",
+    "results at the end",
+    append("README.md", "\n## Accuracy\n\n| Model | Acc. |\n| --- | --- |\n| CNN | 93 % |\n"),
+)
+kind(
+    "more dependencies",
+    "huggingface/accelerate:examples/requirements.txt",
+    "a line in pyproject.toml",
+    sub("pyproject.toml", r"^dependencies = \[$", 'dependencies = [\n    "einops>=0.8",'),
+)
+kind(
+    "settings of isort in pyproject.toml",
+    "huggingface/diffusers:setup.cfg",
+    "a section of its own",
+    append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n"),
+)
+kind(
+    "more ignored files",
+    "karpathy/nanoGPT:.gitignore",
+    "lines in .gitignore",
+    append(".gitignore", "wandb/\n*.pt\n"),
+)
+kind(
+    "own job script",
+    "facebookresearch/mae:submitit_pretrain.py",
+    "train.sbatch of the owner",
+    create(
+        "train.sbatch",
+        "#!/bin/bash\n#SBATCH --job-name=digits\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
+    ),
+)
+kind(
+    "own Dockerfile",
+    "ultralytics/yolov5:utils/docker/Dockerfile",
+    "Dockerfile of the owner",
+    create(
+        "Dockerfile",
+        'FROM python:3.11\nWORKDIR /app\nCOPY . .\nRUN pip install .\nCMD ["python", "train.py"]\n',
+    ),
+)
+kind(
+    "own notebook",
+    "ultralytics/yolov5:tutorial.ipynb",
+    "train.ipynb of the owner",
+    create("train.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'),
+)
+kind(
+    "own mixing.py",
+    "facebookresearch/mixup-cifar10:train.py",
+    "a module with a name that an update brings",
+    create(
+        "mixing.py",
+        '"""Ours: blends of two images."""\n\n\ndef mixup(images, lam):\n    return lam * images + (1 - lam) * images.flip(0)\n',
+    ),
+)
+kind(
+    "own optimizers.py",
+    "KellerJordan/modded-nanogpt:records/track_1_short/2024-10-10_Muon/train_gpt2.py",
+    "a module with a name that an update brings",
+    create("optimizers.py", '"""Ours."""\n\n\ndef halve(rate):\n    return rate / 2\n'),
+)
+kind(
+    "own parameter_groups.py",
+    "facebookresearch/ConvNeXt:optim_factory.py",
+    "a module with a name that an update brings",
+    create(
+        "parameter_groups.py",
+        '"""Ours."""\n\n\ndef by_depth(model):\n    return [list(model.parameters())]\n',
+    ),
+)
+kind(
+    "own shell script",
+    "facebookresearch/ConvNeXt:TRAINING.md",
+    "run.sh with two runs",
+    create(
+        "run.sh",
+        "python train.py --max-grad-norm 0.5 --output-dir runs/a\npython train.py --seed 1 --output-dir runs/b\n",
+    ),
+)
+kind(
+    "own workflow",
+    "vwxyzjn/cleanrl:.github/workflows/tests.yaml",
+    "a file for continuous integration",
+    create(
+        ".github/workflows/test.yml",
+        "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pytest\n",
+    ),
+)
+kind(
+    "own tests",
+    "pytorch/examples:run_python_examples.sh",
+    "a test of the loss",
+    create(
+        "tests/test_own.py",
+        '"""Ours."""\n\nimport torch\n\nfrom train import compute_loss\n\n\ndef test_loss():\n    assert compute_loss(torch.zeros(2, 10), torch.zeros(2, dtype=torch.long)).shape == (2,)\n',
+    ),
+)
+kind(
+    "tests deleted",
+    "karpathy/nanoGPT:train.py",
+    "tests/ goes",
+    lambda files: [files.pop(path) for path in list(files) if path.startswith("tests/")] and None,
+)
+kind(
+    "launch file changed",
+    "huggingface/accelerate:examples/config_yaml_templates/multi_gpu.yaml",
+    "another number of processes",
+    sub("accelerate.yaml", r"^num_processes: 1", "num_processes: 2  # ours"),
+)
+kind(
+    "model file renamed",
+    "karpathy/minGPT:mingpt/model.py",
+    "model.py is called net.py",
+    lambda files: _renamed(files, "model", "net"),
+)
+kind(
+    "data file renamed",
+    "karpathy/llama2.c:tinystories.py",
+    "data.py is called digits.py",
+    lambda files: _renamed(files, "data", "digits"),
+)
+kind(
+    "callbacks renamed",
+    "victoresque/pytorch-template:trainer/trainer.py",
+    "callbacks.py is called hooks_own.py",
+    lambda files: _renamed(files, "callbacks", "own_callbacks"),
+)
+kind(
+    "script renamed",
+    "facebookresearch/mae:main_pretrain.py",
+    "train.py is called main_train.py",
+    lambda files: files.update({"main_train.py": files.pop(TRAIN)}),
+)
+kind(
+    "progress and metrics in one file",
+    "kuangliu/pytorch-cifar:utils.py",
+    "metrics.py goes into progress.py",
+    lambda files: _joined(files),
+)
+kind(
+    "unused modules deleted",
+    "karpathy/nanoGPT:train.py",
+    "workarounds.py goes, with its call",
+    remove("workarounds.py"),
+    sub(TRAIN, r"^from workarounds import apply_workarounds\n", ""),
+    sub(TRAIN, r"^    apply_workarounds\(\)\n", ""),
+)
+
+
+def _renamed(files: Files, old: str, new: str) -> None:
+    files[f"{new}.py"] = files.pop(f"{old}.py")
+    for path in files:
+        if path.endswith(".py"):
+            files[path] = re.sub(
+                rf"(?m)^(\s*)from {old} import", rf"\1from {new} import", files[path]
+            )
+
+
+def _joined(files: Files) -> None:
+    """The definitions of metrics.py at the end of progress.py."""
+    text = files.pop("metrics.py")
+    body = text[text.index("class RunningLoss") :]
+    imports = "import torch\nfrom accelerate import Accelerator\nfrom torch import Tensor\n"
+    progress = files["progress.py"].replace("from accelerate import PartialState\n", "")
+    files["progress.py"] = (
+        progress.replace(
+            "from tqdm import tqdm\n",
+            f"from accelerate import PartialState\n{imports}from tqdm import tqdm\n",
+        )
+        + f"\n\n{body}"
+    )
+    for path in files:
+        if path.endswith(".py"):
+            files[path] = re.sub(r"(?m)^from metrics import", "from progress import", files[path])
