@@ -90,7 +90,9 @@ while killed < kills:
             different.append(str(other))
     saved = [json.loads((path / "checkpoint.json").read_text()) for path in (whole, last)]
     for checkpoint in saved:
-        checkpoint["files"].pop("config.json")  # which has the command and the folder of each run
+        checkpoint.pop("checksum")
+        for values in (checkpoint["files"], checkpoint["checksums"]):
+            values.pop("config.json")  # which has the command and the folder of each run
     if saved[0] != saved[1]:
         different.append(str(last / "checkpoint.json"))
     killed += 1

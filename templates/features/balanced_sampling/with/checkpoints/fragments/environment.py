@@ -1,0 +1,2 @@
+#: slot recorded
+settings["data_order"] = "balanced"

@@ -1,0 +1,57 @@
+"""Loads the parts of a checkpoint that several processes saved, and executes nothing in them.
+
+PyTorch 2.13 reads the list of the parts, and each value that is no tensor, with a pickle that can
+run any code. Delete this when torch.distributed.checkpoint does not.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import Unpickler, UnpicklingError
+from types import SimpleNamespace
+
+import torch
+from torch.distributed.checkpoint import CheckpointException, filesystem, metadata
+
+CLASSES = [
+    metadata.BytesStorageMetadata,
+    metadata.ChunkStorageMetadata,
+    metadata.Metadata,
+    metadata.MetadataIndex,
+    metadata.StorageMeta,
+    metadata.TensorProperties,
+    metadata.TensorStorageMetadata,
+    metadata._MEM_FORMAT_ENCODING,
+    filesystem._StorageInfo,
+    torch.Size,
+]
+# what `.metadata` may name: these do nothing but hold values
+ALLOWED = {f"{kind.__module__}.{kind.__name__}": kind for kind in CLASSES}
+ALLOWED |= {str(value): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
+ALLOWED |= {"torch.serialization._get_layout": {str(torch.strided): torch.strided}.__getitem__}
+ALLOWED |= {"pathlib.PosixPath": Path, "pathlib.WindowsPath": Path}
+ALLOWED |= {"pathlib._local.PosixPath": Path, "pathlib._local.WindowsPath": Path}
+
+
+class MetadataUnpickler(Unpickler):
+    def find_class(self, module: str, name: str):
+        if f"{module}.{name}" not in ALLOWED:
+            raise UnpicklingError(f"{module}.{name} is not allowed")
+        return ALLOWED[f"{module}.{name}"]
+
+
+@contextmanager
+def only_data() -> Iterator[None]:
+    """Within it, nothing that a checkpoint holds is executed."""
+    loader, setting = filesystem.pickle, "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+    filesystem.pickle = SimpleNamespace(load=lambda file: MetadataUnpickler(file).load())
+    before = os.environ.get(setting, "0")
+    os.environ[setting] = "1"  # for each torch.load()
+    try:
+        yield
+    except CheckpointException as error:  # no Exception, and with the tracebacks of all processes
+        first, _ = next(iter(error.failures.values()))
+        raise first if isinstance(first, UnpicklingError) else ValueError(first) from error
+    finally:
+        filesystem.pickle, os.environ[setting] = loader, before
