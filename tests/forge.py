@@ -1,4 +1,4 @@
-"""Forges checkpoints: each file in turn holds code instead of data, in every way to write it.
+"""Forges checkpoints: each file in turn holds code instead of data, in many ways to write it.
 
 Code that is executed makes a folder.
 """
@@ -12,6 +12,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from training import start
+
+DRIVER = Path(__file__).parent / "drivers" / "load_forged.py"
 # files that are not in each checkpoint, but that something might look for
 LOOKED_FOR = [
     "pytorch_model.bin",
@@ -41,7 +44,9 @@ def seal(checkpoint: Path) -> None:
     files = {file.relative_to(checkpoint).as_posix(): file for file in checkpoint.rglob("*")}
     files = {name: file for name, file in files.items() if file.is_file() and file != path}
     facts["files"] = {name: file.stat().st_size for name, file in files.items()}
-    facts["checksums"] = {name: f"{zlib.crc32(file.read_bytes()):08x}" for name, file in files.items()}
+    facts["checksums"] = {
+        name: f"{zlib.crc32(file.read_bytes()):08x}" for name, file in files.items()
+    }
     facts["checksum"] = f"{zlib.crc32(json.dumps(facts).encode()):08x}"
     path.write_text(json.dumps(facts))
 
@@ -59,54 +64,72 @@ def ways(bomb: Bomb) -> dict[str, bytes]:
     return found
 
 
-def forge(genuine: Path, folder: Path, executed: Path) -> list[str]:
-    """Copies of a checkpoint, each with another file or another way to write it."""
+def forge(genuine: Path, folder: Path, executed: Path) -> int:
+    """How many copies of a checkpoint were made, each with another file or way to write it."""
+    folder.mkdir()
     names = [path.relative_to(genuine).as_posix() for path in genuine.rglob("*") if path.is_file()]
-    names = [name for name in names if not name.endswith(".json")]
-    forged = []
-    for name in sorted({*names, *LOOKED_FOR}):
-        if "_1." in name or "__1_" in name:
-            continue  # together with that of the first process
+    read = [name for name in names if not name.endswith((".json", ".py"))]
+    for name in sorted({*read, *LOOKED_FOR}):
         label = name.replace("/", "-")
+        # the files of all processes together, or some would wait for the others
+        twins = [name.replace("_0.", "_1."), name.replace("__0_", "__1_")]
+        twins = [name, *(twin for twin in twins if twin in names and twin != name)]
+        if "_1." in name or "__1_" in name:
+            continue
         for way, content in ways(Bomb(executed / label)).items():
-            copy = folder / f"{label}.{way}"
-            shutil.copytree(genuine, copy)
-            both = [name, name.replace("_0.", "_1.").replace("__0_", "__1_")]
-            for twin in both if both[1] in names else both[:1]:
+            copy = shutil.copytree(genuine, folder / f"{label}.{way}")
+            for twin in twins:
                 (copy / twin).write_bytes(content)
             if name == "pytorch_model.bin":
-                for weights in copy.glob("*.safetensors"):
-                    weights.unlink()
+                (copy / "model.safetensors").unlink(missing_ok=True)
             seal(copy)
-            forged.append(copy.name)
-    return forged
+    forge_parts(genuine, folder, executed)
+    return len(list(folder.iterdir()))
 
 
-def forge_parts(genuine: Path, folder: Path, executed: Path) -> list[str]:
-    """Lists of parts as PyTorch writes them, with a bomb among their values or in a part."""
-    forged = []
-    for listed in sorted(genuine.rglob(".metadata")):
-        inside = listed.relative_to(genuine)
+def forge_parts(genuine: Path, folder: Path, executed: Path) -> None:
+    """Lists of parts as PyTorch writes them, with code among their values, or in a part."""
+    for path in genuine.rglob(".metadata"):
+        inside = path.relative_to(genuine)
         for way in ("planner_data", "storage_data", "storage_meta", "values"):
             bomb = Bomb(executed / f"{inside.parent}-{way}")
             copy = shutil.copytree(genuine, folder / f"{inside.parent}.{way}")
-            metadata = pickle.loads(listed.read_bytes())
+            metadata = pickle.loads(path.read_bytes())
             if way == "values":
-                code = pickle.dumps(bomb)
-                for key, entry in metadata.state_dict_metadata.items():
-                    if type(entry).__name__ != "BytesStorageMetadata":
-                        continue
-                    for index, stored in metadata.storage_data.items():
-                        if index.fqn == key:
-                            part = copy / inside.parent / stored.relative_path
-                            stored.offset, stored.length = part.stat().st_size, len(code)
-                            with part.open("ab") as file:
-                                file.write(code)
+                forge_values(metadata, copy / inside.parent, pickle.dumps(bomb))
             elif way == "storage_data":
                 metadata.storage_data["more"] = bomb
             else:
                 setattr(metadata, way, bomb)
             (copy / inside).write_bytes(pickle.dumps(metadata))
             seal(copy)
-            forged.append(copy.name)
-    return forged
+
+
+def forge_values(metadata: Any, folder: Path, code: bytes) -> None:
+    """Let the values that are no tensors be at the end of a part, where code is."""
+    kinds = metadata.state_dict_metadata
+    for index, stored in metadata.storage_data.items():
+        if type(kinds[index.fqn]).__name__ == "BytesStorageMetadata":
+            part = folder / stored.relative_path
+            stored.offset, stored.length = part.stat().st_size, len(code)
+            part.write_bytes(part.read_bytes() + code)
+
+
+def assert_nothing_is_executed(project: Path, processes: int, **environment: str) -> None:
+    """Forge each file of the first checkpoint of a run, load them all, and see what that does."""
+    genuine, executed = min((project / "runs").glob("*/checkpoint_*")), project / "executed"
+    count = forge(genuine, project / "forged", executed)
+    shutil.copy(DRIVER, project)
+    script = [DRIVER.name, "split" if processes > 1 else "whole"]
+    result = start(project, script, processes, 400, **environment)
+    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    said = {line["forged"]: line["said"] for line in lines}
+    assert len(said) == count >= 50, result.stderr
+    assert not executed.exists(), list(executed.iterdir())
+    for name, message in said.items():
+        refused = "does not fit this model or optimizer" in message
+        assert refused or message == "loaded", f"{name}: {message}"
+        assert "weights_only" not in message and "can still be loaded" not in message
+        if name.startswith(("states.pt", "optimizer", "random_states", "pytorch_model_fsdp")):
+            # where all values are tensors, there are no others to forge
+            assert refused or name == "pytorch_model_fsdp_0.values", f"{name} was loaded"

@@ -289,7 +289,7 @@ MUTATIONS = [
     Mutation(
         "starts over without a word",
         "checkpoint.py",
-        "elif not all(map(is_trial, found)):",
+        "elif broken or not all(map(is_trial, found + results)):",
         "elif False:",
         "DID NOT RAISE",
     ),

@@ -1,8 +1,7 @@
 """A run that stops is resumed exactly, however it stops; and what can't be resumed says why."""
 
+import contextlib
 import json
-import os
-import pickle
 import re
 import resource
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import as_many_as_possible, given_for, render, write_files
+from forge import Bomb, assert_nothing_is_executed, seal, ways
 from test_training import CATALOG
 from training import clean_environment, start
 
@@ -284,25 +284,96 @@ def test_a_new_feature_starts_with_its_own_state(stopped: Path, tmp_path: Path) 
     assert "Ema is only in this run" in result.stdout
 
 
-class Bomb:
-    def __init__(self, target: Path) -> None:
-        self.target = target
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return os.mkdir, (str(self.target),)
-
-
-@pytest.mark.parametrize("name", ["states.pt", "optimizer.bin", "random_states_0.pkl"])
-def test_nothing_in_a_checkpoint_is_executed(name: str, stopped: Path, tmp_path: Path) -> None:
+def test_nothing_in_a_checkpoint_is_executed(stopped: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(stopped, tmp_path / "copy")
-    path = only_checkpoint(folder) / name
-    path.write_bytes(pickle.dumps(Bomb(tmp_path / "executed")))
-    facts = only_checkpoint(folder) / "checkpoint.json"
-    known = json.loads(facts.read_text())
-    known["files"][name] = path.stat().st_size
-    facts.write_text(json.dumps(known))
-    assert_refused(resume(stopped, folder), "does not fit")
-    assert not (tmp_path / "executed").exists()
+    assert_nothing_is_executed(folder, 1)
+    import torch
+
+    for content in ways(Bomb(folder / "executed")).values():
+        (folder / "bomb").write_bytes(content)
+        with contextlib.suppress(Exception):
+            torch.load(folder / "bomb", weights_only=False)
+        (folder / "executed").rmdir()  # where nothing is refused, it is executed
+
+
+def test_names_in_a_checkpoint_are_not_deleted(stopped: Path, tmp_path: Path) -> None:
+    """Its list of earlier checkpoints may name other folders."""
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    path = only_checkpoint(folder) / "checkpoint.json"
+    facts = json.loads(path.read_text())
+    facts["history"] = [str(mine), "../../../mine", *facts["history"]]
+    path.write_text(json.dumps(facts))
+    seal(only_checkpoint(folder))
+    result = resume(stopped, folder, "--keep-checkpoints", "1")
+    assert result.returncode == 0, result.stderr
+    assert mine.exists()
+    assert only_checkpoint(folder).name == "checkpoint_00000008"
+
+
+@pytest.fixture(scope="module")
+def saved_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with two checkpoints of one run."""
+    project = write_files(tmp_path_factory.mktemp("twice") / "project", render({}))
+    result = start(project, ["train.py", "--epochs", "2", "--limit-batches", "4"], 1)
+    assert result.returncode == 0, result.stderr
+    return project
+
+
+def test_a_flipped_bit_is_noticed(saved_twice: Path, tmp_path: Path, proven: Proven) -> None:
+    """In each file of the newest checkpoint: then the one before is taken, and the log says so."""
+    project = shutil.copytree(saved_twice, tmp_path / "copy")
+    shutil.copy(DRIVERS / "find_damage.py", project)
+    result = start(project, ["find_damage.py", "runs/latest"], 1)
+    assert result.returncode == 0, result.stderr
+    places = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    assert len({place["file"] for place in places}) == 6
+    assert {place["taken"] for place in places} == {"checkpoint_00000004"}
+    said = re.findall(
+        r"^(?:damaged or incomplete, and kept: checkpoint_00000008"
+        r"|.*checkpoint_00000008/\S+ is not as it was saved)$",
+        result.stdout,
+        re.MULTILINE,
+    )
+    assert len(said) == len(places) == 24
+    proven("flipped bits noticed", len(places))
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_path: Path) -> None:
+    """Also if its settings are damaged; and one that is named is not replaced by another."""
+    folder = shutil.copytree(saved_twice, tmp_path / "copy")
+    newest = max((folder / "runs/latest").glob("checkpoint_*"))
+    flip(newest / "optimizer.bin")
+    named = resume(saved_twice, folder, str(newest.relative_to(folder)))
+    assert_refused(named, "No complete checkpoint to resume: runs/latest/checkpoint_00000008.")
+    saved = (newest / "config.json").read_text()
+    (newest / "config.json").write_text(saved.replace('"seed": 0', '"seed": 1'))
+    result = resume(saved_twice, folder)
+    assert result.returncode == 0, result.stderr
+    assert "damaged or incomplete, and kept: checkpoint_00000008\n" in result.stdout
+    assert "resumed runs/latest/checkpoint_00000004 at step 4" in result.stdout
+    assert newest.exists()
+    for path in (folder / "runs/latest").glob("checkpoint_*"):
+        flip(path / "states.pt")
+    assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: runs/latest.")
+    assert_refused(start(folder, ["train.py"], 1), "runs/latest holds a run: --resume it, or use")
+
+
+def test_checkpoints_of_earlier_versions_are_resumed(stopped: Path, tmp_path: Path) -> None:
+    """They have no checksums, and do not say which settings belong to the data."""
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    path = only_checkpoint(folder) / "checkpoint.json"
+    facts = json.loads(path.read_text())
+    path.write_text(json.dumps({key: facts[key] for key in ("number", "history", "files")}))
+    result = resume(stopped, folder)
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_full_disk_keeps_the_older_checkpoints(stopped: Path, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """A model that is split among processes learns, is evaluated, saved and resumed as a whole one."""
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import given_for, render, write_files
+from forge import Bomb, assert_nothing_is_executed, seal, ways
 from test_training import CATALOG
 from training import count_processes, start
 
@@ -156,9 +156,7 @@ def assert_best_weights_are_loaded(project: Path) -> None:
     digest = hashlib.sha256((folder / "best.safetensors").read_bytes()).hexdigest()
     states["BestModel"]["digest"] = digest
     torch.save(states, last / "states.pt")
-    facts = json.loads((last / "checkpoint.json").read_text())
-    facts["files"]["states.pt"] = (last / "states.pt").stat().st_size
-    (last / "checkpoint.json").write_text(json.dumps(facts))
+    seal(last)
     train(project, "split", DRIVER.name, 2, "--resume")
     saved = load_file(folder / "model.safetensors")
     assert saved.keys() == marked.keys()
@@ -177,6 +175,36 @@ def results(output: str) -> list[float]:
 def test_split_among_two_processes(task: str, tmp_path: Path) -> None:
     project = assert_split_is_whole(tmp_path, {"project.task": task})
     assert_best_weights_are_loaded(project)
+
+
+FORGED: dict[str, Mapping[str, Value]] = {
+    "parts": {},
+    "parts of the older version": {**OLDER, "project.task": "image_classification"},
+}
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("way", FORGED)
+def test_nothing_in_a_split_checkpoint_is_executed(way: str, tmp_path: Path) -> None:
+    project = project_of(tmp_path, FORGED[way])
+    train(project, "split", DRIVER.name, 2)
+    assert_nothing_is_executed(project, 2)
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("name", ["pytorch_model_fsdp.bin", "optimizer.bin"])
+def test_nothing_in_one_file_of_a_split_model_is_executed(name: str, tmp_path: Path) -> None:
+    """Only the main process reads it: the others end with it."""
+    project = project_of(tmp_path, {"fsdp.state_dict_type": "FULL_STATE_DICT"})
+    train(project, "split", DRIVER.name, 2)
+    last = max((project / "runs/split").glob("checkpoint_*"))
+    (last / name).write_bytes(ways(Bomb(project / "executed"))["zip"])
+    seal(last)
+    refused = start(project, [DRIVER.name, "--output-dir", "runs/split", "--resume"], 2)
+    assert refused.returncode
+    assert "it holds os.makedirs" in refused.stderr + refused.stdout
+    assert not (project / "executed").exists()
 
 
 @pytest.mark.sweep

@@ -1,7 +1,6 @@
 """Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
 
-import json
-import shutil
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +12,15 @@ import torch
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
 
+from checksums import flush_own_files, is_complete, is_sound, read_facts, write_facts
 from environment import compare_config, is_trial, write_config
-from files import flush, writing
+from files import delete, flush, writing
 from progress import log
 
 # a resumed run must have the same values, or its batches would differ
-DATA_SETTINGS = ["batch_size", "limit_batches", "processes", "seed"]
+DATA_SETTINGS = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None}
+# errors of files that don't fit; others may come from the computer
+UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")
 
 
 class Checkpoints:
@@ -61,7 +63,7 @@ class Checkpoints:
         states = {name: state.state_dict() for name, state in self.states.items()}
         if self.accelerator.is_main_process:
             with writing(scratch):
-                shutil.rmtree(scratch, ignore_errors=True)
+                delete(scratch)
                 scratch.mkdir(parents=True)
         self.accelerator.wait_for_everyone()
         with writing(scratch):
@@ -69,6 +71,9 @@ class Checkpoints:
             self.accelerator.save(states, scratch / "states.pt")
         self.accelerator.wait_for_everyone()
         write_config(self.accelerator, self.config, scratch)
+        with writing(scratch):
+            flush_own_files(self.accelerator, scratch)
+        self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             with writing(scratch):
                 self.publish(scratch)
@@ -79,44 +84,51 @@ class Checkpoints:
         """Rename a scratch folder, and delete the checkpoints of this run that are too many."""
         folder, keep = scratch.parent, self.config.keep_checkpoints
         target = folder / f"checkpoint_{self.progress.step:08d}"
-        while target.exists():  # another one of the same step
+        while target.exists() or target.is_symlink():  # another one of the same step
             target = target.with_name(f"{target.name}+")
         history = [*self.history, target.name]
         self.history = history[-keep:]  # all of them if keep is 0
         found = find_checkpoints(folder)
-        files = [path for path in scratch.rglob("*") if path.is_file()]
         number = read_facts(found[-1])["number"] + 1 if found else 1
-        sizes = {path.relative_to(scratch).as_posix(): path.stat().st_size for path in files}
-        facts = {"number": number, "history": history, "files": sizes}
-        (scratch / "checkpoint.json").write_text(json.dumps(facts, indent=1))
+        facts = {"number": number, "history": history, "fixed": DATA_SETTINGS}
+        write_facts(scratch, self.accelerator.num_processes, facts)
         for path in [*scratch.rglob("*"), scratch]:
             flush(path)
         scratch.rename(target)
         flush(folder)
         for name in history[: -len(self.history)]:
-            shutil.rmtree(folder / name, ignore_errors=True)
+            delete(folder / name)
 
     def resume(self) -> None:
         """Load what `--resume` asks for. Without it, refuse to overwrite more than trials."""
         folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
-        if path := find_resumed(self.config):
+        results = [folder] if any(folder.glob("*.safetensors")) else []
+        if broken := sorted(set(folder.glob("checkpoint_*")) - set(found)):
+            log(f"damaged or incomplete, and kept: {', '.join(path.name for path in broken)}")
+        damaged: list[Path] = []
+        while (path := find_resumed(self.config, damaged)) and not is_sound(self.accelerator, path):
+            damaged.append(path)
+        if path:
             self.load(path)
             if path.resolve().parent == folder.resolve():
                 history = read_facts(path)["history"]
-                self.history = [name for name in history if (folder / name).exists()]
+                self.history = [other.name for other in found if other.name in history]
             if others := [other.name for other in found if other.name not in self.history]:
                 log(f"not part of this run, and kept: {', '.join(others)}")
-        elif not all(map(is_trial, found)):
-            raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
-        elif found:
+        elif broken or not all(map(is_trial, found + results)):
+            advice = "--resume it, or use" if found else "use"
+            raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
+        elif found or results:
             log(f"overwriting the trial run in {folder}, which had --limit-batches")
-            self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
-            for trial in found if self.accelerator.is_main_process else []:
-                shutil.rmtree(trial)
+        self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
+        if self.accelerator.is_main_process:
+            for rest in [folder / "checkpoint.partial", *([] if path else found)]:
+                delete(rest)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
-        compare_config(self.accelerator, self.config, path, DATA_SETTINGS)
+        fixed = {**read_facts(path).get("fixed", {}), **DATA_SETTINGS}
+        compare_config(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             torch.seed()
@@ -131,9 +143,11 @@ class Checkpoints:
                 log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
         except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
             reason = str(error).partition("\n")[0]
-            other = isinstance(error, RuntimeError) and "loading state_dict" not in reason
-            if other or isinstance(error, ConnectionError):  # no memory, or a lost connection
-                raise
+            if isinstance(error, PickleError):  # whose advice is to load it all the same
+                found = re.search(r"GLOBAL (\S+)", str(error))
+                reason = f"it holds {found[1] if found else 'an object'}, and might run code"
+            elif isinstance(error, ConnectionError | RuntimeError) and not UNFIT.search(reason):
+                raise  # no memory, or a lost connection
             raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
         self.saved = replace(self.progress)
         self.accelerator.wait_for_everyone()
@@ -146,26 +160,14 @@ def find_checkpoints(output_dir: Path) -> list[Path]:
     return sorted(found, key=lambda path: read_facts(path)["number"])
 
 
-def find_resumed(config) -> Path | None:
-    """The checkpoint that `--resume` asks for."""
-    found, resume = find_checkpoints(config.output_dir), config.resume
+def find_resumed(config, damaged=()) -> Path | None:
+    """The checkpoint that `--resume` asks for: the newest, or a path. None of the damaged ones."""
+    saved, resume = find_checkpoints(config.output_dir), config.resume
+    found = [path for path in saved if path not in damaged]
     path = [config.output_dir, *found][-1] if resume == "newest" else Path(resume)
-    if resume and not is_complete(path):
+    if resume and (path in damaged or not is_complete(path)):
         raise SystemExit(f"No complete checkpoint to resume: {path}.")
     return path if resume else None
-
-
-def read_facts(path: Path) -> dict:
-    return json.loads((path / "checkpoint.json").read_text())
-
-
-def is_complete(path: Path) -> bool:
-    """Whether a checkpoint has all its files, with all their bytes."""
-    try:
-        files = read_facts(path)["files"]
-        return all((path / name).stat().st_size == size for name, size in files.items())
-    except (OSError, ValueError, KeyError, AttributeError):
-        return False
 
 
 @contextmanager

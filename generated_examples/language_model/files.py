@@ -1,6 +1,7 @@
 """Files that are complete or absent, even after a crash."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -57,3 +58,14 @@ def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
     """Load weights into the prepared model. All processes call it together."""
     load_model(accelerator.unwrap_model(model), path)
+
+
+def delete(folder: Path) -> None:
+    """Delete a checkpoint, or only the link to one. A crash leaves no half of a checkpoint."""
+    scratch = folder.with_name("checkpoint.partial")
+    with suppress(OSError):
+        if folder.is_symlink():
+            folder.unlink()
+        else:
+            folder.rename(scratch)
+            shutil.rmtree(scratch)

@@ -71,19 +71,24 @@ def is_trial(path) -> bool:
 
 
 def compare_config(accelerator, config, path, fixed) -> None:
-    """Print which settings differ from those in `path`. Refuse to change the fixed ones."""
-    saved = read_settings(path)
-    for name, value in describe_config(accelerator, config)["settings"].items():
+    """Print which settings differ from those in `path`. Refuse to change the fixed ones.
+
+    `fixed` has their names, and what they are where the script lacks them.
+    """
+    saved, settings = read_settings(path), describe_config(accelerator, config)["settings"]
+    for name, absent in fixed.items():
+        old, value = saved.get(name, absent), settings.get(name, absent)
+        if str(value) != str(old):
+            raise SystemExit(
+                f"{path} was saved with {name} {old}. With {value} the batches "
+                "would differ: resume with the same value, or start a new run."
+            )
+    for name, value in settings.items():
         old, default = saved.get(name), getattr(type(config), name, value)
         if name in ("output_dir", "resume"):
             continue
         if str(value) == str(old):
             if value != default:
                 log(f"{name} is {value}, as in the checkpoint; the default is {default}")
-        elif name in fixed:
-            raise SystemExit(
-                f"{path} was saved with {name} {old}. With {value} the batches "
-                "would differ: resume with the same value, or start a new run."
-            )
-        else:
+        elif name not in fixed:
             log(f"{name} is {value}, and was {old} when the checkpoint was saved")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import load
 from safetensors.torch import load_file
 
 import train
@@ -50,7 +51,7 @@ def find_difference(one: Path, other: Path) -> str:
     if one.suffix == ".safetensors":
         first, second = load_file(one), load_file(other)
     elif one.suffix in (".bin", ".pkl", ".pt"):
-        first, second = (torch.load(path, weights_only=False) for path in (one, other))
+        first, second = map(load, (one, other))
     else:
         lines = (path.read_bytes().splitlines() for path in (one, other))
         first, second = ({f"line {n}": line for n, line in enumerate(part, 1)} for part in lines)

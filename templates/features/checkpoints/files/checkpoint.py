@@ -152,8 +152,9 @@ class Checkpoints:
                 log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
         except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
             reason = str(error).partition("\n")[0]
-            if isinstance(error, PickleError):  # which says how to load it all the same
-                reason = "it holds more than data, and might run code"
+            if isinstance(error, PickleError):  # whose advice is to load it all the same
+                found = re.search(r"GLOBAL (\S+)", str(error))
+                reason = f"it holds {found[1] if found else 'an object'}, and might run code"
             elif isinstance(error, ConnectionError | RuntimeError) and not UNFIT.search(reason):
                 raise  # no memory, or a lost connection
             raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
