@@ -1,12 +1,16 @@
-"""Images from a folder: classes beside the weights, workers that decode, changes of torchvision."""
+"""Images from a folder: classes beside the weights, workers that decode, changes of torchvision.
+
+The autoencoder and the GAN learn from a folder without classes.
+"""
 
 import json
+import re
 from pathlib import Path
 from random import Random
 
 import pytest
 from conftest import render, write_files
-from training import start
+from training import count_passed, run_tests, start
 
 pytestmark = pytest.mark.train
 
@@ -69,3 +73,69 @@ def test_photos_are_changed_the_same_after_a_resume(kind: str, tmp_path: Path) -
             assert result.returncode == 0, result.stderr
         weights.append((folder / name / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
+
+
+def paint_digits(folder: Path, number: int) -> None:
+    """Handwritten digits, each in the colour of its class, of several sizes and kinds."""
+    from PIL import Image, ImageOps
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    pairs = zip(digits.images[:number], digits.target[:number], strict=True)
+    for index, (pixels, label) in enumerate(pairs):
+        grey = Image.fromarray((pixels * 255 / 16).astype("uint8"))
+        image = ImageOps.colorize(grey, "black", f"hsl({36 * label}, 100%, 50%)")
+        image = image.resize((24 + index % 9, 24 + index % 5)).convert(("RGB", "RGBA")[index % 2])
+        part = folder / str(index % 3)  # subfolders that are no classes
+        part.mkdir(parents=True, exist_ok=True)
+        image.save(part / f"{index}.png")
+
+
+PICTURES = {"gan": "samples", "autoencoder": "reconstructions"}
+
+
+@pytest.mark.parametrize("task", PICTURES)
+def test_a_model_that_draws_learns_from_a_folder_without_classes(task: str, tmp_path: Path) -> None:
+    """With pictures in colour. A file that is no image is named in one line."""
+    from PIL import Image
+
+    answers = {"project.task": task, f"{task}.dataset": "image_folder", f"{task}.image_size": 16}
+    folder = write_files(tmp_path / "project", render(answers))
+    assert "num_workers: int = 4 " in (folder / "train.py").read_text()
+    paint_digits(folder / "images", 30)
+    train = ["train.py", "--epochs", "1", "--batch-size", "8", "--num-workers", "1"]
+    result = start(folder, train, 1)
+    assert result.returncode == 0, result.stderr
+    [picture] = (folder / "runs/latest").glob(f"{PICTURES[task]}_*.png")
+    assert Image.open(picture).mode == "RGB"
+    (folder / "images/0/notes.txt").write_text("no image")  # is left alone
+    (folder / "images/0/broken.jpg").write_text("no image")
+    result = start(folder, [*train, "--output-dir", "other"], 1)
+    assert result.returncode == 1
+    assert result.stderr == "images/0/broken.jpg is no image that can be read: remove it.\n"
+
+
+def test_the_project_tests_its_folder_of_images(tmp_path: Path) -> None:
+    answers = {"project.task": "gan", "gan.dataset": "image_folder"}
+    folder = write_files(tmp_path, render(answers))
+    chosen = "folders or images_become or unreadable or the_size or no_matrix or known"
+    assert count_passed(run_tests(folder, "tests/test_features.py", "-k", chosen)) >= 12
+
+
+GOALS = [("autoencoder", "psnr", 20, 22.0, 99.0), ("gan", "distance", 16, 0.0, 7.0)]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("task", "metric", "epochs", "lowest", "highest"), GOALS)
+def test_a_folder_of_digits_is_learned(
+    task: str, metric: str, epochs: int, lowest: float, highest: float, tmp_path: Path
+) -> None:
+    answers = {"project.task": task, f"{task}.dataset": "image_folder", f"{task}.image_size": 16}
+    folder = write_files(tmp_path, render(answers))
+    paint_digits(folder / "images", 1797)
+    train = ["train.py", "--epochs", str(epochs), "--num-workers", "1"]
+    result = start(folder, train, 1, timeout=900)
+    assert result.returncode == 0, result.stderr
+    [found] = re.findall(rf"test_{metric} (\S+)", result.stdout)
+    print(f"{task}: {metric} {found} after {epochs} epochs")
+    assert lowest <= float(found) <= highest

@@ -21,6 +21,8 @@ ANSWERS = {
     "tabular_regression": {"dataset": "csv"},
     "text_classification": {"dataset": "csv", "text_columns": "text"},
     "image_classification": {"dataset": "image_folder", "path": "images", "image_size": 8},
+    "gan": {"dataset": "image_folder", "image_size": 32},
+    "autoencoder": {"dataset": "image_folder", "image_size": 20},
     "seq2seq": {"dataset": "csv"},
     "language_model": {"dataset": "text"},
     "own": {},
@@ -31,6 +33,7 @@ KINDS = [(rows, uneven) for rows in (12, 60, 180) for uneven in (False, True)]
 
 def make_project(folder: Path, task: str, rows: int, uneven: bool) -> Path:
     answers = {f"{task}.{key}": value for key, value in ANSWERS[task].items()}
+    answers["training.num_workers"] = 0  # torch warns if there are more of them than cores
     write_files(folder, render({"project.task": task, **answers}))
     write_data(folder, task, rows, uneven)
     return folder
@@ -50,6 +53,8 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         replace_in(folder / "model.py", "nn.Linear(4, 32), nn.Tanh()", layers)
     elif task == "image_classification":
         write_images(folder / "images", kinds, draw)
+    elif task in ("gan", "autoencoder"):
+        write_mixed_images(folder / "images", rows, uneven, draw)
     elif task == "language_model":
         write_files(folder / "texts", {f"{row}.txt": text for row, text in enumerate(texts)})
     elif task == "seq2seq":
@@ -77,6 +82,19 @@ def write_images(folder: Path, kinds: list[str], draw: Random) -> None:
         (folder / kind).mkdir(parents=True, exist_ok=True)
         image = Image.frombytes("L", (10, 8), draw.randbytes(80))
         image.save(folder / kind / f"{number}.png")
+
+
+def write_mixed_images(folder: Path, number: int, uneven: bool, draw: Random) -> None:
+    """Without classes, of several sizes and kinds, or all grey with a black one."""
+    from PIL import Image
+
+    folder.mkdir()
+    for index in range(number):
+        size = (10 + index % 7, 8 + index % 5)
+        kind = "L" if uneven else ["L", "RGB", "RGBA", "P", "LA"][index % 5]
+        pixels = bytes(3 * 256) if uneven and not index else draw.randbytes(3 * 256)
+        image = Image.frombytes("RGB", (16, 16), pixels).resize(size)
+        image.convert(kind).save(folder / f"{index}.png")
 
 
 def train(project: Path, *flags: str) -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,4 @@
-"""The data: batches of images, shape (batch, 1, SIZE, SIZE), from 0 to 1, and labels.
-
-Training ignores the labels, shape (batch,). They help to interpret the codes.
-"""
+"""The data: images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
 
 import torch
 from sklearn.datasets import load_digits

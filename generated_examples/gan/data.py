@@ -1,8 +1,10 @@
-"""The data: batches of images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
+"""The data: images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
 
 import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+
+SIZE = 8  # pixels, both ways
 
 
 def build_datasets(config) -> list[Dataset]:

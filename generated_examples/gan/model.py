@@ -3,9 +3,11 @@
 import torch
 from torch import Tensor, nn
 
+from data import SIZE
+
 
 class Generator(nn.Module):
-    """Images of shape (batch, 1, 8, 8), from 0 to 1, from noise of shape (batch, latent).
+    """Images of shape (batch, 1, SIZE, SIZE), from 0 to 1, from noise of shape (batch, latent).
 
     GroupNorm normalizes each sample by itself. With BatchNorm, the result would depend on the
     number of processes.
@@ -14,9 +16,10 @@ class Generator(nn.Module):
     def __init__(self, latent: int, width: int = 16) -> None:
         super().__init__()
         self.latent = latent
+        small = SIZE // 4  # two convolutions double it
         self.layers = nn.Sequential(
-            nn.Linear(latent, 4 * width * 2 * 2),
-            nn.Unflatten(1, (4 * width, 2, 2)),
+            nn.Linear(latent, 4 * width * small**2),
+            nn.Unflatten(1, (4 * width, small, small)),
             nn.GroupNorm(8, 4 * width),
             nn.ReLU(),
             nn.ConvTranspose2d(4 * width, 2 * width, kernel_size=4, stride=2, padding=1),
@@ -34,7 +37,7 @@ class Generator(nn.Module):
 
 
 class Discriminator(nn.Module):
-    """Logits of shape (batch,) for images of shape (batch, 1, 8, 8): above 0 if they look real."""
+    """Logits of shape (batch,) for images of shape (batch, 1, SIZE, SIZE): above 0 if real."""
 
     def __init__(self, width: int = 16) -> None:
         super().__init__()
@@ -45,7 +48,7 @@ class Discriminator(nn.Module):
             nn.LeakyReLU(0.2),
             nn.Conv2d(2 * width, 4 * width, kernel_size=4, stride=2, padding=1),
             nn.LeakyReLU(0.2),
-            nn.Conv2d(4 * width, 1, kernel_size=2),
+            nn.Conv2d(4 * width, 1, kernel_size=SIZE // 4),
         )
 
     def forward(self, images: Tensor) -> Tensor:

@@ -25,10 +25,10 @@ def draw_samples(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 
 def save_grid(images: Tensor, columns: int, path: Path) -> None:
-    """Write grey images, shape (batch, 1, height, width), from 0 to 1, in rows of one picture."""
-    framed = F.pad(images, (1, 1, 1, 1), value=0.5).squeeze(1)
-    rows = framed.unflatten(0, (-1, columns)).transpose(1, 2).flatten(2)  # side by side
-    pixels = (255 * rows.flatten(0, 1)).round().byte().cpu()
+    """Write images, shape (batch, channels, height, width), from 0 to 1, in rows of one picture."""
+    framed = F.pad(images, (1, 1, 1, 1), value=0.5).unflatten(0, (-1, columns))
+    rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
+    pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grey picture
     picture = Image.fromarray(pixels.numpy())
     with writing(path):
         picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)

@@ -18,12 +18,12 @@ from test_resume import last_checkpoint
 
 
 def test_distance_of_known_moments():
-    """Of one pixel with means 0 and 3 and standard deviations 1 and 2: (3 - 0)² + (2 - 1)²."""
+    """Of equal pixels with means 0 and 3 and standard deviations 1 and 2: (3 - 0)² + (2 - 1)²."""
     one, other = Moments(), Moments()
     for value in (-1.0, 1.0):  # moments of several batches add up
-        one.add(torch.full((1, 1, 1, 1), value))
-        other.add(torch.full((1, 1, 1, 1), 3 + 2 * value))
-    assert frechet_distance(one, other) == pytest.approx(10.0)
+        one.add(torch.full((1, 1, 8, 8), value))
+        other.add(torch.full((1, 1, 8, 8), 3 + 2 * value))
+    assert frechet_distance(one, other) == pytest.approx(64 * 10.0)
     assert frechet_distance(one, one) == pytest.approx(0.0, abs=1e-9)
 
 

@@ -135,7 +135,8 @@ def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, caps
     config = parse_flags(train.Config, "")
     saved = train.Config(output_dir=tmp_path, **{**SETTINGS, "epochs": 1})
     assert config == replace(saved, resume="newest", epochs=2)
-    train.main(config)
+    with enough_data():
+        train.main(config)
     assert "epochs is 2, and was 1 when the checkpoint was saved" in capsys.readouterr().out
 
 

@@ -2,9 +2,10 @@
 
 from torch import Tensor, nn
 
-from data import SIZE
+#: slot functions
 
 
+#: region autoencoder
 class Autoencoder(nn.Module):
     """Images of shape (batch, 1, SIZE, SIZE), encoded to shape (batch, latent) and decoded."""
 
@@ -36,3 +37,6 @@ class Autoencoder(nn.Module):
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     return Autoencoder(config.latent)
+
+
+#: end autoencoder

@@ -21,7 +21,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = psnr_sum = seen = 0
     #: slot before_evaluation
-    for images, _ in islice(loader, limit or None):
+    for {{ task.batch }} in islice(loader, limit or None):
         losses = accelerator.gather_for_metrics(compute_loss(model(images), images))
         loss_sum += losses.sum()
         psnr_sum -= 10 * losses.log10().sum()  # the highest value of a pixel is 1
@@ -43,7 +43,9 @@ train_loss.add(loss, len(images))
 #: end add_loss
 
 #: slot before_training
+#: region shown
 shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])
+#: end shown
 
 #: slot after_evaluation
 path = config.output_dir / f"reconstructions_{progress.step:08d}.png"

@@ -5,7 +5,7 @@ from torch import Tensor
 
 
 class Moments:
-    """Mean and covariance of the pixels of images, added up batch by batch.
+    """Mean and covariance of {{ task.pixels }}, added up batch by batch.
 
     They are computed on the CPU, because not every device has double precision.
     """
@@ -14,7 +14,9 @@ class Moments:
         self.count, self.sum, self.products = 0, 0.0, 0.0
 
     def add(self, images: Tensor) -> None:
+        #: region pixels
         pixels = images.flatten(1).cpu().double()
+        #: end pixels
         self.count += len(pixels)
         self.sum += pixels.sum(dim=0)
         self.products += pixels.T @ pixels

@@ -18,7 +18,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     latent = accelerator.unwrap_model(model).latent
     real, generated = Moments(), Moments()
     #: slot before_evaluation
-    for images, _ in islice(loader, limit or None):
+    for {{ task.batch }} in islice(loader, limit or None):
         first = real.count + accelerator.process_index * len(images)
         fakes = model(fixed_noise(first, len(images), latent).to(images.device))
         images, fakes = accelerator.gather_for_metrics((images, fakes))

@@ -1,6 +1,8 @@
 #: replace loss_falls
 def test_distance_falls(tmp_path, capsys):
+    #: region falls
     run(tmp_path, epochs=4, limit_batches=40)
+    #: end falls
     found = capsys.readouterr().out.split("val_distance ")[1:]
     distances = [float(text.split()[0]) for text in found]
     message = f"training does not bring generated images closer to the data: {distances}"

@@ -1,4 +1,5 @@
 from accelerate import PartialState
+from torch.utils.data import TensorDataset
 from torchvision.datasets import MNIST
 
 #: slot build_datasets

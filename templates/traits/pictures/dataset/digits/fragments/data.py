@@ -1,4 +1,5 @@
 from sklearn.datasets import load_digits
+from torch.utils.data import TensorDataset
 
 #: slot build_datasets
 SIZE = 8  # pixels, both ways

@@ -1,0 +1,2 @@
+#: replace shown
+shown = torch.stack(list(islice(val_loader.dataset, 16)))

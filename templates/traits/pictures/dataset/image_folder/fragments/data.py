@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+from torch import Tensor
+
+#: slot build_datasets
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+
+
+class ImageFiles(Dataset):
+    """Squares from the centre of images as RGB, shape (3, size, size), from 0 to 1."""
+
+    def __init__(self, paths: list[Path], size: int) -> None:
+        self.paths, self.size = paths, size
+        for path in paths:
+            try:
+                Image.open(path).close()  # reads its first bytes
+            except OSError as error:
+                raise SystemExit(f"{path} is no image that can be read: remove it.") from error
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> Tensor:
+        with Image.open(self.paths[index]) as file:
+            try:
+                image = ImageOps.exif_transpose(file).convert("RGB")  # upright
+            except OSError as error:
+                raise OSError(f"{self.paths[index]} is damaged: {error}") from error
+        square = ImageOps.fit(image, (self.size, self.size))
+        return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The images in train/, val/ and test/ below the path, directly or in subfolders.
+
+    Without train/, all others below the path are training data. Without val/ or test/, a tenth of
+    the training images takes its place.
+    """
+    folder = Path(config.path)
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is no folder: set --path to the one with the images.")
+    paths = {name: find_images(folder / name) for name in ("train", "val", "test")}
+    if not paths["train"]:
+        others = {*paths["val"], *paths["test"]}
+        paths["train"] = [path for path in find_images(folder) if path not in others]
+    if not paths["train"]:
+        raise SystemExit(f"{folder} has no images to train on: they end in {', '.join(SUFFIXES)}.")
+    parts = {name: ImageFiles(paths[name], config.image_size) for name in paths}
+    # a seed of its own: another --seed must not move test images into the training data
+    split = torch.Generator().manual_seed(0)
+    for name in ("val", "test"):
+        if not paths[name]:
+            if len(parts["train"]) < 10:
+                raise SystemExit(
+                    f"{folder} has too few images to split: use 11, or add {folder / name}."
+                )
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+    return list(parts.values())
+
+
+def find_images(folder: Path) -> list[Path]:
+    """All images below a folder, in the order of their names. Hidden files are left out."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    )

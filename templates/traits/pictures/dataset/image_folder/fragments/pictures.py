@@ -1,0 +1,2 @@
+#: replace save
+picture.save(path)
