@@ -17,6 +17,7 @@ from checksums import flush_own_files, is_complete, is_sound, read_facts, write_
 from environment import compare_config, is_trial, write_config
 from files import delete, flush, writing
 from progress import log
+from run_folders import find_in_runs
 
 # a resumed run must have the same values, or its batches would differ
 DATA_SETTINGS = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None}
@@ -161,8 +162,8 @@ class Checkpoints:
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The complete checkpoints of a folder, in the order in which they were saved."""
-    found = filter(is_complete, output_dir.glob("checkpoint_*"))
-    return sorted(found, key=lambda path: read_facts(path)["number"])
+    found = filter(is_complete, find_in_runs(output_dir, "checkpoint_*"))
+    return sorted(found, key=lambda path: (path.parent, read_facts(path)["number"]))
 
 
 def find_resumed(config, damaged=()) -> Path | None:
@@ -182,5 +183,6 @@ def explain_interrupt(output_dir: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         saved = find_checkpoints(output_dir)
-        log(f"Interrupted. {saved[-1]} is saved." if saved else "Interrupted. Nothing is saved.")
+        last = f"--resume continues {saved[-1]}" if saved else "Nothing is saved"
+        log(f"Interrupted. {last}.")
         raise SystemExit(130) from None

@@ -16,6 +16,7 @@ from statistics import mean, stdev
 
 from checkpoint import find_checkpoints
 from environment import is_trial
+from run_folders import has_time, make_folder
 from train import Config
 
 
@@ -48,6 +49,8 @@ def main() -> None:
     folds = own.cross_validation_folds
     if folds < 2:
         parser.error("--cross-validation-folds: at least 2")
+    if has_time(own.output_dir):
+        own.output_dir = make_folder(own.output_dir)
 
     rows = []
     for fold in range(folds):

@@ -4,7 +4,7 @@
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import cos, inf, pi
 from pathlib import Path
@@ -30,7 +30,7 @@ from callbacks import (
     Throughput,
     stop_on_nan,
 )
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, explain_interrupt, find_resumed
 from data import build_loaders, build_more_loaders
 from environment import check_compression, check_environment, describe, write_config
 from files import save_weights
@@ -50,6 +50,7 @@ from model import build_model
 from parameter_groups import group_parameters
 from preemption import StopSignals
 from progress import Progress, count_steps, log, progress_bar
+from run_folders import choose_folder
 from save_on_error import LastStep
 from workarounds import apply_workarounds
 
@@ -91,7 +92,7 @@ class Config:
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     stop_on_spike_factor: float = 3.0  # highest loss, relative to its running average
     tracker_project: str = "everything"  # the project's name in the tracker
-    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    output_dir: Path = Path("runs/{time}")  # metrics, weights and checkpoints
     limit_batches: int = 0  # batches per epoch and evaluation; 0: all
     resume: str = ""  # a checkpoint to continue from; without a value: the newest
 
@@ -168,6 +169,9 @@ def main(config: Config) -> None:
     check_environment(accelerator)
     torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once
     check_compression(accelerator, config.gradient_compression)
+    folder = choose_folder(accelerator, config.output_dir, find_resumed(config))
+    config = replace(config, output_dir=folder)
+    accelerator.project_configuration.logging_dir = config.output_dir
     torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
     settings = {name: str(value) for name, value in vars(config).items()}
     accelerator.init_trackers(config.tracker_project, config=settings)

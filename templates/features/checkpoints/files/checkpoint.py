@@ -165,8 +165,10 @@ class Checkpoints:
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The complete checkpoints of a folder, in the order in which they were saved."""
+    #: region find
     found = filter(is_complete, output_dir.glob("checkpoint_*"))
     return sorted(found, key=lambda path: read_facts(path)["number"])
+    #: end find
 
 
 def find_resumed(config, damaged=()) -> Path | None:
@@ -190,5 +192,7 @@ def explain_interrupt(output_dir: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         saved = find_checkpoints(output_dir)
+        #: region interrupted
         log(f"Interrupted. {saved[-1]} is saved." if saved else "Interrupted. Nothing is saved.")
+        #: end interrupted
         raise SystemExit(130) from None

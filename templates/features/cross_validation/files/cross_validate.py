@@ -44,6 +44,7 @@ def main() -> None:
     folds = own.cross_validation_folds
     if folds < 2:
         parser.error("--cross-validation-folds: at least 2")
+    #: slot folder
 
     rows = []
     for fold in range(folds):

@@ -24,7 +24,9 @@ from workarounds import apply_workarounds
 @dataclass(frozen=True)
 class Config:
     #: slot config
+    #: region output_dir
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    #: end output_dir
     limit_batches: int = 0  # batches per epoch and evaluation; 0: all
     #: slot fields
 
