@@ -210,6 +210,49 @@ def test_the_task_decides_what_is_asked_next(start: Start, tmp_path: Path) -> No
     assert written(terminal) == written_without_asking(tmp_path / "yes", "--task", "autoencoder")
 
 
+HOUSES = "id,rooms,price\n" + "".join(f"{row},{row % 5},{row}.5\n" for row in range(30))
+
+
+def test_the_columns_of_named_data_are_choices(start: Start, tmp_path: Path) -> None:
+    """They are said as soon as the file is named, and asked for in a menu."""
+    (tmp_path / "houses.csv").write_text(HOUSES)
+    terminal = start(ask_task=True)
+    terminal.answer("(project.name)")
+    terminal.choose("(project.task)", "tabular_regression")
+    terminal.choose("(tabular_regression.dataset)", "csv")
+    terminal.answer("(tabular_regression.path)", "later.csv")
+    terminal.wait("(tabular_regression.target) [target]")
+    assert "later.csv is not there yet" in terminal.text
+    terminal.press(ESCAPE)
+    terminal.wait("(tabular_regression.path)")
+    assert "not there yet" not in terminal.text
+    terminal.answer("(tabular_regression.path)", CTRL_U + "../houses.csv")
+    question = terminal.wait("(tabular_regression.target)", "»")
+    assert [line.split()[-1] for line in question.splitlines()[1:4]] == ["id", "rooms", "price"]
+    assert "../houses.csv: 30 rows; 3 columns: id, rooms, price" in terminal.text
+    terminal.choose("(tabular_regression.target)", "rooms")
+    terminal.point_at("id", "(tabular_regression.drop_columns)")
+    terminal.press(" ")
+    terminal.press(ENTER)
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert terminal.finish(ENTER) == 0
+    files = written(terminal)
+    text = files["train.py"].decode()
+    assert 'path: str = "../../houses.csv"' in text
+    assert 'target: str = "rooms"' in text and 'drop_columns: str = "id"' in text
+
+
+def test_what_is_wrong_with_given_data_is_said_first(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "houses.csv").write_text(HOUSES + "31,2\n")
+    given = ["path=../houses.csv", "dataset=csv"]
+    settings = [f"--set=tabular_regression.{setting}" for setting in given]
+    terminal = start("--task", "tabular_regression", *settings, ask_task=True)
+    terminal.wait("(project.name)")
+    assert "problem: row 31 has 2 fields, and the first line names 3" in terminal.text
+    terminal.repeat(ENTER, until="(tabular_regression.target)")
+    assert "» price" in terminal.text
+
+
 CHANGES = {
     "project.name": "net",
     "hardware.distributed_type": "MULTI_CPU",

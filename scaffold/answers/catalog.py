@@ -74,7 +74,8 @@ class Option:
     below: float | None = None
     pattern: str = ""
     allowed: str = ""  # the pattern in words
-    path: bool = False  # a path of data, which is relative to the project
+    path: str = ""  # what data it names the path of: rows, pairs, texts, images or classes of them
+    column: str = ""  # of these rows: a column of classes or numbers, or several columns
     default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config
     finer: bool = False  # asked only if the user wants the advanced settings
@@ -298,7 +299,7 @@ _FIELDS = {
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
-    "accelerate", "refused", "field", "path",
+    "accelerate", "refused", "field", "path", "column",
 }  # fmt: skip
 
 

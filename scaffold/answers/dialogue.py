@@ -28,6 +28,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scaffold.answers.catalog import Catalog, Choice, Option
+from scaffold.answers.data import Finding, look_at_data
 from scaffold.answers.menu import Menu, below
 from scaffold.answers.questions import (
     FEATURES,
@@ -41,6 +42,8 @@ from scaffold.answers.questions import (
 )
 from scaffold.answers.schema import Answers, applies, fits, is_on, resolve, schema, switch_key
 from scaffold.errors import AnswerError
+
+MOST_COLUMNS = 100  # in a menu
 
 
 def ask_answers(
@@ -67,6 +70,8 @@ def ask_answers(
 
 def _converse(interview: Interview, folder: Path) -> Answers | None:
     shown: dict[str, int] = {}  # lines on the screen that show each reply
+    found = _look(interview, folder)
+    _print_findings(list(found.values()))
     while True:
         question = interview.next_question()
         if question:
@@ -74,12 +79,31 @@ def _converse(interview: Interview, folder: Path) -> Answers | None:
             if answers is not None:
                 interview.answer(question, answers)
                 shown[question.key] = _print_reply(question, answers)
+                before, found = found, _look(interview, folder)
+                new = [finding for key, finding in found.items() if finding != before.get(key)]
+                shown[question.key] += _print_findings(new)
                 continue
         else:
             wish = _confirm(interview, folder)
             if wish != "back":
                 return interview.resolve() if wish == "yes" else None
         _erase(shown.pop(interview.take_back()))
+        found = _look(interview, folder)
+
+
+def _look(interview: Interview, folder: Path) -> dict[str, Finding]:
+    """What is found at the paths of data that were answered. Its columns become choices."""
+    answers = interview.resolve()
+    places = [folder] if interview.previous else [folder, Path.cwd()]
+    known = interview.given.keys() | interview.asked().keys()
+    found = look_at_data(interview.catalog, answers, places, known)
+    tables = {key.rpartition(".")[0]: finding for key, finding in reversed(found.items())}
+    interview.columns = {
+        table: finding.columns
+        for table, finding in tables.items()
+        if len(finding.columns) <= MOST_COLUMNS and not any("," in c for c in finding.columns)
+    }
+    return found
 
 
 # asking them
@@ -289,6 +313,19 @@ def _print_reply(question: Question, answers: Answers) -> int:
     parts = [("class:question", head), ("class:instruction", key), ("class:answer", value)]
     print_formatted_text(FormattedText(parts), style=_STYLE)
     return sum(-(-get_cwidth(row) // columns) for row in rows)
+
+
+def _print_findings(findings: list[Finding]) -> int:
+    """Say what was found in the data. Returns how many lines that takes."""
+    rows = [
+        row
+        for finding in findings
+        for line in str(finding).splitlines()
+        for row in textwrap.wrap(line, _columns() - 1, initial_indent="  ", subsequent_indent="  ")
+    ]
+    for row in rows:
+        print_formatted_text(FormattedText([("class:hint", row)]), style=_STYLE)
+    return len(rows)
 
 
 def _print_summary(interview: Interview) -> int:

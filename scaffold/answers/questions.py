@@ -59,6 +59,9 @@ class Interview:
     replies: dict[str, Answers] = field(default_factory=dict)  # by question, in their order
     previous: Answers | None = None  # of the project to update; None for a new one
     kept: Answers = field(default_factory=dict)  # of what is offered, what stays unless it is asked
+    columns: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # those of the data that are named, by the table of their settings
 
     def asked(self) -> Answers:
         return {key: v for reply in self.replies.values() for key, v in reply.items()}
@@ -241,6 +244,8 @@ def make_question(interview: Interview, key: str) -> Question:
         keep = "keep the defaults" if interview.previous is None else "keep them as they are"
         return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
     option = schema(interview.catalog)[key]
+    if option.column and (columns := interview.columns.get(option.table)):
+        return _column_question(option, columns, str(defaults[key]))
     ruled_out = _rule_out(interview, option)
     choices = tuple(choice for choice in _choices(option) if choice.value not in ruled_out)
     default = as_shown(defaults[key])
@@ -257,6 +262,27 @@ def make_question(interview: Interview, key: str) -> Question:
         ruled_out=ruled_out,
         help="" if choices else option.comment,
         accelerate_key="" if accelerate_key == option.name else accelerate_key,
+    )
+
+
+def _column_question(option: Option, columns: tuple[str, ...], default: str) -> Question:
+    """A menu of the columns of the data. The last one is offered if the default is none of them."""
+    choices = tuple(Choice(column, "") for column in columns)
+    if option.column == "several":
+        picked = [part for part in default.split(",") if part in columns]
+        return Question(
+            key=option.key,
+            text=option.question,
+            default=picked,
+            parse=lambda typed: {option.key: parse_text(option, ",".join(typed))},
+            choices=choices,
+        )
+    return Question(
+        key=option.key,
+        text=option.question,
+        default=default if default in columns else columns[-1],
+        parse=lambda typed: {option.key: parse_text(option, typed)},
+        choices=choices,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.data import Finding, look_at_data
 from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.questions import FINER, begin, open_questions
 from scaffold.answers.schema import (
@@ -57,7 +58,8 @@ def new_project(
     imported = hardware_answers(catalog, accelerate_config, under, over)
     given = under | imported | over
     ask = ask and not recipe and not dry_run and print_file is None
-    if ask and is_terminal():
+    is_asked = ask and is_terminal()
+    if is_asked:
         from scaffold.answers.dialogue import ask_answers
 
         check_target(folder, {})
@@ -67,6 +69,8 @@ def new_project(
             raise typer.Exit(130)
     else:
         answers = resolve(catalog, name_after(catalog, given, folder))
+    # a person in the dialogue has seen it
+    found = {} if is_asked else look_at_data(catalog, answers, [folder, Path.cwd()])
     answers = find_data(catalog, answers, folder)
     files = build_project(catalog, answers, remember)
     if print_file is not None:
@@ -82,9 +86,8 @@ def new_project(
         if ask and not answers_file:
             refuse_piped_answers(catalog, given, folder)
         write_new(folder, files)
-        typer.echo(
-            "\n".join([*draw_tree(folder, files), "", *next_steps(catalog, folder, answers)])
-        )
+        steps = [*describe_data(found.values()), *next_steps(catalog, folder, answers)]
+        typer.echo("\n".join([*draw_tree(folder, files), "", *steps]))
 
 
 def absolute(folder: Path) -> Path:
@@ -154,6 +157,12 @@ def draw_tree(folder: Path, names: Iterable[str]) -> list[str]:
         branch = "└──" if name == names[-1] else "├──"
         lines.append(f"{branch} {name}")
     return lines
+
+
+def describe_data(found: Iterable[Finding]) -> list[str]:
+    """What was found, without what is missing: the next steps say where that belongs."""
+    there = [finding for finding in found if finding.facts or finding.problem]
+    return [line for finding in there for line in (str(finding), "")]
 
 
 def next_steps(catalog: Catalog, folder: Path, answers: Mapping[str, Value]) -> list[str]:

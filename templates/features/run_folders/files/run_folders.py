@@ -9,18 +9,16 @@ from accelerate.utils import broadcast_object_list
 from files import writing
 
 
-def choose_folder(
-    accelerator, output_dir: Path
-    #: slot arguments
-) -> Path:
+#: region choose_folder
+def choose_folder(accelerator, output_dir: Path) -> Path:
     """The output folder of a run, the same on all processes."""
     if not has_time(output_dir):
         return output_dir
-    #: slot resumed
     folder = make_folder(output_dir) if accelerator.is_main_process else None
     return broadcast_object_list([folder])[0]
 
 
+#: end choose_folder
 def has_time(output_dir: Path) -> bool:
     """Whether a folder is named by time. Other names in braces are refused."""
     names = re.findall(r"\{.*?\}", str(output_dir))

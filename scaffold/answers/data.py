@@ -1,0 +1,338 @@
+"""What the data of a project hold: looked at when an answer names them, before any training.
+
+Only a part is read: 10,000 rows, 8 million characters and 1 second at most. Nothing of it is
+executed, nothing elsewhere is opened, and no link inside a folder is followed.
+"""
+
+import csv
+import difflib
+import io
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from scaffold.answers.catalog import Catalog, Option
+from scaffold.answers.schema import Answers, applies, schema
+
+ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
+SHOWN = 8  # columns or classes in a message
+LEAST = 10  # rows that can be split
+IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+
+Row = dict[str, str | None]
+Columns = list[tuple[Option, str]]  # settings that name columns, and their answers
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found at a path, in words."""
+
+    path: str
+    facts: tuple[str, ...] = ()  # "180 rows", "3 columns: a, b, label"
+    problem: str = ""  # the first one
+    columns: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.facts and not self.problem:
+            return f"{self.path} is not there yet: it is needed for training."
+        text = f"{self.path}: {'; '.join(self.facts) or self.problem}"
+        return f"{text}\n  problem: {self.problem}" if self.facts and self.problem else text
+
+
+@dataclass
+class Table:
+    """The rows of a file as far as they were read."""
+
+    columns: list[str]
+    rows: list[Row] = field(default_factory=list)
+    whole: bool = True  # whether these are all rows
+    problem: str = ""
+
+
+def look_at_data(
+    catalog: Catalog, answers: Answers, places: Iterable[Path], known: Iterable[str] | None = None
+) -> dict[str, Finding]:
+    """What is found at each path of data that these answers name, by its key.
+
+    A relative path is looked for in these places, the first one first. If only the answers to some
+    keys are known, the others are not looked at.
+    """
+    options = [option for option in schema(catalog).values() if applies(catalog, option, answers)]
+    places = list(places)
+    known = None if known is None else set(known)
+    found: dict[str, Finding] = {}
+    for option in options:
+        value = str(answers[option.key])
+        if not option.path or not value or (known is not None and option.key not in known):
+            continue
+        path = find_path(value, places)
+        if path is None:
+            found[option.key] = Finding(value)
+            continue
+        columns = [
+            (other, str(answers[other.key]))
+            for other in options
+            if other.column
+            and other.table == option.table
+            and (known is None or other.key in known)
+        ]
+        parts = [other for other in options if other.path and other.table == option.table]
+        is_first = option is parts[0]
+        apart = all(answers[other.key] for other in parts[1:]) if parts[1:] else False
+        found[option.key] = look(option.path, value, path, columns, is_first and not apart)
+    return found
+
+
+def find_path(value: str, places: Iterable[Path]) -> Path | None:
+    """Where a path of data leads, None if nothing is there."""
+    try:
+        path = Path(value).expanduser()
+        return next((place / path for place in places if (place / path).exists()), None)
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> Finding:
+    """What is found at an existing path. `is_split`: whether it holds all parts of the data."""
+    try:
+        if kind in ("images", "classes"):
+            return _look_at_images(kind, name, path, is_split)
+        if kind == "texts":
+            return _look_at_texts(name, path)
+        if not path.is_file():
+            return Finding(name, problem="it is no file.")
+        if path.stat().st_size == 0:
+            return Finding(name, problem="the file is empty.")
+        with path.open("rb") as file:
+            if file.read(4) == b"PAR1":
+                return Finding(name, ("a Parquet file, which is read when training starts",))
+        if kind == "pairs":
+            return _look_at_pairs(name, path, is_split)
+        return _look_at_rows(name, read_table(path), columns, is_split)
+    except (OSError, ValueError, csv.Error) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        return Finding(name, problem=f"it can't be read: {reason}.")
+
+
+# rows with named columns
+
+
+def read_table(path: Path) -> Table:
+    """The beginning of a CSV file, whose first line names the columns, or of a JSONL file."""
+    text, whole = read_text(path)
+    if path.suffix.lower() == ".jsonl":
+        return _read_objects(text, whole)
+    lines = csv.reader(io.StringIO(text, newline=""))
+    table = Table(next(lines, []), whole=whole)
+    rows = [row for row in _in_time(lines, table) if row]  # as pandas and csv.DictReader do
+    if not whole:
+        del rows[-1:]  # it may be cut
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(table.columns) and not table.problem:
+            table.problem = (
+                f"row {number} has {_count(len(row), 'field')}, and the first line names "
+                f"{len(table.columns)}. Quote texts that have commas."
+            )
+        table.rows.append(dict(zip(table.columns, row, strict=False)))
+    return table
+
+
+def _read_objects(text: str, whole: bool) -> Table:
+    table = Table([], whole=whole)
+    for line in _in_time(text.splitlines(), table):
+        if not line.strip():
+            continue
+        number = len(table.rows) + 1
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            table.problem = f"row {number} is no JSON object."
+            break
+        table.columns = table.columns or list(row)
+        table.rows.append({k: None if v is None else str(v) for k, v in row.items()})
+    return table
+
+
+def read_text(path: Path) -> tuple[str, bool]:
+    """The beginning of a text, up to the end of a line, and whether that is all of it."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        text = file.read(CHARACTERS)
+        if not file.read(1):
+            return text, True
+    return text[: text.rfind("\n") + 1] or text, False
+
+
+def _in_time(items: Iterable[T], table: Table) -> Iterator[T]:
+    """So many of the items as there is time for. Notes in the table if there are more."""
+    end, iterator = time.monotonic() + SECONDS, iter(items)
+    for number, item in enumerate(islice(iterator, ROWS)):
+        yield item
+        if number % 1000 == 999 and time.monotonic() > end:
+            break
+    if next(iterator, None) is not None:
+        table.whole = False
+
+
+def _look_at_rows(name: str, table: Table, columns: Columns, is_split: bool) -> Finding:
+    named = ", ".join(table.columns[:SHOWN])
+    more = f" and {len(table.columns) - SHOWN} more" if len(table.columns) > SHOWN else ""
+    count = len(table.columns)
+    facts = [
+        _count(len(table.rows), "row", table.whole),
+        f"{_count(count, 'column')}: {named}{more}",
+    ]
+    problem = _wrong_columns(table, columns) or table.problem
+    for option, value in columns:
+        if option.column not in ("classes", "numbers") or value not in table.columns:
+            continue
+        cells = [row.get(value) or "" for row in table.rows]
+        if option.column == "classes":
+            facts.append(_classes(value, Counter(filter(None, cells)), table.whole))
+        problem = problem or _wrong_labels(option, value, cells)
+    if is_split and table.whole and len(table.rows) < LEAST and not problem:
+        problem = f"a split into three parts needs at least {LEAST} rows."
+    return Finding(name, tuple(facts), problem, tuple(table.columns))
+
+
+def _wrong_columns(table: Table, columns: Columns) -> str:
+    if not table.rows:
+        return table.problem or "it has no rows."
+    [first, *rest] = table.columns or [""]
+    if not rest and any(mark in first for mark in ";\t|"):
+        return "its columns are not separated by commas."
+    for option, value in columns:
+        several = option.column == "several"
+        for part in value.split(",") if several else [value]:
+            if part and part not in table.columns:
+                return f"it has no column {part!r} ({option.key}).{_meant(part, table.columns)}"
+    return ""
+
+
+def _meant(name: str, columns: list[str]) -> str:
+    plain = {column.strip().lower(): column for column in reversed(columns)}
+    near = difflib.get_close_matches(name.strip().lower(), plain, n=1)
+    return f" Did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
+    for number, cell in enumerate(cells, start=1):
+        if not cell.strip():
+            return f"row {number} has no {column}."
+        if option.column == "numbers" and not _is_number(cell):
+            return f"row {number} has the {column} {cell!r}, which is no number."
+    if option.column == "classes" and len(set(cells)) == 1:
+        return f"all rows have the same {column}."
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
+    """A source and its target in each row, without a line of names."""
+    if path.suffix.lower() == ".jsonl":
+        table = read_table(path)
+        lacks = [key for key in ("source", "target") if any(key not in row for row in table.rows)]
+        problem = table.problem or (f"a row has no {lacks[0]!r}." if lacks else "")
+    else:
+        text, whole = read_text(path)
+        tab = path.suffix.lower() == ".tsv"
+        table = Table([], whole=whole)
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tab else ",")
+        problem = ""
+        for row in _in_time(lines, table):
+            table.rows.append({})
+            if len(row) != 2 and not problem:
+                problem = (
+                    f"row {len(table.rows)} has {_count(len(row), 'column')}: it needs two, a "
+                    "source and its target. Quote a text that has commas."
+                )
+    if is_split and table.whole and len(table.rows) < LEAST and not problem:
+        problem = f"a split into three parts needs at least {LEAST} rows."
+    return Finding(name, (_count(len(table.rows), "row", table.whole),), problem)
+
+
+# folders
+
+
+def _look_at_texts(name: str, path: Path) -> Finding:
+    """A text file, or the .txt files of a folder."""
+    if path.is_file():
+        text, whole = read_text(path)
+        facts = (_count(len(text), "character", whole),)
+        return Finding(name, facts, "" if text.strip() else "the file is empty.")
+    files, whole = list_files(path, {".txt"})
+    facts = (_count(len(files), "text", whole),)
+    if not files:
+        return Finding(name, facts, "no file in it ends in .txt.")
+    if files[0].is_file() and not files[0].is_symlink():
+        read_text(files[0])
+    return Finding(name, facts)
+
+
+def _look_at_images(kind: str, name: str, path: Path, is_split: bool) -> Finding:
+    if not path.is_dir():
+        return Finding(name, problem="it is no folder.")
+    files, whole = list_files(path, IMAGES)
+    names = [file.relative_to(path).parts for file in files]
+    parts = {part for part in ("train", "val", "test") if any(n[0] == part for n in names)}
+    depth = 1 if "train" in parts else 0
+    facts = [_count(len(files), "image", whole)]
+    if parts:
+        facts.append(f"parts: {', '.join(sorted(parts, key=['train', 'val', 'test'].index))}")
+    if not files:
+        return Finding(name, tuple(facts), f"no file in it ends in {', '.join(sorted(IMAGES))}.")
+    for_training = [n for n in names if n[0] == "train" or (not depth and n[0] not in parts)]
+    if kind == "classes":
+        classes = Counter(n[depth] for n in for_training if len(n) > depth + 1)
+        if not classes:
+            return Finding(name, tuple(facts), "it has no subfolder with images for each class.")
+        facts.append(_classes("", classes, whole))
+        if len(classes) == 1:
+            return Finding(name, tuple(facts), "all images are in one class.")
+    few = is_split and whole and len(for_training) < LEAST + 1 and not {"val", "test"} <= parts
+    problem = f"a split into three parts needs at least {LEAST + 1} images." if few else ""
+    return Finding(name, tuple(facts), problem)
+
+
+def list_files(folder: Path, suffixes: set[str]) -> tuple[list[Path], bool]:
+    """The files below a folder that end like this, and whether these are all. Opens none."""
+    end, seen, found = time.monotonic() + SECONDS, 0, []
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders.sort()
+        for name in sorted(names):
+            if Path(name).suffix.lower() in suffixes and not name.startswith("."):
+                found.append(Path(parent, name))
+        seen += len(names) + len(folders)
+        if seen > ENTRIES or time.monotonic() > end:
+            return found, False
+    return found, True
+
+
+# words
+
+
+def _count(number: int, noun: str, whole: bool = True) -> str:
+    return f"{'' if whole else 'at least '}{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _classes(column: str, counts: Counter[str], whole: bool) -> str:
+    shown = ", ".join(f"{name[:30]} {count:,}" for name, count in counts.most_common(SHOWN))
+    more = ", ..." if len(counts) > SHOWN else ""
+    number = f"{'' if whole else 'at least '}{len(counts):,}"
+    plural = "class" if len(counts) == 1 else "classes"
+    return f"{number} {plural}{f' in {column}' if column else ''}: {shown}{more}"

@@ -1,0 +1,178 @@
+"""Data that an answer names are looked at: what is said of them, and how little is read."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from conftest import Cli, command_line, write_files
+
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.data import look_at_data
+from scaffold.answers.schema import resolve
+
+TASKS = {
+    "text_classification": ("csv", ["text_columns=text"]),
+    "tabular_classification": ("csv", ["target=label"]),
+    "tabular_regression": ("csv", ["target=size"]),
+    "seq2seq": ("csv", []),
+    "language_model": ("text", []),
+    "image_classification": ("image_folder", []),
+    "gan": ("image_folder", []),
+}
+
+
+def look(task: str, path: str, *more: str) -> str:
+    """What is said of the data."""
+    dataset, columns = TASKS[task]
+    given = dict(x.split("=") for x in [f"dataset={dataset}", f"path={path}", *columns, *more])
+    catalog = load_catalog()
+    answers = resolve(
+        catalog, {"project.task": task} | {f"{task}.{k}": v for k, v in given.items()}
+    )
+    return "\n".join(map(str, look_at_data(catalog, answers, [Path.cwd()]).values()))
+
+
+def table(head: str, rows: Iterable[str]) -> str:
+    return "\n".join([head, *rows]) + "\n"
+
+
+ROWS = [f"words {row},{'ab'[row % 2]}" for row in range(20)]
+TEXTS = table("text,label", ROWS)
+SIZES = table("id,size", [f"{row},{row}.5" for row in range(20)])
+OBJECTS = [json.dumps({"text": row, "label": "ab"[row % 2]}) for row in range(20)]
+PAIRS = "a,b\n" * 20
+GOOD = [
+    (
+        "text_classification",
+        "t.csv",
+        TEXTS,
+        "2 columns: text, label; 2 classes in label: a 10, b 10",
+    ),
+    ("text_classification", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label; 2 classes"),
+    ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
+    ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
+    ("seq2seq", "t.csv", PAIRS, ""),
+    ("seq2seq", "t.tsv", PAIRS.replace(",", "\t"), ""),
+]
+
+
+@pytest.mark.parametrize(("task", "name", "text", "said"), GOOD)
+def test_what_is_said_of_good_rows(
+    task: str, name: str, text: str, said: str, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text, encoding="utf-8")
+    found = look(task, name)
+    assert found.startswith("; ".join(filter(None, [f"{name}: 20 rows", said])))
+    assert "problem" not in found
+
+
+TEXT, ROW_21 = "text_classification", "problem: row 21 "
+BAD = [
+    (TEXT, "t.csv", TEXTS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
+    (TEXT, "t.csv", TEXTS + "a\n", ROW_21 + "has 1 field, and the first line names 2."),
+    (TEXT, "t.csv", TEXTS + "a,\n", ROW_21 + "has no label."),
+    (
+        TEXT,
+        "t.csv",
+        table("text,lable", ROWS),
+        "no column 'label' (text_classification.label_column)",
+    ),
+    (TEXT, "t.csv", table("text,lable", ROWS), "Did you mean 'lable'?"),
+    (TEXT, "t.csv", table("Text,label", ROWS), "Did you mean 'Text'?"),
+    (TEXT, "t.csv", "text,label\n", "problem: it has no rows."),
+    (TEXT, "t.csv", table("text,label", ROWS[::2]), "problem: all rows have the same label."),
+    (TEXT, "t.csv", table("text,label", ROWS[:9]), "needs at least 10 rows."),
+    (TEXT, "t.csv", "", "t.csv: the file is empty."),
+    (TEXT, "t.csv", b"text,label\n\xff\xfe,a\n", "it can't be read: it is not UTF-8 text."),
+    (TEXT, "t.jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is no JSON object."),
+    ("tabular_classification", "t.csv", TEXTS.replace(",", ";"), "not separated by commas."),
+    ("tabular_regression", "t.csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
+    ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 columns: it needs two"),
+    ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
+    ("language_model", "t.txt", " \n", "problem: the file is empty."),
+]
+
+
+@pytest.mark.parametrize(("task", "name", "text", "said"), BAD)
+def test_the_first_problem_is_said(
+    task: str, name: str, text: str | bytes, said: str, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert said in look(task, name)
+
+
+def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"{kind}/{number}.png" for kind in ("cat", "dog") for number in range(6)]
+    write_files(tmp_path / "images", dict.fromkeys([*names, "cat/notes.md"], ""))
+    write_files(tmp_path / "texts", {"a.txt": "x", "b.txt": "y", "c.md": ""})
+    task = "image_classification"
+    assert look(task, "images") == "images: 12 images; 2 classes: cat 6, dog 6"
+    assert look("gan", "images") == "images: 12 images"
+    assert "problem: all images are in one class" in look(task, "images/..")
+    assert "no subfolder with images" in look(task, "images/cat")
+    assert "problem: a split into three parts needs" in look("gan", "images/cat")
+    assert "problem: no file in it ends in .bmp, " in look("gan", "texts")
+    assert look("language_model", "texts") == "texts: 2 texts"
+    for part in ("train", "val", "test"):
+        write_files(tmp_path / "parts" / part, dict.fromkeys(names[:3], ""))
+    assert look("gan", "parts") == "parts: 9 images; parts: train, val, test"
+    assert look("gan", "later") == "later is not there yet: it is needed for training."
+
+
+def test_files_of_parts_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is for training alone may be small."""
+    monkeypatch.chdir(tmp_path)
+    short = table("text,label", ROWS[:4])
+    write_files(tmp_path, {"a.csv": short, "b.csv": short, "c.csv": short.replace("label", "kind")})
+    found = look(TEXT, "a.csv", "val_path=b.csv", "test_path=c.csv")
+    assert found.count("problem") == 1
+    assert found.endswith("it has no column 'label' (text_classification.label_column).")
+
+
+def test_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a file without an end of lines, of many rows, of what is no file, of links in folders."""
+    monkeypatch.chdir(tmp_path)
+    with Path("huge.csv").open("wb") as file:
+        file.truncate(2**36)
+    Path("rows.csv").write_text(TEXTS + "a,b\n" * 30_000)
+    write_files(tmp_path, {"elsewhere/secret.png": "", "images/one.png": ""})
+    Path("images/link").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo("pipe.csv")
+    begin = time.monotonic()
+    assert look(TEXT, "huge.csv")
+    assert "rows.csv: at least 10,000 rows" in look(TEXT, "rows.csv")
+    assert "images: 1 image\n" in look("gan", "images")
+    assert look(TEXT, "pipe.csv") == "pipe.csv: it is no file."
+    assert time.monotonic() - begin < 20
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    return command_line(monkeypatch, capfd)
+
+
+def test_new_says_it_above_the_next_steps(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was named, from where the command runs. It is no error, and no library is needed."""
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path, {"data/houses.csv": SIZES})
+    task = "tabular_regression"
+    given = [f"{task}.{x}" for x in ("dataset=csv", "path=data/houses.csv", "target=seize")]
+    settings = [f"--set={x}" for x in given]
+    result = cli("new", "p", "--yes", "--task", task, *settings)
+    assert result.code == 0, result.err
+    said = (
+        "data/houses.csv: 20 rows; 2 columns: id, size\n"
+        "  problem: it has no column 'seize' (tabular_regression.target). Did you mean 'size'?\n\n"
+        "Next:\n"
+    )
+    assert said in result.out
+    assert not {"torch", "pandas", "numpy"} & sys.modules.keys()
