@@ -8,11 +8,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from conftest import render
 from corpus.changes import CHANGES, answers
-from corpus.edit import EDITS, CannotEdit, Edit, after
+from corpus.edit import EDITS, REPORTED, CannotEdit, Edit, after
 from corpus.judge import (
     NEEDED,
     NOT_NEEDED,
@@ -33,9 +34,21 @@ def test_the_corpus_is_large_and_half_of_it_held_out() -> None:
     held = sum(edit.held_out for edit in EDITS.values())
     assert 0.4 < held / len(EDITS) < 0.6
     assert len(CHANGES) >= 25
+    sources = [edit.source for edit in EDITS.values() if edit.source != REPORTED]
+    assert len(sources) >= 300
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+:\S+", source) for source in sources)
     for edit in EDITS.values():
-        assert re.fullmatch(r"[\w.-]+/[\w.-]+:\S+", edit.source), edit.source
         assert edit.words
+
+
+def project_for(name: str) -> dict[str, str]:
+    """A render in which an edit finds what it changes."""
+    for change in ("EMA", "SLURM's partition"):
+        files = dict(render(answers(change)[0]))
+        with suppress(CannotEdit):
+            edited([name], files)
+            return files
+    raise CannotEdit(name)
 
 
 def some_edits() -> list[str]:
@@ -49,7 +62,7 @@ def some_edits() -> list[str]:
 @pytest.mark.parametrize("name", some_edits())
 def test_edits_parse_and_can_be_made_twice(name: str) -> None:
     """An edit depends on nothing but the files: it is made to two renders alike."""
-    files = dict(render(answers("EMA")[0]))
+    files = project_for(name)
     once = edited([name], files)
     assert once == edited([name], files) != files
     for path, text in once.items():
@@ -61,7 +74,7 @@ def test_edits_parse_and_can_be_made_twice(name: str) -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", EDITS)
 def test_edits_train(name: str) -> None:
-    run = train(edited([name], render(answers("EMA")[0])))
+    run = train(edited([name], project_for(name)))
     assert run.status == 0, run.said
 
 

@@ -19,6 +19,7 @@ def off(feature: str) -> dict[str, Value]:
     return {f"features.{feature}.enabled": False}
 
 
+SLURM = {"hardware.launcher": "slurm"}
 WINDOW = {"training.gradient_accumulation_steps": 4}
 CHANGES: dict[str, tuple[Given, Given]] = {
     "accumulation": ({}, WINDOW),
@@ -46,6 +47,8 @@ CHANGES: dict[str, tuple[Given, Given]] = {
     "linear schedule": ({}, {"features.schedule.kind": "linear"}),
     "no schedule": ({}, off("schedule")),
     "stop on NaN": ({}, on("stop_on_nan")),
+    "first evaluation": ({}, on("first_evaluation")),
+    "SLURM's partition": (SLURM, {**SLURM, "slurm.partition": "gpus"}),
     "SLURM": ({}, {"hardware.launcher": "slurm"}),
     "notebook": ({}, {"hardware.launcher": "notebook"}),
     "Kubernetes": ({}, {"hardware.launcher": "trainjob"}),

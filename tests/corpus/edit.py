@@ -9,7 +9,7 @@ import ast
 import hashlib
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Files = dict[str, str]
@@ -26,6 +26,10 @@ TRAIN, DATA, MODEL, CALLBACKS, CHECKPOINT, METRICS, PROGRESS = (
 )
 
 
+# the source of a kind that owners told of, for which no file is named
+REPORTED = "reported"
+
+
 class CannotEdit(Exception):
     """What an edit changes is not there."""
 
@@ -35,20 +39,22 @@ class Edit:
     """A kind of edit that somebody made to a training script."""
 
     name: str
-    source: str  # where such an edit was seen: owner/name:file of a public repository
+    source: str  # where it was seen: owner/name:file of a public repository, or REPORTED
     words: str  # what is changed
     apply: Apply
+    others: tuple[Apply, ...] = ()  # where it might stand as well
+    decide: tuple[str, ...] = ()  # changes after which a person has to look
 
     @property
     def held_out(self) -> bool:
         """Whether single results of it are looked at by nobody while the merge is worked on."""
         return hashlib.sha256(self.name.encode()).digest()[0] % 2 == 1
 
-    def __call__(self, files: Files) -> Files:
+    def __call__(self, files: Files, way: int = 0) -> Files:
         """The files with this edit. Raises CannotEdit."""
         edited = dict(files)
         try:
-            self.apply(edited)
+            [self.apply, *self.others][way](edited)
         except (CannotEdit, KeyError, SyntaxError) as error:
             raise CannotEdit(f"{self.name}: {error}") from error
         if edited == files:
@@ -62,10 +68,21 @@ class Edit:
 EDITS: dict[str, Edit] = {}
 
 
-def kind(name: str, source: str, words: str, *steps: Apply) -> None:
-    """Add an edit, made of these steps one after the other."""
+def kind(
+    name: str,
+    source: str,
+    words: str,
+    *steps: Apply,
+    also: Sequence[Apply] = (),
+    decide: Sequence[str] = (),
+) -> None:
+    """Add an edit, made of these steps one after the other.
+
+    After an update it may as well be made in one of the other ways, each in place of all steps.
+    After the changes in `decide` nobody but the owner knows what the edit should become.
+    """
     assert name not in EDITS, name
-    EDITS[name] = Edit(name, source, words, both(*steps))
+    EDITS[name] = Edit(name, source, words, both(*steps), tuple(also), tuple(decide))
 
 
 def both(*steps: Apply) -> Apply:

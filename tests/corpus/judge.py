@@ -5,6 +5,7 @@ import ast
 import contextlib
 import hashlib
 import io
+import itertools
 import json
 import re
 import sys
@@ -13,6 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from unittest import mock
@@ -232,37 +234,67 @@ def judge_result(
         mine = edited(names, base)
     except CannotEdit:
         return None
-    try:
-        expected: Files | None = edited(names, theirs)
-    except CannotEdit:
-        expected = None
+    expected = expectations(names, base, theirs)
+    asked = any(change in EDITS[name].decide for name in names)
     marked = [path for path, text in files.items() if MARKER.search(text.encode())]
     if code or marked:
         if code not in (0, 1):
             return Verdict(names, change, WRONG, f"ends with {code}: {said[-200:]}", files)
-        if expected is None:
+        if asked or not expected:
             return Verdict(names, change, NEEDED, "the edit can't be made there", files)
         if both_chose(base, mine, theirs):
             return Verdict(names, change, NEEDED, "two values for one setting", files)
-        if train(mine).status or train(expected).status:
+        if train(mine).status or all(train(one).status for one in expected):
             return Verdict(names, change, NEEDED, "the edit can't be used there", files)
         return Verdict(names, change, NOT_NEEDED, ", ".join(marked) or said[-200:], files)
-    if expected is not None and same_code(expected, files):
+    if asked:
+        return Verdict(names, change, WRONG, "a person had to look", files)
+    if any(same_code(one, files) for one in expected):
         return Verdict(names, change, RIGHT, "the same code", files)
-    before = train(mine)
-    if before.status:  # the edit itself does not train: nothing is known
-        return Verdict(names, change, WRONG, f"not the same code; {before.said[-200:]}", files)
-    if expected is not None and not train(expected).status:
-        texts = texts_differ(expected, files)
-        why = texts or train(expected).difference(train(files))
-        why = why or lost(mine, base, theirs, files) or uncalled(expected, files)
-        if not why:
-            return Verdict(names, change, RIGHT, "the same training", files)
-        return Verdict(names, change, WRONG, why, files)
-    why = holds_together(mine, base, theirs, files)
-    if why:
-        return Verdict(names, change, WRONG, f"(no expected result) {why}", files)
-    return Verdict(names, change, RIGHT, "nothing is lost", files)
+    if train(mine).status:  # the edit itself does not train: nothing is known
+        said = train(mine).said[-200:]
+        return Verdict(names, change, WRONG, f"not the same code; {said}", files)
+    reasons = []
+    for one in expected:
+        if not train(one).status:
+            why = texts_differ(one, files) or train(one).difference(train(files))
+            why = why or lost(mine, base, theirs, files) or undefined(mine, theirs, files)
+            reasons.append(why or uncalled(one, base, theirs, files))
+    if not reasons:
+        why = holds_together(mine, base, theirs, files)
+        if why:
+            return Verdict(names, change, WRONG, f"(no expected result) {why}", files)
+        return Verdict(names, change, RIGHT, "nothing is lost", files)
+    if "" in reasons:
+        return Verdict(names, change, RIGHT, "the same training", files)
+    return Verdict(names, change, WRONG, reasons[0], files)
+
+
+def expectations(names: Sequence[str], base: Files, theirs: Files) -> list[Files]:
+    """The same edits of the new render, in each way that they can be made there.
+
+    Those that erase a part of what the change brings are left out: somebody has to choose.
+    """
+    found = []
+    ways = [range(1 + len(EDITS[name].others)) for name in names]
+    for way in itertools.product(*ways):
+        with contextlib.suppress(CannotEdit):
+            one = dict(theirs)
+            for name, number in zip(names, way, strict=True):
+                one = EDITS[name](one, number)
+            if not erased(one, base, theirs):
+                found.append(one)
+    return found
+
+
+def erased(expected: Files, base: Files, theirs: Files) -> set[str]:
+    """Words that only the change brings, and of which the edit takes some away."""
+    was, new, now = (_words(_code(files)) for files in (base, theirs, expected))
+    return {word for word in new if not was[word] and now[word] < new[word]}
+
+
+def _code(files: Files) -> Files:
+    return {path: text for path, text in files.items() if path.endswith(".py")}
 
 
 def both_chose(base: Files, mine: Files, theirs: Files) -> bool:
@@ -368,10 +400,15 @@ def lost(mine: Files, base: Files, theirs: Files, files: Files) -> str:
     return ""
 
 
-def uncalled(expected: Files, files: Files) -> str:
-    """A call that is not made, though it has no effect in so few steps."""
-    missing = calls(expected) - calls(files)
-    return f"{sorted(missing)} is not called" if missing else ""
+def uncalled(expected: Files, base: Files, theirs: Files, files: Files) -> str:
+    """A call that is not made, though that has no effect in so few steps.
+
+    What the update brings may be called as it is generated, and not as the owner calls it.
+    """
+    wanted, found = calls(expected), calls(files)
+    added = calls(theirs) - calls(base)
+    missing, instead = wanted - found, (found - wanted) & added
+    return f"{sorted(missing)} is not called" if missing.total() > instead.total() else ""
 
 
 def calls(files: Files) -> Counter[str]:
@@ -422,14 +459,46 @@ def holds_together(mine: Files, base: Files, theirs: Files, files: Files) -> str
     for path, text in files.items():
         if problem := syntax(path, text):
             return problem
+    run = train(files)
+    if run.status:
+        return f"does not train: {run.said.strip().splitlines()[-1:]}"
+    found = lost(mine, base, theirs, files) or gone(mine, base, theirs, files)
+    found = found or back(mine, base, theirs, files) or undefined(mine, theirs, files)
+    return found or unused(base, theirs, files)
+
+
+def undefined(mine: Files, theirs: Files, files: Files) -> str:
+    """A name that nothing defines, or that is defined twice, as on neither side."""
+    for path, text in files.items():
         if path.endswith(".py"):
             known = faults(mine.get(path, "")) | faults(theirs.get(path, ""))
             if new := faults(text) - known:
                 return f"{path}: {sorted(new)}"
-    run = train(files)
-    if run.status:
-        return f"does not train: {run.said.strip().splitlines()[-1:]}"
-    return lost(mine, base, theirs, files) or back(mine, base, theirs, files)
+    return ""
+
+
+def gone(mine: Files, base: Files, theirs: Files, files: Files) -> str:
+    """A statement of the owner's that is not there, nor one that is much like it."""
+    was, own, new, now = (Counter(statements(side)) for side in (base, mine, theirs, files))
+    there = [row for path, row in now - new]
+    for path, row in own - was:
+        if not now[path, row] and not any(_alike(row, other) for other in there):
+            return f"{row!r} is gone"
+    return ""
+
+
+def _alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other).ratio() > 0.6
+
+
+def unused(base: Files, theirs: Files, files: Files) -> str:
+    """A setting that the change brings, and that nothing reads."""
+    was, new = (values(side["train.py"]).keys() for side in (base, theirs))
+    code = "\n".join(_code(files).values())
+    for name in {row.partition(".")[2] for row in new - was}:
+        if re.search(rf"\b{name}\b", code) and not re.search(rf"\.{name}\b", code):
+            return f"nothing reads {name}"
+    return ""
 
 
 def syntax(path: str, text: str) -> str:

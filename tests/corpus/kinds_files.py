@@ -8,6 +8,7 @@ import black
 
 from corpus.edit import (
     CALLBACKS,
+    REPORTED,
     TRAIN,
     CannotEdit,
     Files,
@@ -75,7 +76,7 @@ GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_n
 
 kind(
     "lines of 79 characters",
-    "huggingface/transformers:setup.py",
+    "ufoym/imbalanced-dataset-sampler:setup.cfg",
     "black with a shorter line",
     blackened(79),
 )
@@ -115,13 +116,13 @@ kind(
 )
 kind(
     "byte order mark",
-    "eriklindernoren/PyTorch-YOLOv3:pytorchyolo/train.py",
+    REPORTED,
     "train.py begins with a BOM",
     sub(TRAIN, r'\A"""', '\ufeff"""'),
 )
 kind(
     "latin-1 with a cookie",
-    "facebookresearch/maskrcnn-benchmark:maskrcnn_benchmark/utils/comm.py",
+    REPORTED,
     "a coding line, and an umlaut in a comment",
     sub(TRAIN, r'\A"""', '# -*- coding: latin-1 -*-\n"""'),
     sub(TRAIN, r"# passes over the training data", "# Durchläufe über die Daten"),
@@ -145,7 +146,7 @@ kind(
 )
 kind(
     "docstrings removed",
-    "tinkoff-ai/CORL:algorithms/offline/bc.py",
+    "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py",
     "the functions of train.py have none",
     no_docstrings,
 )
@@ -190,7 +191,7 @@ kind(
 )
 kind(
     "comments of callbacks.py translated",
-    "zergtant/pytorch-handbook:chapter1/5_cifar10_tutorial.ipynb",
+    REPORTED,
     "docstrings in another language",
     sub(
         CALLBACKS,
@@ -222,14 +223,14 @@ kind(
 )
 kind(
     "warnings ignored",
-    "vwxyzjn/cleanrl:cleanrl/c51.py",
+    REPORTED,
     "warnings.filterwarnings at the top",
     sub(TRAIN, r"^import time$", "import time\nimport warnings"),
     sub(TRAIN, r"^@dataclass", 'warnings.filterwarnings("ignore")\n\n\n@dataclass'),
 )
 kind(
     "environment variables at the top",
-    "facebookresearch/segment-anything:scripts/amg.py",
+    REPORTED,
     "os.environ in front of torch's import",
     sub(TRAIN, r"^import time$", "import os\nimport time"),
     sub(TRAIN, r"^import torch$", 'os.environ["TOKENIZERS_PARALLELISM"] = "false"\nimport torch'),
@@ -294,7 +295,7 @@ kind(
 )
 kind(
     "settings of isort in pyproject.toml",
-    "huggingface/diffusers:setup.cfg",
+    "Lightning-AI/litgpt:pyproject.toml",
     "a section of its own",
     append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n"),
 )
@@ -312,6 +313,17 @@ kind(
         "train.sbatch",
         "#!/bin/bash\n#SBATCH --job-name=digits\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
     ),
+)
+kind(
+    "lines of #SBATCH",
+    "facebookresearch/ConvNeXt:TRAINING.md",
+    "more options in the generated job script",
+    sub(
+        "train.sbatch",
+        r"\A(#!.*\n)",
+        r"\1#SBATCH --partition=own\n#SBATCH --exclude=node7\n",
+    ),
+    decide=["SLURM's partition"],
 )
 kind(
     "own Dockerfile",

@@ -1,7 +1,10 @@
 """Edits of the loop: steps, gradients, batches, what is counted and printed."""
 
 from corpus.edit import (
+    REPORTED,
     TRAIN,
+    Apply,
+    Files,
     add_import,
     after,
     before,
@@ -36,6 +39,9 @@ WGAN = "eriklindernoren/PyTorch-GAN:implementations/wgan_gp/wgan_gp.py"
 IMAGENET = "pytorch/examples:imagenet/main.py"
 OPEN = "allenai/open-instruct:open_instruct/finetune.py"
 
+# the pass through the model, in the line of the loss or above it
+FORWARD = r"\w+ = (compute_loss\()?model\(images\)"
+MIX = r"images, others, share = mix\("  # of a feature: an edit of the images may stand above it
 LOSS, BACKWARD, STEP = r"loss = compute_loss\(", r"accelerator\.backward\(", r"optimizer\.step\(\)"
 ZERO, CLIP = r"optimizer\.zero_grad\(", r"grad_norm = accelerator\.clip_grad_norm_"
 COUNT, PASSED = r"train_loss\.add\(", r"progress\.batch \+= "
@@ -43,6 +49,34 @@ GROUPS, PSTEP = r"for group, peak in", r"progress\.step \+= 1"
 LOG, AFTER = r"if config\.log_every and", r"checkpoints\.after_step\("
 EPOCH = r"train_loader\.set_epoch\("
 STEPS = r"progress, train_loss = "
+
+
+def once_a_step(new: str) -> Apply:
+    """Lines behind the backward pass: behind that of the last batch of a step."""
+    return before(TRAIN, PASSED, new)
+
+
+def at_head_of_step(pattern: str, new: str) -> Apply:
+    """Lines above a statement: above the first batch of a step, if it has several."""
+
+    def apply(files: Files) -> None:
+        if "window_size = " in files[TRAIN]:
+            before(TRAIN, "window_size = ", new)(files)
+        else:
+            before(TRAIN, pattern, new, "main")(files)
+
+    return apply
+
+
+def for_each_batch(new: str) -> Apply:
+    """Lines behind the count of batches: for each batch, if a step has several."""
+
+    def apply(files: Files) -> None:
+        pattern = BACKWARD if "window_size = " in files[TRAIN] else PASSED
+        after(TRAIN, pattern, new)(files)
+
+    return apply
+
 
 kind(
     "gradients cleared with None",
@@ -55,14 +89,14 @@ kind(
     CIFAR,
     "zero_grad() goes in front of backward",
     delete(TRAIN, ZERO),
-    before(TRAIN, BACKWARD, "optimizer.zero_grad()"),
+    at_head_of_step(BACKWARD, "optimizer.zero_grad()"),
 )
 kind(
     "gradients cleared at the head of the batch",
     IMAGENET,
     "zero_grad() goes in front of the loss",
     delete(TRAIN, ZERO),
-    before(TRAIN, LOSS, "optimizer.zero_grad()"),
+    at_head_of_step(FORWARD, "optimizer.zero_grad()"),
 )
 kind(
     "step behind the backward pass",
@@ -70,7 +104,7 @@ kind(
     "an own step() and zero_grad() behind backward, the others deleted",
     delete(TRAIN, STEP),
     delete(TRAIN, ZERO),
-    after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()"),
+    once_a_step("optimizer.step()\noptimizer.zero_grad()"),
 )
 kind(
     "loss as an item",
@@ -92,7 +126,7 @@ kind(
 )
 kind(
     "loss that is not finite skips the batch",
-    "open-mmlab/mmdetection:mmdet/engine/hooks/checkloss_hook.py",
+    REPORTED,
     "continue in front of backward",
     before(
         TRAIN, BACKWARD, 'if not torch.isfinite(loss):\n    log("a batch is skipped")\n    continue'
@@ -103,7 +137,7 @@ kind(
     TIMM,
     "samples += len(labels) behind the count of batches",
     before(TRAIN, STEPS, "samples = 0"),
-    after(TRAIN, PASSED, "samples += len(labels)"),
+    for_each_batch("samples += len(labels)"),
     before(TRAIN, r'log\(f"done', 'log(f"{samples} samples were seen")'),
 )
 kind(
@@ -201,11 +235,18 @@ kind(
     "noise on the inputs",
     DIFFUSERS,
     "noise is added to the images",
-    before(TRAIN, LOSS, "noise = torch.randn_like(images)\nimages = images + 0.05 * noise"),
+    before(
+        TRAIN, FORWARD, "noise = torch.randn_like(images)\nimages = images + 0.05 * noise", "main"
+    ),
+    also=[
+        before(
+            TRAIN, MIX, "noise = torch.randn_like(images)\nimages = images + 0.05 * noise", "main"
+        )
+    ],
 )
 kind(
     "noise on the gradients",
-    "google-research/torchsde:examples/sde_gan.py",
+    REPORTED,
     "each gradient gets noise in front of the step",
     before(
         TRAIN,
@@ -215,9 +256,9 @@ kind(
 )
 kind(
     "gradients clipped by value",
-    "locuslab/deq:DEQ-Sequence/train_transformer.py",
+    "huggingface/pytorch-image-models:timm/utils/clip_grad.py",
     "an own clip_grad_value_ behind backward",
-    after(TRAIN, BACKWARD, "accelerator.clip_grad_value_(model.parameters(), 0.5)"),
+    once_a_step("accelerator.clip_grad_value_(model.parameters(), 0.5)"),
 )
 kind(
     "clipping by torch",
@@ -242,6 +283,7 @@ kind(
     "the line of the norm is a comment now",
     comment_out(TRAIN, CLIP),
     comment_out(TRAIN, r'values\["grad_norm"\]'),
+    decide=["clipping of values"],
 )
 kind(
     "clipping if set",
@@ -322,6 +364,7 @@ kind(
         BACKWARD,
         "moves = climb(model, 0.05)\noptimizer.zero_grad()\naccelerator.backward(compute_loss(model(images), labels).mean())\nwith torch.no_grad():\n    for param, move in zip(model.parameters(), moves, strict=True):\n        param.sub_(move)",
     ),
+    decide=["accumulation"],
 )
 kind(
     "gradient penalty",
@@ -352,7 +395,7 @@ kind(
 )
 kind(
     "L1 penalty",
-    "facebookresearch/fairseq:examples/speech_text_joint_to_text/criterions/text_guide_cross_entropy_acc.py",
+    REPORTED,
     "the sum of all weights is added to the loss",
     after(
         TRAIN, LOSS, "l1 = sum(p.abs().sum() for p in model.parameters())\nloss = loss + 1e-5 * l1"
@@ -379,27 +422,27 @@ kind(
     "autocast around the forward pass",
     TIMM,
     "with accelerator.autocast():",
-    wrap(TRAIN, LOSS, COUNT, "with accelerator.autocast():"),
+    wrap(TRAIN, FORWARD, COUNT, "with accelerator.autocast():", "main"),
 )
 kind(
     "autocast of torch",
     LLAMA,
     "with torch.autocast around the loss",
-    wrap(TRAIN, LOSS, LOSS, 'with torch.autocast("cpu", torch.bfloat16):'),
+    wrap(TRAIN, FORWARD, LOSS, 'with torch.autocast("cpu", torch.bfloat16):', "main"),
 )
 kind(
     "context of its own",
     NANO,
     "ctx = nullcontext() around the loss",
     before(TRAIN, r"for epoch in range\(", "ctx = nullcontext()", "main"),
-    wrap(TRAIN, LOSS, LOSS, "with ctx:"),
+    wrap(TRAIN, FORWARD, LOSS, "with ctx:", "main"),
     add_import(TRAIN, "from contextlib import nullcontext"),
 )
 kind(
     "accumulation by Accelerate",
     "huggingface/accelerate:examples/by_feature/gradient_accumulation.py",
     "with accelerator.accumulate(model) around the batch",
-    wrap(TRAIN, LOSS, BACKWARD, "with accelerator.accumulate(model):"),
+    wrap(TRAIN, FORWARD, BACKWARD, "with accelerator.accumulate(model):", "main"),
 )
 kind(
     "steps counted if gradients are exchanged",
@@ -413,7 +456,7 @@ kind(
 )
 kind(
     "anomalies detected",
-    "pytorch/examples:word_language_model/main.py",
+    REPORTED,
     "with torch.autograd.detect_anomaly",
     wrap(TRAIN, BACKWARD, BACKWARD, "with torch.autograd.set_detect_anomaly(False):"),
 )
@@ -457,7 +500,8 @@ kind(
     "images flipped in the loop",
     "facebookresearch/mixup-cifar10:train.py",
     "a random flip of the whole batch",
-    before(TRAIN, LOSS, "if torch.rand(()) < 0.5:\n    images = images.flip(-1)"),
+    before(TRAIN, FORWARD, "if torch.rand(()) < 0.5:\n    images = images.flip(-1)", "main"),
+    also=[before(TRAIN, MIX, "if torch.rand(()) < 0.5:\n    images = images.flip(-1)", "main")],
 )
 kind(
     "mixup by hand",
@@ -475,9 +519,18 @@ kind(
     "a box of each image comes from another",
     before(
         TRAIN,
-        LOSS,
+        FORWARD,
         "rand_index = torch.randperm(len(images))\nimages = images.clone()\nimages[:, :, :2, :2] = images[rand_index, :, :2, :2]",
+        "main",
     ),
+    also=[
+        before(
+            TRAIN,
+            MIX,
+            "rand_index = torch.randperm(len(images))\nimages = images.clone()\nimages[:, :, :2, :2] = images[rand_index, :, :2, :2]",
+            "main",
+        )
+    ],
 )
 kind(
     "smaller images in the first epoch",
@@ -485,9 +538,18 @@ kind(
     "the images are resized",
     before(
         TRAIN,
-        LOSS,
+        FORWARD,
         "if epoch == 0:\n    images = F.interpolate(images, scale_factor=0.5)\n    images = F.interpolate(images, scale_factor=2.0)",
+        "main",
     ),
+    also=[
+        before(
+            TRAIN,
+            MIX,
+            "if epoch == 0:\n    images = F.interpolate(images, scale_factor=0.5)\n    images = F.interpolate(images, scale_factor=2.0)",
+            "main",
+        )
+    ],
 )
 kind(
     "two passes for each batch",
@@ -505,13 +567,22 @@ kind(
     "images.to(accelerator.device)",
     before(
         TRAIN,
-        LOSS,
+        FORWARD,
         "images = images.to(accelerator.device, non_blocking=True)\nlabels = labels.to(accelerator.device, non_blocking=True)",
+        "main",
     ),
+    also=[
+        before(
+            TRAIN,
+            MIX,
+            "images = images.to(accelerator.device, non_blocking=True)\nlabels = labels.to(accelerator.device, non_blocking=True)",
+            "main",
+        )
+    ],
 )
 kind(
     "cache emptied",
-    "ultralytics/yolov5:utils/autobatch.py",
+    REPORTED,
     "torch.cuda.empty_cache() behind zero_grad",
     after(TRAIN, ZERO, "if torch.cuda.is_available():\n    torch.cuda.empty_cache()"),
 )
@@ -555,9 +626,18 @@ kind(
     "shapes of the first batch are logged",
     before(
         TRAIN,
-        LOSS,
+        FORWARD,
         "if progress.step == 0:\n    log(f'images {tuple(images.shape)}, labels {tuple(labels.shape)}')",
+        "main",
     ),
+    also=[
+        before(
+            TRAIN,
+            MIX,
+            "if progress.step == 0:\n    log(f'images {tuple(images.shape)}, labels {tuple(labels.shape)}')",
+            "main",
+        )
+    ],
 )
 kind(
     "memory logged",
@@ -575,9 +655,18 @@ kind(
     "batch_size, *shape = images.shape",
     before(
         TRAIN,
-        LOSS,
+        FORWARD,
         "batch_size, *shape = images.shape\nif progress.step == 0:\n    log(f'{batch_size} images of {shape}')",
+        "main",
     ),
+    also=[
+        before(
+            TRAIN,
+            MIX,
+            "batch_size, *shape = images.shape\nif progress.step == 0:\n    log(f'{batch_size} images of {shape}')",
+            "main",
+        )
+    ],
 )
 kind(
     "epoch as a fraction",
@@ -605,9 +694,18 @@ kind(
     "continue for the first batches",
     before(
         TRAIN,
-        LOSS,
+        FORWARD,
         "if config.seed == 7 and progress.step < 2:\n    progress.batch += 1\n    continue",
+        "main",
     ),
+    also=[
+        before(
+            TRAIN,
+            MIX,
+            "if config.seed == 7 and progress.step < 2:\n    progress.batch += 1\n    continue",
+            "main",
+        )
+    ],
 )
 kind(
     "dry run",
@@ -626,7 +724,7 @@ kind(
     "comments at each part of the step",
     IMAGENET,
     "# forward, # backward and # update",
-    before(TRAIN, LOSS, "# compute output"),
+    before(TRAIN, FORWARD, "# compute output", "main"),
     before(TRAIN, BACKWARD, "# compute gradient"),
     before(TRAIN, STEP, "# do the step"),
 )
@@ -653,7 +751,7 @@ kind(
 )
 kind(
     "comments of main in Chinese",
-    "zergtant/pytorch-handbook:chapter4/distributeddataparallel/README.md",
+    REPORTED,
     "some comments are translated",
     sub(TRAIN, r"# a new order in each epoch$", "# 每个周期都有新的顺序"),
     sub(TRAIN, r"# every process starts with the same weights$", "# 所有进程的初始权重相同"),

@@ -4,6 +4,7 @@ from corpus.edit import (
     CALLBACKS,
     CHECKPOINT,
     METRICS,
+    REPORTED,
     TRAIN,
     add_import,
     after,
@@ -101,7 +102,8 @@ kind(
     NANO,
     "the lines of the test go",
     delete(TRAIN, TEST),
-    sub(TRAIN, r'^    log\(f"done \| .*\n((    accelerator\.log.*\n)?)    metrics_file.*\n', r"\1"),
+    sub(TRAIN, r'^    log\(f"done \| .*\n((    accelerator\.log.*\n)?)    metrics_file.*\n', ""),
+    decide=["predictions"],
 )
 kind(
     "test on the validation data",
@@ -179,7 +181,7 @@ kind(
 )
 kind(
     "confusion matrix",
-    "rasbt/deeplearning-models:pytorch_ipynb/helper_evaluate.py",
+    "ultralytics/yolov5:utils/metrics.py",
     "counted in evaluate, and printed",
     sub(
         TRAIN,
@@ -197,7 +199,7 @@ kind(
 )
 kind(
     "accuracy of each class",
-    "pytorch/tutorials:beginner_source/blitz/cifar10_tutorial.py",
+    REPORTED,
     "a dictionary of right predictions",
     sub(
         TRAIN,
@@ -335,6 +337,7 @@ kind(
         'if accelerator.is_main_process:\n    (config.output_dir / "all_results.json").write_text(json.dumps(results))',
     ),
     add_import(TRAIN, "import json"),
+    decide=["evaluation by steps"],
 )
 kind(
     "summary as CSV",
@@ -356,6 +359,7 @@ kind(
         'if accelerator.is_main_process:\n    with (config.output_dir / "log.txt").open("a") as file:\n        file.write(json.dumps({**{f"test_{k}": v for k, v in metrics.items()}, "epoch": epoch}) + "\\n")',
     ),
     add_import(TRAIN, "import json"),
+    decide=["evaluation by steps"],
 )
 kind(
     "curves drawn",
@@ -417,6 +421,7 @@ kind(
         'for key, value in metrics.items():\n    writer.add_scalar(f"epoch/{key}", value, progress.step)',
     ),
     after(TRAIN, DONE, "writer.close()"),
+    decide=["evaluation by steps"],
 )
 kind(
     "wandb by hand",
@@ -426,6 +431,7 @@ kind(
     before(TRAIN, STEPS, 'wandb.init(project="digits", config=vars(config))'),
     after(TRAIN, EPOCH_LOG, "wandb.log(metrics, step=progress.step)"),
     after(TRAIN, DONE, "wandb.finish()"),
+    decide=["evaluation by steps"],
 )
 kind(
     "wandb in the log line",
@@ -445,6 +451,7 @@ kind(
     field("track: bool = False  # with wandb"),
     before(TRAIN, STEPS, 'if config.track:\n    import wandb\n\n    wandb.init(project="digits")'),
     after(TRAIN, EPOCH_LOG, "if config.track:\n    wandb.log(metrics)"),
+    decide=["evaluation by steps"],
 )
 kind(
     "values of the epoch logged by key",
@@ -455,6 +462,7 @@ kind(
         EPOCH_LOG,
         "if \"val_loss\" in metrics:\n    log(f\"tracked {metrics['val_loss']:.4f} {metrics['val_accuracy']:.4f}\")",
     ),
+    decide=["evaluation by steps"],
 )
 kind(
     "speed of steps",
@@ -599,7 +607,7 @@ kind(
 )
 kind(
     "script kept beside the results",
-    "facebookresearch/dino:utils.py",
+    REPORTED,
     "train.py is copied to the output folder",
     after(
         TRAIN,
@@ -617,7 +625,7 @@ kind(
 )
 kind(
     "resume refused",
-    "tinkoff-ai/CORL:algorithms/offline/dt.py",
+    REPORTED,
     "a message if --resume is given",
     before(TRAIN, RESUME, "if config.resume:\n    log(f'resuming {config.resume}')"),
 )

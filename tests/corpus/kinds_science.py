@@ -3,6 +3,7 @@
 from corpus.edit import (
     DATA,
     MODEL,
+    REPORTED,
     TRAIN,
     add_import,
     after,
@@ -43,7 +44,7 @@ def criterion(new: str) -> object:
 
 kind(
     "focal loss",
-    "facebookresearch/fvcore:fvcore/nn/focal_loss.py",
+    "ultralytics/yolov5:utils/loss.py",
     "a function of its own for training",
     define(
         TRAIN,
@@ -206,7 +207,7 @@ kind(
 )
 kind(
     "losses sorted, the hardest kept",
-    "open-mmlab/mmdetection:mmdet/core/bbox/samplers/ohem_sampler.py",
+    REPORTED,
     "the mean of the largest losses",
     sub(
         TRAIN,
@@ -216,7 +217,7 @@ kind(
 )
 kind(
     "sum instead of the mean",
-    "lucidrains/deep-daze:deep_daze/deep_daze.py",
+    "pytorch/examples:vae/main.py",
     ".sum() / len(labels)",
     sub(
         TRAIN,
@@ -241,7 +242,7 @@ kind(
 )
 kind(
     "RMSprop",
-    "DLR-RM/stable-baselines3:stable_baselines3/common/sb2_compat/rmsprop_tf_like.py",
+    "eriklindernoren/PyTorch-GAN:implementations/wgan/wgan.py",
     "RMSprop in place of AdamW",
     replace(TRAIN, ADAMW, "return RMSprop(parameters, config.learning_rate, alpha=0.9)"),
     sub(
@@ -495,7 +496,7 @@ kind(
 )
 kind(
     "square root schedule",
-    "karpathy/nanochat:scripts/base_train.py",
+    REPORTED,
     "1 / sqrt behind the warm-up",
     replace(TRAIN, r"return peak \* 0\.5", "return peak * (1 - done) ** 0.5"),
     without_unused_imports(TRAIN),
@@ -754,7 +755,7 @@ kind(
 kind("last batch kept", CIFAR, "drop_last=False", sub(DATA, r"drop_last=True", "drop_last=False"))
 kind(
     "dataset as a class",
-    "kuangliu/pytorch-retinanet:datagen.py",
+    "pytorch/examples:siamese_network/main.py",
     "a Dataset with __getitem__ in data.py",
     define(
         DATA,

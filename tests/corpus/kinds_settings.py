@@ -7,6 +7,7 @@ import textwrap
 
 from corpus.edit import (
     DATA,
+    REPORTED,
     TRAIN,
     Files,
     add_import,
@@ -150,7 +151,7 @@ kind(
 )
 kind(
     "Config as a SimpleNamespace",
-    "lucidrains/denoising-diffusion-pytorch:denoising_diffusion_pytorch/repaint.py",
+    REPORTED,
     "one object with the values, without flags",
     instead_of_config(namespace, "CONFIG"),
     NAMESPACE,
@@ -179,7 +180,7 @@ kind(
 )
 kind(
     "Config as a NamedTuple",
-    "openai/jukebox:jukebox/hparams.py",
+    REPORTED,
     "NamedTuple instead of a dataclass",
     instead_of_config(named_tuple, "Config()"),
     sub("environment.py", r"\*\*vars\(config\)", "**config._asdict()"),
@@ -209,14 +210,14 @@ kind(
 )
 kind(
     "Config in settings.py, and its fields sorted",
-    "allenai/open-instruct:open_instruct/dpo_config.py",
+    "karpathy/nanoGPT:config/train_gpt2.py",
     "the dataclass moves, in the order of the alphabet",
     lambda files: _sorted_fields(files),
     move(("Config",), "settings.py", "The settings."),
 )
 kind(
     "Config from a YAML file",
-    "facebookresearch/vissl:configs/config/test/integration_test/quick_simclr.yaml",
+    "huggingface/pytorch-image-models:train.py",
     "config.yaml has the values",
     in_file("config.yaml", "yaml"),
     instead_of_config(
@@ -242,7 +243,7 @@ kind(
 )
 kind(
     "Config with hydra",
-    "facebookresearch/hydra:examples/tutorials/structured_config/1_minimal/my_app.py",
+    "pytorch/examples:distributed/minGPT-ddp/mingpt/main.py",
     "hydra.main() and conf/config.yaml",
     in_file("conf/config.yaml", "yaml"),
     lambda files: _hydra(files),
@@ -370,6 +371,7 @@ kind(
                 main(Config(learning_rate=rate, max_grad_norm=0.5, output_dir=Path(f"runs/{rate}")))
         ''',
     ),
+    decide=["no clipping", "clipping of values"],
 )
 kind(
     "three more fields",
@@ -386,7 +388,7 @@ kind(
 )
 kind(
     "field at the end",
-    "tinkoff-ai/CORL:algorithms/offline/bc.py",
+    "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py",
     "a last field",
     field("tag: str = ''  # for the log", "resume"),
     after(TRAIN, r"log\(describe\(", "log(f'tag {config.tag}')"),
@@ -454,7 +456,7 @@ kind(
 )
 kind(
     "comments of Config in French",
-    "facebookresearch/mae:main_pretrain.py",
+    REPORTED,
     "some comments are translated",
     sub(TRAIN, r"# passes over the training data", "# nombre d'époques"),
     sub(TRAIN, r"# samples per batch on each process", "# taille du lot par processus"),

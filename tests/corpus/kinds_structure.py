@@ -175,7 +175,7 @@ kind(
 )
 kind(
     "optimizer in another file",
-    "tinkoff-ai/CORL:algorithms/offline/dt.py",
+    "facebookresearch/ConvNeXt:optim_factory.py",
     "build_optimizer() moves to optim.py",
     move(("build_optimizer",), "optim.py", "Optimizers."),
 )

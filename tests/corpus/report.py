@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE.parent))
 from corpus.changes import CHANGES  # noqa: E402
 from corpus.edit import EDITS  # noqa: E402
 from corpus.judge import VERDICTS, WRONG, Verdict, judge  # noqa: E402
+from corpus.rivals import Bench  # noqa: E402
 
 Case = tuple[tuple[str, ...], str]  # names of edits, and a change
 
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument("--edit", action="append", help="these edits alone; a part of the name")
     parser.add_argument("--change", action="append", help="these changes alone")
     parser.add_argument("--part", default="0/1", help="0/3: the first third of all cases")
+    parser.add_argument("--tool", help="another tool: copier, cruft, git merge-file, mergiraf")
     parser.add_argument("--fuzz", type=int, default=0, help="so many projects of 1 to 3 edits")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
@@ -123,7 +125,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
         verdicts = []
-        for verdict in judge_each(wanted, given.workers):
+        if given.tool:
+            bench = Bench(given.tool, Path(folder))
+            found = filter(None, (bench.judge(*case) for case in wanted))
+        else:
+            found = judge_each(wanted, given.workers)
+        for verdict in found:
             verdicts.append(verdict)
             if given.edit or (verdict.verdict in VERDICTS[2:] and half_of(verdict.names) == "seen"):
                 print(verdict, flush=True)
