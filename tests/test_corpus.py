@@ -110,18 +110,15 @@ def test_judge_knows_right_from_wrong() -> None:
 
 
 @pytest.mark.train
-def test_judge_sees_steps_in_the_wrong_loop() -> None:
-    """Four steps for a window, and the same weights, lines and names."""
+def test_judge_sees_a_statement_that_left_its_loop() -> None:
+    """The samples of the last batch of a window are counted then, and nothing else is different."""
     names, change = ["samples counted"], "accumulation"
     expected = edited(names, render(answers(change)[1]))
-    row = "            samples += len(labels)\n"
+    row, count = "samples += len(labels)\n", "            progress.batch += len(window)\n"
     text = expected["train.py"]
-    assert text.count(row) == 1
-    inside = text.replace(row, "").replace(
-        "                    train_loss.add(",
-        "                    samples += len(labels)\n" + 20 * " " + "train_loss.add(",
-    )
-    found = judge_result(names, change, 0, "", {**expected, "train.py": inside})
+    assert text.count(20 * " " + row) == text.count(count) == 1
+    outside = text.replace(20 * " " + row, "").replace(count, count + 12 * " " + row)
+    found = judge_result(names, change, 0, "", {**expected, "train.py": outside})
     assert found and found.verdict == WRONG and "samples were seen" in found.why
 
 

@@ -234,7 +234,11 @@ def judge_result(
         mine = edited(names, base)
     except CannotEdit:
         return None
-    expected = expectations(names, base, theirs)
+    # an own file with an incoming name: nothing can stand in its place
+    taken = [
+        path for path in mine.keys() & theirs.keys() - base.keys() if mine[path] != theirs[path]
+    ]
+    expected = [] if taken else expectations(names, base, theirs)
     asked = any(change in EDITS[name].decide for name in names)
     marked = [path for path, text in files.items() if MARKER.search(text.encode())]
     if code or marked:
