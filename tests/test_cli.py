@@ -983,6 +983,21 @@ def test_data_that_is_found_here_is_found_by_the_project(
     assert result.code == 0 and f'"{full}"' in (here / "r/train.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("given", "expected"), [("tiny-bert", "../tiny-bert"), ("bert", "bert")])
+def test_a_pretrained_model_is_a_folder_or_a_name(
+    given: str, expected: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiny-bert").mkdir()
+    monkeypatch.chdir(tmp_path)
+    settings = ["text_classification.model=pretrained", "text_classification.dataset=csv"]
+    settings += [f"text_classification.pretrained_name={given}", "text_classification.path=later"]
+    options = [part for setting in settings for part in ("--set", setting)]
+    result = cli("new", "p", "--yes", "--task", "text_classification", *options)
+    assert result.code == 0, result.err
+    assert f'pretrained_name: str = "{expected}"' in (tmp_path / "p/train.py").read_text()
+    assert result.out.count("put the data") == 1, "of the CSV alone: a name has no place"
+
+
 FILES = {"a.txt": "a\n", "b/c.txt": "c\n", "b/d/e.txt": "e\n", "f.txt": "é\n"}
 CALLS = [(Path, "mkdir"), (Path, "write_text"), (Path, "rename"), (os, "link")]
 

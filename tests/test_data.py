@@ -50,7 +50,7 @@ GOOD = [
         "text_classification",
         "t.csv",
         TEXTS,
-        "2 columns: text, label; 2 classes in label: a 10, b 10",
+        "2 columns: text, label; 2 classes in label: a (10), b (10)",
     ),
     ("text_classification", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label; 2 classes"),
     ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
@@ -113,7 +113,7 @@ def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write_files(tmp_path / "images", dict.fromkeys([*names, "cat/notes.md"], ""))
     write_files(tmp_path / "texts", {"a.txt": "x", "b.txt": "y", "c.md": ""})
     task = "image_classification"
-    assert look(task, "images") == "images: 12 images; 2 classes: cat 6, dog 6"
+    assert look(task, "images") == "images: 12 images; 2 classes: cat (6), dog (6)"
     assert look("gan", "images") == "images: 12 images"
     assert "problem: all images are in one class" in look(task, "images/..")
     assert "no subfolder with images" in look(task, "images/cat")

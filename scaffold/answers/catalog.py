@@ -35,6 +35,9 @@ class Choice:
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
 
 
+HUB = "hub"  # the `path` of an option that takes a name on the Hub, or a folder
+
+
 def as_typed(value: Value) -> str:
     """A value as it is written after the = of a command-line setting."""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -74,7 +77,7 @@ class Option:
     below: float | None = None
     pattern: str = ""
     allowed: str = ""  # the pattern in words
-    path: str = ""  # what data it names the path of: rows, pairs, texts, images or classes of them
+    path: str = ""  # of rows, pairs, texts, images or classes of them; hub: a name or a folder
     column: str = ""  # of these rows: a column of classes or numbers, or several columns
     default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config

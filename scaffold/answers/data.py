@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from scaffold.answers.catalog import Catalog, Option
+from scaffold.answers.catalog import HUB, Catalog, Option
 from scaffold.answers.schema import Answers, applies, schema
 
 ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
@@ -70,7 +70,7 @@ def look_at_data(
     found: dict[str, Finding] = {}
     for option in options:
         value = str(answers[option.key])
-        if not option.path or not value or (known is not None and option.key not in known):
+        if option.path in ("", HUB) or not value or (known is not None and option.key not in known):
             continue
         path = find_path(value, places)
         if path is None:
@@ -331,7 +331,7 @@ def _count(number: int, noun: str, whole: bool = True) -> str:
 
 
 def _classes(column: str, counts: Counter[str], whole: bool) -> str:
-    shown = ", ".join(f"{name[:30]} {count:,}" for name, count in counts.most_common(SHOWN))
+    shown = ", ".join(f"{name[:30]} ({count:,})" for name, count in counts.most_common(SHOWN))
     more = ", ..." if len(counts) > SHOWN else ""
     number = f"{'' if whole else 'at least '}{len(counts):,}"
     plural = "class" if len(counts) == 1 else "classes"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.catalog import HUB, Catalog, Value, load_catalog
 from scaffold.answers.data import Finding, look_at_data
 from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.questions import FINER, begin, open_questions
@@ -128,8 +128,8 @@ def refuse_piped_answers(catalog: Catalog, given: Answers, folder: Path) -> None
         )
 
 
-def data_paths(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
-    """The paths of data, by key."""
+def named_paths(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]:
+    """The paths of data and models, and names on the Hub, by key."""
     return {
         key: str(answers[key])
         for key, option in schema(catalog).items()
@@ -138,9 +138,9 @@ def data_paths(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str]
 
 
 def find_data(catalog: Catalog, answers: Answers, folder: Path) -> Answers:
-    """The answers with paths that are relative to the project, for data that is found here."""
+    """The answers with paths that are relative to the project, for what is found here."""
     found = {}
-    for key, value in data_paths(catalog, answers).items():
+    for key, value in named_paths(catalog, answers).items():
         path = Path(value).expanduser()
         if str(path) != value and value.startswith("~"):
             found[key] = str(path)  # Python's open() has no ~
@@ -169,8 +169,8 @@ def next_steps(catalog: Catalog, folder: Path, answers: Mapping[str, Value]) -> 
     """The commands that train the project, ready to copy."""
     missing = [
         f"  # put the data at {path}: {schema(catalog)[key].comment}"
-        for key, path in data_paths(catalog, answers).items()
-        if not (folder / path).exists()
+        for key, path in named_paths(catalog, answers).items()
+        if schema(catalog)[key].path != HUB and not (folder / path).exists()
     ]
     return [
         "Next:",
