@@ -241,6 +241,144 @@ def test_cross_validation_does_not_continue_a_trial(tmp_path: Path) -> None:
     assert result.stdout.split() == ["False", "True"], result.stderr
 
 
+def test_results_are_not_overwritten_without_checkpoints(tmp_path: Path) -> None:
+    """Someone deleted the checkpoints of a run that is over. Results of a trial may go."""
+    project = write_files(tmp_path / "project", render({}))
+    real, runs = ["train.py", "--epochs", "1", "--max-steps", "2"], project / "runs/latest"
+    for script in ([*real, "--limit-batches", "1"], real):  # a trial, and what takes its place
+        result = start(project, script, 1)
+        assert result.returncode == 0, result.stderr
+        shutil.rmtree(only_checkpoint(project))
+    assert "overwriting the trial run in runs/latest, which had --limit-batches" in result.stdout
+    before = {path: path.read_bytes() for path in runs.iterdir()}
+    assert len(before) == 4
+    assert_refused(start(project, real, 2), "runs/latest holds a run: use another --output-dir.")
+    assert {path: path.read_bytes() for path in runs.iterdir()} == before
+
+
+LEFT: dict[str, tuple[Mapping[str, Value], Mapping[str, Value], str]] = {
+    "accumulation lost": (
+        {"training.gradient_accumulation_steps": 4},
+        {},
+        "was saved with gradient_accumulation_steps 4. With 1 the batches would differ",
+    ),
+    "accumulation gained": (
+        {},
+        {"training.gradient_accumulation_steps": 4},
+        "was saved with gradient_accumulation_steps 1. With 4 the batches would differ",
+    ),
+    "another accumulation": (
+        {"training.gradient_accumulation_steps": 4},
+        {"training.gradient_accumulation_steps": 2},
+        "was saved with gradient_accumulation_steps 4. With 2 the batches would differ",
+    ),
+    "balance lost": (
+        {"features.balanced_sampling.enabled": True},
+        {},
+        "was saved with data_order balanced. With shuffled the batches would differ",
+    ),
+    "another order": (
+        {"features.balanced_sampling.enabled": True},
+        {"features.own_sampler.enabled": True},
+        "was saved with data_order balanced. With own the batches would differ",
+    ),
+    "a stream": (
+        {},
+        {"features.stream.enabled": True},
+        "was saved with stream_epoch_batches None. With 40 the batches would differ",
+    ),
+    "another context": (
+        {"project.task": "language_model"},
+        {"project.task": "language_model", "language_model.context": 32},
+        "was saved with context 128. With 32 the batches would differ",
+    ),
+}
+
+
+def regenerate(folder: Path, given: Mapping[str, Value]) -> subprocess.CompletedProcess[str]:
+    """Resume what another version of the project saved. Its own settings are flags here."""
+    for path in (*folder.glob("*.py"), *folder.glob("*.toml")):
+        path.unlink()
+    write_files(folder, render(given))
+    config = re.search(r"^class Config:\n(.*?)^\n", (folder / "train.py").read_text(), re.M | re.S)
+    assert config
+    values = dict(re.findall(r"^    (\w+): \w+ = (\w+)  #", config[1], re.M))
+    flags = ["--resume", "--epochs", "3"]
+    for name in ("gradient_accumulation_steps", "context"):
+        flags += [f"--{name.replace('_', '-')}", values[name]] if name in values else []
+    return start(folder, ["train.py", *flags], 1)
+
+
+@pytest.mark.parametrize("label", LEFT)
+def test_settings_of_the_data_that_came_or_went_are_refused(label: str, tmp_path: Path) -> None:
+    before, after, reason = LEFT[label]
+    folder = write_files(tmp_path / "project", render(before))
+    result = start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1)
+    assert result.returncode == 0, result.stderr
+    assert_refused(regenerate(folder, after), reason)
+
+
+def test_settings_without_effect_may_come_and_go(stopped: Path, tmp_path: Path) -> None:
+    """Windows of one batch are no accumulation, and another average is no other batch."""
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    gained = {"training.gradient_accumulation_steps": 2, "features.ema.enabled": True}
+    write_files(folder, render(gained))
+    for flags in (["--gradient-accumulation-steps", "1"], []):
+        script = ["train.py", "--resume", "--epochs", "2", *flags]
+        result = start(folder, script, 1)
+        assert result.returncode == 0, result.stderr
+        write_files(folder, render({}))
+
+
+# A run that is killed as soon as it has deleted a file of an old checkpoint
+HALF = """
+import os, shutil, sys
+import train
+
+def delete_half(folder, **settings):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    if len(files) > 3:
+        files[0].unlink()
+        os._exit(9)
+    rmtree(folder, **settings)
+
+rmtree, shutil.rmtree = shutil.rmtree, delete_half
+train.main(train.Config(epochs=2, limit_batches=4, keep_checkpoints=1))
+"""
+
+
+def test_a_kill_while_deleting_leaves_nothing(tmp_path: Path) -> None:
+    project = write_files(tmp_path / "project", render({}))
+    assert start(project, ["-c", HALF], 1).returncode == 9
+    runs = project / "runs/latest"
+    assert only_checkpoint(project).name == "checkpoint_00000008"  # no half of another one
+    script = ["train.py", "--epochs", "2", "--resume"]
+    result = start(project, script, 1)
+    assert result.returncode == 0, result.stderr
+    assert not [path.name for path in runs.iterdir() if "partial" in path.name]
+
+
+def test_links_to_checkpoints_are_deleted_without_what_they_link_to(
+    stopped: Path, tmp_path: Path
+) -> None:
+    folder, elsewhere = shutil.copytree(stopped, tmp_path / "copy"), tmp_path / "elsewhere"
+    link = only_checkpoint(folder)
+    shutil.copytree(link, elsewhere)
+    shutil.rmtree(link)
+    link.symlink_to(elsewhere)
+    (link.parent / "checkpoint_00000008").symlink_to(tmp_path / "nowhere")
+    trial = shutil.copytree(folder, tmp_path / "trial", symlinks=True)
+    whole = sorted(elsewhere.iterdir())
+    result = resume(stopped, folder, "--keep-checkpoints", "1")
+    assert result.returncode == 0, result.stderr
+    assert not link.is_symlink()
+    (trial / "runs/latest/checkpoint_00000008").unlink()
+    result = start(trial, ["train.py", "--epochs", "1", "--max-steps", "2"], 1)
+    assert result.returncode == 0, result.stderr
+    assert only_checkpoint(trial).name == "checkpoint_00000002"
+    assert sorted(elsewhere.iterdir()) == whole
+
+
 def test_weights_have_the_usual_rights(stopped: Path) -> None:
     """safetensors alone would write files that only their owner can read."""
     run, usual = stopped / "runs/latest", (stopped / "runs/latest/config.json").stat().st_mode

@@ -423,6 +423,26 @@ def test_deepspeed(stage: int, steps: int, tmp_path: Path) -> None:
     assert_best_weights_are_loaded(assert_split_is_whole(tmp_path, given))
 
 
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("name", ["mp_rank_00_model", "zero_pp_rank_{}_mp_rank_00_optim"])
+def test_nothing_in_a_checkpoint_of_deepspeed_is_executed(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
+    given: dict[str, Value] = {"project.task": "language_model", "hardware.sharding": "deepspeed"}
+    project = project_of(tmp_path, {**given, "hardware.distributed_type": "MULTI_GPU"})
+    train(project, "split", DRIVER.name, 2)
+    last = max((project / "runs/split").glob("checkpoint_*"))
+    for process in range(2):
+        path = last / f"pytorch_model/{name.format(process)}_states.pt"
+        assert path.exists()
+        path.write_bytes(ways(Bomb(project / "executed"))["zip"])
+    seal(last)
+    refused = start(project, [DRIVER.name, "--output-dir", "runs/split", "--resume"], 2)
+    assert refused.returncode
+    assert "it holds os.makedirs, and might run code" in refused.stderr
+    assert not (project / "executed").exists()
+
+
 FILE = """
 {"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
  "gradient_accumulation_steps": 1, "zero_optimization": {"stage": 1}}

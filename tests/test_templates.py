@@ -576,3 +576,11 @@ def test_the_tests_of_a_project_build_with_their_settings() -> None:
     for path in sorted(TEMPLATES.glob("**/tests/*.py")):
         bare = re.findall(r"build_\w+\(train\.Config\((?!\*\*).*", path.read_text())
         assert bare == [], path
+
+
+def test_nobody_is_told_to_load_pickles() -> None:
+    """Neither by a script nor by a page: `weights_only=False` runs what a file holds."""
+    for path in sorted(TEMPLATES.rglob("*")):
+        if path.is_file() and path.suffix not in (".png", ".pyc"):
+            text = path.read_text().replace(" ", "")
+            assert "weights_only=False" not in text, path

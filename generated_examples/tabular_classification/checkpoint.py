@@ -12,15 +12,14 @@ import torch
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
 
-from checksums import flush_own_files, is_complete, is_sound, read_facts, write_facts
+from checksums import is_complete, is_sound, read_facts, write_facts
 from environment import compare_config, is_trial, write_config
 from files import delete, flush, writing
 from progress import log
 
 # a resumed run must have the same values, or its batches would differ
 DATA_SETTINGS = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None}
-# errors of files that don't fit; others may come from the computer
-UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")
+UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
 
 
 class Checkpoints:
@@ -71,9 +70,6 @@ class Checkpoints:
             self.accelerator.save(states, scratch / "states.pt")
         self.accelerator.wait_for_everyone()
         write_config(self.accelerator, self.config, scratch)
-        with writing(scratch):
-            flush_own_files(self.accelerator, scratch)
-        self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             with writing(scratch):
                 self.publish(scratch)
@@ -90,8 +86,7 @@ class Checkpoints:
         self.history = history[-keep:]  # all of them if keep is 0
         found = find_checkpoints(folder)
         number = read_facts(found[-1])["number"] + 1 if found else 1
-        facts = {"number": number, "history": history, "fixed": DATA_SETTINGS}
-        write_facts(scratch, self.accelerator.num_processes, facts)
+        write_facts(scratch, {"number": number, "history": history, "fixed": DATA_SETTINGS})
         for path in [*scratch.rglob("*"), scratch]:
             flush(path)
         scratch.rename(target)
@@ -106,11 +101,11 @@ class Checkpoints:
         if broken := sorted(set(folder.glob("checkpoint_*")) - set(found)):
             log(f"damaged or incomplete, and kept: {', '.join(path.name for path in broken)}")
         damaged: list[Path] = []
-        while (path := find_resumed(self.config, damaged)) and not is_sound(self.accelerator, path):
+        while (path := find_resumed(self.config, damaged)) and not is_sound(path):
             damaged.append(path)
         if path:
             self.load(path)
-            if path.resolve().parent == folder.resolve():
+            if path.absolute().parent.resolve() == folder.resolve():  # or a link in it
                 history = read_facts(path)["history"]
                 self.history = [other.name for other in found if other.name in history]
             if others := [other.name for other in found if other.name not in self.history]:
@@ -162,12 +157,16 @@ def find_checkpoints(output_dir: Path) -> list[Path]:
 
 def find_resumed(config, damaged=()) -> Path | None:
     """The checkpoint that `--resume` asks for: the newest, or a path. None of the damaged ones."""
-    saved, resume = find_checkpoints(config.output_dir), config.resume
-    found = [path for path in saved if path not in damaged]
-    path = [config.output_dir, *found][-1] if resume == "newest" else Path(resume)
-    if resume and (path in damaged or not is_complete(path)):
+    found = [path for path in find_checkpoints(config.output_dir) if path not in damaged]
+    resume = config.resume
+    if not resume:
+        return None
+    path = Path(resume)
+    if resume == "newest":
+        path = found[-1] if found else config.output_dir
+    if path in damaged or not is_complete(path):
         raise SystemExit(f"No complete checkpoint to resume: {path}.")
-    return path if resume else None
+    return path
 
 
 @contextmanager

@@ -1,69 +1,40 @@
-"""Checksums of the files of a checkpoint, which tell whether a bit of them has changed."""
+"""Checksums of the files of a checkpoint: they show damage, but not a forgery."""
 
 import json
-import re
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import torch
+from accelerate import PartialState
+from accelerate.utils import broadcast_object_list
 
 from files import flush
+from progress import log
 
 
 def checksum(path: Path) -> str:
-    """The CRC-32 of a file, or why it can't be read. It shows damage, but not a forgery."""
+    """The CRC-32 of a file, or nothing if it can't be read."""
     value = 0
     try:
         with path.open("rb") as file:
             while block := file.read(1 << 20):
                 value = zlib.crc32(block, value)
-    except OSError as error:
-        return str(error)
+    except OSError:
+        return ""
     return f"{value:08x}"
 
 
-def is_own(accelerator, name: str) -> bool:
-    """Whether this process has written a file, such as random_states_1.pkl: those have a number."""
-    number = re.search(r"_(\d+)[^/]*$", name)
-    process = int(number[1]) % accelerator.num_processes if number else 0
-    return process == accelerator.process_index
-
-
-def flush_own_files(accelerator, folder: Path) -> None:
-    """Wait until the files of this process are on the disk, and write down their checksums."""
-    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
-    own = [name for name, path in files.items() if path.is_file() and is_own(accelerator, name)]
+def write_facts(folder: Path, facts: dict) -> None:
+    """Wait until all files are on the disk, and write checkpoint.json with their checksums."""
+    files = {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
     with ThreadPoolExecutor() as pool:  # reads while the disk writes
-        checksums = pool.map(checksum, [files[name] for name in own])
-        for name in own:
-            flush(files[name])
-        found = dict(zip(own, checksums, strict=True))
-    (folder / f"checksums_{accelerator.process_index}.json").write_text(json.dumps(found))
-
-
-def is_sound(accelerator, folder: Path) -> bool:
-    """Whether all files are as they were saved. All processes call it together."""
-    saved = read_facts(folder).get("checksums", {})  # earlier versions wrote none
-    own = [name for name in saved if is_own(accelerator, name)]
-    with ThreadPoolExecutor() as pool:
-        found = dict(zip(own, pool.map(checksum, [folder / name for name in own]), strict=True))
-    changed = [name for name in own if found[name] != saved[name]]
-    for name in changed:
-        print(f"{folder / name} is not as it was saved", flush=True)
-    count = torch.tensor(float(len(changed)), device=accelerator.device)
-    return float(accelerator.reduce(count, "sum")) == 0
-
-
-def write_facts(folder: Path, processes: int, facts: dict) -> None:
-    """Write checkpoint.json: `facts`, with the sizes and checksums of all files."""
-    checksums: dict[str, str] = {}
-    for process in range(processes):
-        part = folder / f"checksums_{process}.json"
-        checksums |= json.loads(part.read_text())
-        part.unlink()
-    facts["files"] = {name: (folder / name).stat().st_size for name in checksums}
-    facts["checksums"] = checksums
+        checksums = pool.map(checksum, files.values())
+        for path in files.values():
+            flush(path)
+    facts["files"] = {name: path.stat().st_size for name, path in files.items()}
+    facts["checksums"] = dict(zip(files, checksums, strict=True))
     facts["checksum"] = facts_checksum(facts)
     (folder / "checkpoint.json").write_text(json.dumps(facts, indent=1))
 
@@ -91,3 +62,16 @@ def is_complete(folder: Path) -> bool:
         return isinstance(facts["number"], int) and all(whole) and unchanged
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return False
+
+
+def is_sound(folder: Path) -> bool:
+    """Whether all files are as they were saved. All processes call it together."""
+    changed = []
+    if PartialState().is_main_process:  # it reads them for all
+        saved = read_facts(folder).get("checksums", {})  # earlier versions wrote none
+        with ThreadPoolExecutor() as pool:
+            found = pool.map(checksum, [folder / name for name in saved])
+        changed = [name for name, now in zip(saved, found, strict=True) if now != saved[name]]
+    for name in changed:
+        log(f"{folder / name} is not as it was saved")
+    return not broadcast_object_list([changed])[0]

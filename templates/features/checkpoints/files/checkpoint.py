@@ -112,7 +112,7 @@ class Checkpoints:
             damaged.append(path)
         if path:
             self.load(path)
-            if path.resolve().parent == folder.resolve():
+            if path.absolute().parent.resolve() == folder.resolve():  # or a link in it
                 history = read_facts(path)["history"]
                 self.history = [other.name for other in found if other.name in history]
             if others := [other.name for other in found if other.name not in self.history]:
