@@ -242,6 +242,25 @@ def test_the_columns_of_named_data_are_choices(start: Start, tmp_path: Path) -> 
     assert 'target: str = "rooms"' in text and 'drop_columns: str = "id"' in text
 
 
+def test_several_columns_are_picked(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("one,two,kind\n" + "a,b,c\nd,e,f\n" * 9)
+    task = "text_classification"
+    settings = [f"--set={task}.dataset=csv", f"--set={task}.path=../pairs.csv"]
+    terminal = start("--task", task, *settings, ask_task=True)
+    terminal.repeat(ENTER, until=f"({task}.text_columns)")
+    terminal.press(ENTER)
+    terminal.wait("the name of a column, or two names")
+    for column in ("one", "two"):
+        terminal.point_at(column, "text_columns")
+        terminal.press(" ")
+    terminal.press(ENTER)
+    terminal.wait(f"({task}.label_column)", "» kind")
+    terminal.press(ENTER)
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert "2 classes in kind: c 9, f 9" in terminal.text
+    assert "text_columns=one,two" in terminal.text
+
+
 def test_what_is_wrong_with_given_data_is_said_first(start: Start, tmp_path: Path) -> None:
     (tmp_path / "houses.csv").write_text(HOUSES + "31,2\n")
     given = ["path=../houses.csv", "dataset=csv"]

@@ -94,6 +94,7 @@ BAD = [
     ("tabular_regression", "t.csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
     ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 columns: it needs two"),
     ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
+    (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
     ("language_model", "t.txt", " \n", "problem: the file is empty."),
 ]
 

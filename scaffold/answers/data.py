@@ -21,7 +21,7 @@ from scaffold.answers.catalog import HUB, Catalog, Option
 from scaffold.answers.schema import Answers, applies, schema
 
 ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
-SHOWN = 8  # columns or classes in a message
+SHOWN, LETTERS = 8, 30  # columns or classes in a message, and the beginning of each name
 LEAST = 10  # rows that can be split
 IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 
@@ -40,10 +40,11 @@ class Finding:
     columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if not self.facts and not self.problem:
-            return f"{self.path} is not there yet: it is needed for training."
-        text = f"{self.path}: {'; '.join(self.facts) or self.problem}"
-        return f"{text}\n  problem: {self.problem}" if self.facts and self.problem else text
+        path, problem, facts = map(_printable, (self.path, self.problem, "; ".join(self.facts)))
+        if not facts and not problem:
+            return f"{path} is not there yet: it is needed for training."
+        text = f"{path}: {facts or problem}"
+        return f"{text}\n  problem: {problem}" if facts and problem else text
 
 
 @dataclass
@@ -183,7 +184,7 @@ def _in_time(items: Iterable[T], table: Table) -> Iterator[T]:
 
 
 def _look_at_rows(name: str, table: Table, columns: Columns, is_split: bool) -> Finding:
-    named = ", ".join(table.columns[:SHOWN])
+    named = ", ".join(column[:LETTERS] for column in table.columns[:SHOWN])
     more = f" and {len(table.columns) - SHOWN} more" if len(table.columns) > SHOWN else ""
     count = len(table.columns)
     facts = [
@@ -228,7 +229,7 @@ def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
         if not cell.strip():
             return f"row {number} has no {column}."
         if option.column == "numbers" and not _is_number(cell):
-            return f"row {number} has the {column} {cell!r}, which is no number."
+            return f"row {number} has the {column} {cell[:LETTERS]!r}, which is no number."
     if option.column == "classes" and len(set(cells)) == 1:
         return f"all rows have the same {column}."
     return ""
@@ -326,12 +327,17 @@ def list_files(folder: Path, suffixes: set[str]) -> tuple[list[Path], bool]:
 # words
 
 
+def _printable(text: str) -> str:
+    """Without what a terminal would take for a command."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def _count(number: int, noun: str, whole: bool = True) -> str:
     return f"{'' if whole else 'at least '}{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _classes(column: str, counts: Counter[str], whole: bool) -> str:
-    shown = ", ".join(f"{name[:30]} ({count:,})" for name, count in counts.most_common(SHOWN))
+    shown = ", ".join(f"{name[:LETTERS]} {count:,}" for name, count in counts.most_common(SHOWN))
     more = ", ..." if len(counts) > SHOWN else ""
     number = f"{'' if whole else 'at least '}{len(counts):,}"
     plural = "class" if len(counts) == 1 else "classes"

@@ -101,9 +101,14 @@ def _look(interview: Interview, folder: Path) -> dict[str, Finding]:
     interview.columns = {
         table: finding.columns
         for table, finding in tables.items()
-        if len(finding.columns) <= MOST_COLUMNS and not any("," in c for c in finding.columns)
+        if len(finding.columns) <= MOST_COLUMNS and all(map(_fits_in_menu, finding.columns))
     }
     return found
+
+
+def _fits_in_menu(column: str) -> bool:
+    """Several columns are separated by commas, and blanks around a reply are left out."""
+    return bool(column) and column == column.strip() and "," not in column
 
 
 # asking them

@@ -267,7 +267,7 @@ def make_question(interview: Interview, key: str) -> Question:
 
 def _column_question(option: Option, columns: tuple[str, ...], default: str) -> Question:
     """A menu of the columns of the data. The last one is offered if the default is none of them."""
-    choices = tuple(Choice(column, "") for column in columns)
+    choices = tuple(Choice(column, "") for column in dict.fromkeys(columns))
     if option.column == "several":
         picked = [part for part in default.split(",") if part in columns]
         return Question(
