@@ -143,6 +143,19 @@ def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, caps
     assert "epochs is 2, and was 1 when the checkpoint was saved" in capsys.readouterr().out
 
 
+def test_a_flipped_bit_is_noticed(tmp_path, capsys):
+    """The run continues from the checkpoint before."""
+    run(tmp_path, epochs=2)
+    before, newest = find_checkpoints(tmp_path)
+    content = bytearray((newest / "states.pt").read_bytes())
+    content[len(content) // 2] ^= 1
+    (newest / "states.pt").write_bytes(content)
+    run(tmp_path, epochs=2, resume="newest")
+    log = capsys.readouterr().out
+    assert f"{newest / 'states.pt'} is not as it was saved" in log
+    assert f"resumed {before} at step" in log
+
+
 def test_only_trials_are_overwritten(tmp_path, capsys):
     run(tmp_path, epochs=2)  # limit_batches makes it a trial
     run(tmp_path, epochs=1)
