@@ -1,4 +1,6 @@
-#: replace loss_falls
+from helpers import run
+
+#: slot loss_falls
 def test_distance_falls(tmp_path, capsys):
     #: region falls
     run(tmp_path, epochs=4, limit_batches=40)

@@ -1,0 +1,158 @@
+"""The training loss, and how metrics are printed."""
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import gather_object
+from torch import Tensor
+from torchmetrics import MetricCollection
+from torchmetrics.classification import MulticlassAccuracy, MulticlassPrecision, MulticlassRecall
+
+
+class RunningLoss:
+    """The mean training loss per sample, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples."""
+        self.sum.add_(loss.detach(), alpha=samples)
+        self.samples += samples
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
+        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        self.sum.zero_()
+        self.samples = 0
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+
+
+class HardBatches:
+    """The share of training batches whose loss is above a limit: a pattern for your own metrics.
+
+    Each process counts its hard batches and all its batches, on the device. The processes add up
+    their counts only when a value is read.
+    """
+
+    def __init__(self, accelerator: Accelerator, limit: float) -> None:
+        self.accelerator, self.limit = accelerator, limit
+        self.step = torch.zeros(2, dtype=torch.long, device=accelerator.device)
+        self.epoch = torch.zeros_like(self.step)
+
+    def add(self, loss: torch.Tensor) -> None:
+        """Count a batch by its mean loss. Nothing waits for the device."""
+        hard = loss.detach() > self.limit
+        self.step = torch.stack([hard, torch.ones_like(hard)]).long()
+        self.epoch += self.step
+
+    def share(self, counts: torch.Tensor) -> float:
+        """The share over all processes. All processes call it together."""
+        hard, batches = self.accelerator.reduce(counts, "sum").tolist()
+        return hard / max(batches, 1)
+
+    def read_step(self) -> float:
+        """The share in the last batch of each process. All processes call it together."""
+        return self.share(self.step)
+
+    def end_epoch(self) -> float:
+        """The share in the epoch. All processes call it together."""
+        share = self.share(self.epoch)
+        self.epoch.zero_()
+        return share
+
+    def state_dict(self) -> dict:
+        """The counts of each process in this epoch. All processes call it together."""
+        return {"epoch": self.accelerator.gather(self.epoch).reshape(-1, 2).tolist()}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch = torch.tensor(
+            state["epoch"][self.accelerator.process_index], device=self.accelerator.device
+        )
+
+
+class EpochOutputs:
+    """Keeps the outputs of an evaluation until its end, on the CPU.
+
+    Each batch that is added has the samples of all processes without padding, and each process
+    keeps its share of them.
+    """
+
+    def __init__(self) -> None:
+        self.batches: list[list[torch.Tensor]] = []
+
+    def clear(self) -> None:
+        self.batches.clear()
+
+    def add(self, accelerator: Accelerator, *outputs: torch.Tensor) -> None:
+        """Keep a batch: tensors with one entry for each sample."""
+        share = slice(accelerator.process_index, None, accelerator.num_processes)
+        self.batches.append([output[share].cpu() for output in outputs])
+
+    def gather(self) -> list[torch.Tensor]:
+        """The outputs of all samples. All processes call it together."""
+        own = [torch.cat(output) for output in zip(*self.batches, strict=True)]
+        return [torch.cat(output) for output in zip(*gather_object([own]), strict=True)]
+
+
+def count_errors(predictions: torch.Tensor, labels: torch.Tensor) -> list[int]:
+    """The number of samples of each class that are predicted to be of another one."""
+    classes = int(torch.cat([predictions, labels]).max()) + 1
+    return torch.bincount(labels[predictions != labels], minlength=classes).tolist()
+
+
+class ClassMetrics:
+    """Accuracy, macro precision and macro recall of an evaluation, by torchmetrics.
+
+    add() gets batches that are gathered from all processes and have no padding. Each process
+    counts all samples, so torchmetrics must not add up the processes (sync_on_compute=False).
+    """
+
+    def __init__(self) -> None:
+        self.metrics: MetricCollection | None = None  # the first batch creates it
+
+    def add(
+        self, predictions: torch.Tensor, labels: torch.Tensor, classes: int
+    ) -> dict[str, torch.Tensor]:
+        """Count a batch of classes, shape (batch,). Returns the values of this batch alone.
+
+        It does not wait for the device.
+        """
+        if self.metrics is None:
+            settings = {"num_classes": classes, "validate_args": False, "sync_on_compute": False}
+            metrics = {
+                "accuracy": MulticlassAccuracy(average="micro", **settings),
+                "precision": MulticlassPrecision(average="macro", **settings),
+                "recall": MulticlassRecall(average="macro", **settings),
+            }
+            self.metrics = MetricCollection(metrics).to(labels.device)
+        return self.metrics(predictions, labels)
+
+    def compute(self, name: str) -> dict[str, float]:
+        """The values over all batches so far, named after the set: `val_precision`."""
+        return {f"{name}_{key}": value.item() for key, value in self.metrics.compute().items()}
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

@@ -1,0 +1,67 @@
+"""Stop a run when a scheduler asks for it: save a checkpoint, and end with status 75."""
+
+import os
+import signal
+from functools import partial
+from threading import Thread
+
+import torch
+from accelerate import Accelerator
+
+from checkpoint import Checkpoints
+from progress import log
+
+# what schedulers and spot machines send, and Ctrl-C
+SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
+
+
+class StopSignals:
+    """Notes the signals that a process receives, and stops all processes at the same step."""
+
+    def __init__(self, accelerator: Accelerator, log_every: int) -> None:
+        self.accelerator, self.every = accelerator, log_every or 1
+        # the handler keeps only this list alive: it outlives the run
+        self.received: list[int] = []
+        for name in SIGNALS:
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), partial(note_signal, self.received))
+
+    def after_step(self, checkpoints: Checkpoints) -> None:
+        """Several processes ask each other every `log_every` steps, because it makes them wait."""
+        step = checkpoints.progress.step
+        if self.accelerator.num_processes == 1 or step % self.every == 0:
+            self.stop_if_received(checkpoints)
+
+    def stop_if_received(self, checkpoints: Checkpoints) -> None:
+        """Save and stop if any process was told to. All processes call it together."""
+        told = bool(self.received)
+        if self.accelerator.num_processes > 1:
+            votes = torch.tensor(float(told), device=self.accelerator.device)
+            told = self.accelerator.reduce(votes, "sum") > 0
+        if told:
+            checkpoints.after_training()
+            log(f"stopped by a signal at step {checkpoints.progress.step}: continue with --resume")
+            raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later
+
+
+def note_signal(received: list[int], number: int, frame) -> None:
+    """A second Ctrl-C interrupts at once."""
+    received.append(number)
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)
+
+
+def leave_signals_to_training(worker: int) -> None:
+    """Let a data worker outlive a signal to all processes: the training process ends it."""
+
+    def end_when_training_says() -> None:
+        while signal.sigwaitinfo([signal.SIGTERM]).si_pid != os.getppid():
+            pass
+        os._exit(0)
+
+    for name in SIGNALS:
+        if name != "SIGTERM" and hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    if hasattr(signal, "sigwaitinfo"):  # macOS and Windows do not say who sent a signal
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        Thread(target=end_when_training_says, daemon=True).start()

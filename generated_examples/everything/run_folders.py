@@ -1,0 +1,49 @@
+"""A folder for each run: {time} in --output-dir stands for the date and time of its start."""
+
+import re
+import time
+from glob import escape, glob
+from pathlib import Path
+
+from accelerate.utils import broadcast_object_list
+
+from files import writing
+
+
+def choose_folder(accelerator, output_dir: Path, resumed: Path | None) -> Path:
+    """The output folder of a run, the same on all processes. A resumed run keeps its folder."""
+    if not has_time(output_dir):
+        return output_dir
+    if resumed and any(map(resumed.samefile, find_in_runs(output_dir, resumed.name))):
+        return resumed.parent
+    folder = make_folder(output_dir) if accelerator.is_main_process else None
+    return broadcast_object_list([folder])[0]
+
+
+def has_time(output_dir: Path) -> bool:
+    """Whether a folder is named by time. Other names in braces are refused."""
+    names = re.findall(r"\{.*?\}", str(output_dir))
+    known = "{time}"
+    for name in names:
+        if name != known:
+            raise SystemExit(f"--output-dir {output_dir}: only {known} is known, not {name}.")
+    return bool(names)
+
+
+def make_folder(output_dir: Path) -> Path:
+    """Make a new folder that is named by the time. A second that is taken is waited out."""
+    with writing(output_dir):
+        while True:
+            folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))
+            try:
+                folder.mkdir(parents=True)
+                return folder
+            except FileExistsError:
+                time.sleep(0.1)
+
+
+def find_in_runs(output_dir: Path, name: str) -> list[Path]:
+    """What has this name, which may contain wildcards, in the folder of any run."""
+    has_time(output_dir)  # refuses a wrong name
+    folders = escape(str(output_dir)).replace("{time}", "????-??-??_??-??-??")
+    return [Path(path) for path in glob(f"{folders}/{name}")]

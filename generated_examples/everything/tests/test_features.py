@@ -1,0 +1,1211 @@
+"""The features of this project."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from multiprocessing import active_children
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from accelerate import Accelerator
+from accelerate.utils import find_batch_size, set_seed
+from matplotlib.figure import Figure
+from safetensors.torch import load_file
+from torch import nn
+from torch.utils.data import DataLoader
+
+import cross_validate
+import test_resume
+import train
+from callbacks import Ema, LearningCurves, StopOnSpike, Throughput
+from checkpoint import find_checkpoints
+from data import (
+    Augmented,
+    BalancedSampler,
+    augment,
+    build_datasets,
+    build_loaders,
+    build_more_loaders,
+    loading_settings,
+)
+from helpers import (
+    SETTINGS,
+    build_exact_model,
+    build_sgd,
+    column,
+    enough_data,
+    launch,
+    run,
+    take,
+    without_times,
+)
+from hooks import HOOKS
+from metrics import ClassMetrics, HardBatches, RunningLoss, count_errors
+from micro_batches import MicroBatches
+from mixing import mix
+from model import build_model
+from progress import Progress
+from save_on_error import LastStep
+from test_resume import assert_same_run, last_checkpoint
+from train import Config
+
+
+def test_every_run_has_the_same_split():
+    """With any seed: otherwise one run would train on the test images of another."""
+    seen = []
+    for seed in (1, 2):
+        set_seed(seed)
+        parts = build_datasets(train.Config(**SETTINGS))
+        seen.append([part[index][0] for part in parts for index in range(min(3, len(part)))])
+    assert all(map(torch.equal, *seen))
+
+
+def test_classes_are_drawn_equally_often():
+    """Of 1000 samples, 100 are of one class and 900 of the other: half of the draw is of each."""
+    labels = torch.arange(1000).remainder(10).eq(0).long()
+    sampler = BalancedSampler(labels, seed=0)
+    order = list(sampler)
+    assert len(order) == 1000
+    assert 400 < labels[order].sum() < 600
+    sampler.set_epoch(1)
+    assert list(sampler) != order, "two epochs have the same draw"
+
+
+def test_processes_divide_one_draw(tmp_path):
+    save_batches(tmp_path)
+    launch(save_batches, tmp_path)
+    whole = torch.load(tmp_path / "0of1.pt")
+    for rank in (0, 1):
+        part = torch.load(tmp_path / f"{rank}of2.pt")
+        assert all(map(torch.equal, part, whole[rank::2])), "each process has its own draw"
+
+
+def save_batches(folder: Path) -> None:
+    """Save the inputs of the second epoch."""
+    accelerator = Accelerator()
+    with enough_data():
+        loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
+    loader.set_epoch(1)
+    loader.dataset.set_epoch(1)
+    batches = [list(batch.values() if isinstance(batch, Mapping) else batch) for batch in loader]
+    name = f"{accelerator.process_index}of{accelerator.num_processes}.pt"
+    torch.save([batch[0] for batch in batches], folder / name)
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_accuracy", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    (tmp_path / "one" / "best.safetensors").write_bytes(b"of another run")
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def test_filters_have_their_channels_last(tmp_path, monkeypatch):
+    """They must stay so in prepare() and in each step."""
+    model = train.build_model(train.Config(**SETTINGS))
+    monkeypatch.setattr(train, "build_model", lambda config: model)
+    run(tmp_path, epochs=1, max_steps=2)
+    filters = [weight for weight in model.parameters() if weight.ndim == 4]
+    last = [weight.is_contiguous(memory_format=torch.channels_last) for weight in filters]
+    assert all(last), "the filters have their channels first"
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_each_sample_is_held_out_once():
+    """The folds share no sample and leave none out; the test data are always the same."""
+    held_out, sizes = [], set()
+    for fold in range(4):
+        config = train.Config(**SETTINGS, cross_validation_fold=fold)
+        train_loader, val_loader, test_loader = build_loaders(config)
+        held_out += val_loader.dataset.indices
+        sizes.add((len(train_loader.dataset) + len(val_loader.dataset), len(test_loader.dataset)))
+    assert len(sizes) == 1, "each sample is either held out or trained on"
+    assert sorted(held_out) == list(range(sizes.pop()[0]))
+    with pytest.raises(SystemExit, match="counted from 0"):
+        build_loaders(train.Config(**SETTINGS, cross_validation_fold=4))
+
+
+def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
+    flags = ["--cross-validation-folds", "2", "--output-dir", str(tmp_path)]
+    flags += ["--epochs", "1", "--limit-batches", "2", "--batch-size", "2"]
+    monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
+    monkeypatch.chdir(Path(train.__file__).parent)
+    cross_validate.main()
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    found = summary["test_loss"]
+    low, high = sorted(found["folds"])
+    assert low < high, "two folds have the same result"
+    assert found["mean"] == pytest.approx((low + high) / 2)
+    assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
+    assert f"test_loss {(low + high) / 2:.4f} ± " in capsys.readouterr().out
+
+
+def test_augmentation_depends_on_seed_epoch_and_index():
+    images = torch.rand(50, 1, 8, 8)
+    data = Augmented(list(zip(images, range(50), strict=True)), train.Config())
+    first = [data[index] for index in range(50)]
+    assert [label for _, label in first] == list(range(50))
+    assert not all(torch.equal(image, one) for (image, _), one in zip(first, images, strict=True))
+    data.set_epoch(1)
+    second = [data[index][0] for index in range(50)]
+    assert not all(torch.equal(one[0], two) for one, two in zip(first, second, strict=True))
+    data.set_epoch(0)
+    for index in reversed(range(50)):  # in another order, with other random numbers in between
+        torch.rand(1)
+        assert torch.equal(data[index][0], first[index][0]), "draw from the generator of the image"
+
+
+def test_images_without_labels_are_augmented_too():
+    images = torch.rand(5, 1, 8, 8)
+    pairs = Augmented([(image, 0) for image in images], train.Config())
+    alone = Augmented(list(images), train.Config())
+    assert all(torch.equal(alone[index], pairs[index][0]) for index in range(5))
+
+
+def test_augmentation_draws_what_was_chosen():
+    image = torch.zeros(1, 8, 8)
+    image[:, 2:4, 1:6] = torch.rand(2, 5)  # far enough from the edges to come back whole
+    generator, config = torch.Generator().manual_seed(0), train.Config()
+    drawn = [augment(image, config, generator) for _ in range(200)]
+    steps = range(-1, 2)
+    moved = [image.roll((down, right), (-2, -1)) for down in steps for right in steps]
+    assert all(any(torch.equal(new, one) for one in moved) for new in drawn)
+    assert sum(any(torch.equal(new, one) for new in drawn) for one in moved) == 9
+
+
+def test_cudnn_benchmark_is_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", False)
+    run(tmp_path, epochs=1, max_steps=1)
+    assert torch.backends.cudnn.benchmark
+
+
+def test_hard_batches_are_counted_over_all_processes(tmp_path):
+    count_hard_batches(tmp_path)
+    launch(count_hard_batches, tmp_path)
+    one, two = ((tmp_path / f"{processes}").read_text() for processes in "12")
+    assert json.loads(one) == {"step": 0, "epoch": 1 / 2, "next": 1.0}
+    # the second process has 2 more hard batches: add up before you divide
+    assert json.loads(two) == {"step": 1 / 2, "epoch": 4 / 6, "next": 1.0}
+
+
+def count_hard_batches(folder: Path) -> None:
+    accelerator = Accelerator()
+    hard_batches = HardBatches(accelerator, limit=1.0)
+    hard_batches.add(torch.tensor(2.0))
+    resumed = HardBatches(accelerator, limit=1.0)
+    resumed.load_state_dict(hard_batches.state_dict())
+    for loss in [1.0] + 2 * accelerator.process_index * [3.0]:
+        resumed.add(torch.tensor(loss))
+    facts = {"step": resumed.read_step(), "epoch": resumed.end_epoch()}
+    resumed.add(torch.tensor(2.0))
+    facts["next"] = resumed.end_epoch()
+    if accelerator.is_main_process:
+        (folder / f"{accelerator.num_processes}").write_text(json.dumps(facts))
+
+
+def test_the_loaders_have_the_settings():
+    changes = {"data_loading_prefetch_factor": 3, "data_loading_persistent_workers": False}
+    for loader in build_loaders(train.Config(**{**SETTINGS, **changes, "num_workers": 2})):
+        assert (loader.num_workers, loader.prefetch_factor) == (2, 3)
+    for loader in build_loaders(train.Config(**{**SETTINGS, **changes, "num_workers": 0})):
+        assert (loader.num_workers, loader.prefetch_factor) == (0, None)
+
+
+def test_memory_is_page_locked_for_a_device():
+    for device in (True, False):
+        with mock.patch.object(torch.accelerator, "is_available", lambda device=device: device):
+            settings = loading_settings([], train.Config(data_loading_pin_memory=True))
+            assert settings["pin_memory"] == device
+
+
+def test_training_does_not_wait_for_copies(tmp_path):
+    checked = mock.patch.object(train, "check_environment", side_effect=InterruptedError)
+    with checked as check, pytest.raises(InterruptedError):
+        run(tmp_path)
+    accelerator = check.call_args.args[0]
+    assert accelerator.dataloader_config.non_blocking
+
+
+def test_persistent_workers_are_refused_if_the_data_change_with_the_epoch():
+    config = train.Config(num_workers=1, data_loading_persistent_workers=True)
+    assert loading_settings([], config)["persistent_workers"]
+    with pytest.raises(SystemExit, match="persistent workers don't see"):
+        loading_settings(mock.Mock(spec=["set_epoch"]), config)
+
+
+def test_resume_with_persistent_workers_is_exact(tmp_path, monkeypatch, capsys):
+    dataset = build_loaders(train.Config(**SETTINGS))[0].dataset
+    persistent = not hasattr(dataset, "set_epoch")
+    monkeypatch.setitem(SETTINGS, "data_loading_persistent_workers", persistent)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, every=8)
+
+
+def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
+    update, seen = train.EarlyStopping.update, []
+
+    def stay_the_same(early_stopping, score):
+        seen.append(score)
+        update(early_stopping, 0.5)
+
+    monkeypatch.setattr(train.EarlyStopping, "update", stay_the_same)
+    run(tmp_path, epochs=9, patience=2)
+    assert len(seen) == 3, "the first evaluation is the best, and 2 are no better"
+    assert len(column(capsys.readouterr().out, "loss")) <= 18, "training continued after the stop"
+
+
+def test_an_early_stop_is_remembered(tmp_path, monkeypatch, capsys):
+    update = train.EarlyStopping.update
+    monkeypatch.setattr(train.EarlyStopping, "update", lambda stopping, _: update(stopping, 0.5))
+    run(tmp_path, epochs=9, patience=2)
+    capsys.readouterr()
+    run(tmp_path, epochs=9, patience=2, resume="newest")
+    assert not column(capsys.readouterr().out, "loss"), "the resumed run trains"
+
+
+def test_ema_averages_every_step():
+    model = nn.Linear(1, 1, bias=False)
+    ema = Ema(model, decay=0.25)
+    for value in (1.0, 2.0, 3.0):
+        nn.init.constant_(model.weight, value)
+        ema.update()
+    with ema.applied():
+        # less of the average remains than decay says: 3/12 after 2 steps, then 0.25
+        assert model.weight.item() == pytest.approx(0.25 * (0.25 * 1 + 0.75 * 2) + 0.75 * 3)
+    assert model.weight.item() == 3.0, "training continues with the model's own weights"
+
+
+def test_ema_is_what_is_kept(tmp_path, monkeypatch):
+    created = []
+
+    def create(model: nn.Module, decay: float) -> Ema:
+        created.append((model, Ema(model, decay)))
+        return created[0][1]
+
+    monkeypatch.setattr(train, "Ema", create)
+    run(tmp_path, epochs=1)
+    model, ema = created[0]
+    assert ema.steps == 6, "average the weights after each step"
+    own = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    kept = load_file(tmp_path / "model.safetensors")
+    with ema.applied():
+        for name, weight in model.named_parameters():
+            if name in kept:  # of shared weights, one name is saved
+                torch.testing.assert_close(kept[name], weight.detach(), msg="save the average")
+    names = own.keys() & kept.keys()
+    assert not all(torch.equal(own[name], kept[name]) for name in names), "these are not averages"
+
+
+def test_outputs_of_an_epoch_are_complete(tmp_path):
+    """Each sample once, on 1 and 2 processes, where each keeps about half of them."""
+    keep_33(tmp_path)
+    launch(keep_33, tmp_path)
+    one, *two = (json.loads((tmp_path / name).read_text()) for name in ("0of1", "0of2", "1of2"))
+    assert one["kept"] == 33 and sorted(facts["kept"] for facts in two) == [16, 17]
+    for facts in two:
+        assert facts["errors"] == one["errors"], "gather the shares of all processes"
+    assert sum(one["errors"]) == pytest.approx(33 * (1 - one["accuracy"]))
+
+
+def keep_33(folder: Path) -> None:
+    """Evaluate 33 samples in batches of 4, after another evaluation."""
+    accelerator = Accelerator()
+    set_seed(1)
+    model = accelerator.prepare(build_model(train.Config(**SETTINGS)))
+    loader = build_loaders(train.Config(**SETTINGS))[1]
+    for size in (5, 33):
+        subset = take(loader, size)
+        batches = accelerator.prepare(DataLoader(subset, 4, collate_fn=loader.collate_fn))
+        metrics = train.evaluate(accelerator, model, batches, "val", 0)
+    facts = {
+        "kept": sum(len(labels) for predictions, labels in train.epoch_outputs.batches),
+        "errors": count_errors(*train.epoch_outputs.gather()),
+        "accuracy": metrics["val_accuracy"],
+    }
+    name = f"{accelerator.process_index}of{accelerator.num_processes}"
+    (folder / name).write_text(json.dumps(facts))
+
+
+def test_evaluation_has_its_own_batch_size():
+    for eval_batch_size, expected in ((5, 5), (0, 32)):
+        changes = {"batch_size": 8, "eval_batch_size": eval_batch_size}
+        loaders = build_loaders(train.Config(**{**SETTINGS, **changes}))
+        assert [loader.batch_size for loader in loaders] == [8, expected, expected]
+
+
+def test_evaluates_by_steps(tmp_path, capsys):
+    run(tmp_path, evaluate_every=5)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "val_loss" in line]
+    found = [line.split()[2] for line in lines if line.startswith("evaluated step")]
+    assert found == ["5", "10", "12"], "the last of the 12 steps is always evaluated"
+    assert not [line for line in lines if line.startswith("epoch")], "evaluated twice"
+
+
+def test_resume_between_evaluations_is_exact(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(SETTINGS, "evaluate_every", 4)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, every=6)
+
+
+def test_more_sets_are_evaluated(tmp_path, capsys):
+    """Training samples, in the order of the training data, evaluated like the validation data."""
+    config = train.Config(**SETTINGS)
+    val_loader = build_loaders(config)[1]
+    loader = build_more_loaders(config, val_loader)["fit"]
+    assert len(loader.dataset) == len(val_loader.dataset)
+    assert len(loader.dataset.dataset) == len(build_datasets(config)[0])
+    assert list(loader.dataset.indices) == list(range(len(loader.dataset)))
+
+    evaluate, evaluated = train.evaluate, []
+
+    def look(accelerator, model, loader, name, limit):
+        weights = [weight.detach().clone() for weight in model.parameters()]
+        evaluated.append((name, weights))
+        return evaluate(accelerator, model, loader, name, limit)
+
+    with mock.patch.object(train, "evaluate", look):
+        run(tmp_path, epochs=1)
+    (val, val_weights), (fit, fit_weights) = evaluated[-3:-1]
+    assert (val, fit, evaluated[-1][0]) == ("val", "fit", "test")
+    assert all(
+        map(torch.equal, val_weights, fit_weights)
+    ), "evaluate all sets with the same weights"
+    assert " | fit_loss " in capsys.readouterr().out
+
+
+def test_parts_make_the_step_of_the_whole_batch(tmp_path, capsys):
+    """With memory for 4 of 16 samples, a step is the same as with memory for all of them."""
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        run(tmp_path / "whole", epochs=1, learning_rate=0.03)
+    assert "out of memory" not in capsys.readouterr().out
+    small_run(tmp_path / "parts")
+    assert "out of memory: each batch is computed in 4 parts" in capsys.readouterr().out
+    same = load_file(tmp_path / "whole" / "model.safetensors")
+    parts = load_file(tmp_path / "parts" / "model.safetensors")
+    for name, weights in parts.items():
+        torch.testing.assert_close(weights, same[name], rtol=0, atol=1e-5)
+    assert (tmp_path / "parts/parts0").read_text() == "4"
+
+
+def test_processes_agree_on_the_parts(tmp_path):
+    """Only the last process runs out of memory."""
+    log = launch(small_run, tmp_path).stdout
+    assert "out of memory: each batch is computed in 4 parts" in log
+    assert [(tmp_path / f"parts{rank}").read_text() for rank in (0, 1)] == ["4", "4"]
+    weights = [(tmp_path / f"weights{rank}").read_text() for rank in (0, 1)]
+    assert weights[0] == weights[1], "the weights differ: exchange the gradients"
+
+
+def test_one_sample_has_to_fit(tmp_path):
+    with pytest.raises(SystemExit, match="Not even one sample fits"):
+        small_run(tmp_path, memory=0)
+
+
+def small_run(folder: Path, memory: int = 4) -> None:
+    """Train where the last process has memory for `memory` samples."""
+    rank, processes = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    created = {}
+
+    def build_limited(config) -> nn.Module:
+        def run_out(module, args, kwargs) -> None:
+            last = rank == processes - 1
+            if last and module.training and find_batch_size([*args, *kwargs.values()]) > memory:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
+
+        model = created["model"] = build_exact_model(config)
+        # such as BatchNorm has: processes may wait for those of others before they compute
+        model.register_buffer("seen", torch.zeros(()), persistent=False)
+        model.register_forward_pre_hook(run_out, with_kwargs=True)
+        return model
+
+    def create(*given) -> MicroBatches:
+        created["parts"] = MicroBatches(*given)
+        return created["parts"]
+
+    fakes = {"build_model": build_limited, "build_optimizer": build_sgd, "MicroBatches": create}
+    with mock.patch.multiple(train, **fakes):
+        run(folder, epochs=1, learning_rate=0.03)
+    weights = [float(weight.detach().double().sum()) for weight in created["model"].parameters()]
+    (folder / f"weights{rank}").write_text(json.dumps(weights))
+    (folder / f"parts{rank}").write_text(json.dumps(created["parts"].parts))
+
+
+def test_evaluates_before_training(tmp_path, capsys):
+    run(tmp_path, epochs=1)
+    lines = capsys.readouterr().out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("before training"))
+    steps = [number for number, line in enumerate(lines) if line.startswith("step")]
+    assert "val_loss" in lines[first] and first < steps[0]
+
+
+def test_a_resumed_run_does_not_repeat_the_first_evaluation(tmp_path, capsys):
+    run(tmp_path, epochs=1)
+    capsys.readouterr()
+    run(tmp_path, epochs=2, resume="newest")
+    assert "before training" not in capsys.readouterr().out
+
+
+def test_gradients_are_exchanged_in_16_bits(tmp_path):
+    """The optimizer gets the same gradients on both processes, rounded to 16 bits."""
+    launch(compressed_run, tmp_path)
+    one, two = (torch.load(tmp_path / f"gradient{rank}.pt") for rank in (0, 1))
+    assert torch.equal(one, two)
+    assert torch.equal(one, one.half().float()), "these gradients are not compressed"
+
+
+def compressed_run(folder: Path) -> None:
+    """Note the gradients of the last step."""
+
+    def build_noting(model, config) -> torch.optim.Optimizer:
+        def note(*step) -> None:
+            gradients = [weight.grad.flatten() for weight in model.parameters()]
+            torch.save(torch.cat(gradients), folder / f"gradient{os.environ['RANK']}.pt")
+
+        optimizer = build_sgd(model, config)
+        optimizer.register_step_pre_hook(note)
+        return optimizer
+
+    with mock.patch.object(train, "build_optimizer", build_noting):
+        run(folder, epochs=1, gradient_compression="fp16")
+
+
+def test_processes_on_the_cpu_refuse_bf16(tmp_path):
+    launch(refused_run, tmp_path)
+    assert "--gradient-compression fp16" in (tmp_path / "stopped0").read_text()
+
+
+def refused_run(folder: Path) -> None:
+    run(folder, gradient_compression="bf16")
+
+
+def test_labels_are_smooth_in_training_alone(tmp_path, monkeypatch):
+    smoothing = {True: set(), False: set()}  # with gradients and without
+    functions = train.F
+
+    def look(*arguments, label_smoothing=0.0, **settings):
+        smoothing[torch.is_grad_enabled()].add(label_smoothing)
+        return functions.cross_entropy(*arguments, label_smoothing=label_smoothing, **settings)
+
+    monkeypatch.setattr(train, "F", mock.Mock(wraps=functions, cross_entropy=look))
+    run(tmp_path, epochs=1, label_smoothing=0.2)
+    assert smoothing == {True: {0.2}, False: {0.0}}
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_accuracy": score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def test_a_skipped_step_does_not_count(tmp_path, capsys):
+    """If gradients overflow, the step is skipped, and the schedule must not move."""
+    skipped = mock.PropertyMock(side_effect=[True, False, True, False, False, False])
+    with mock.patch.object(Accelerator, "optimizer_step_was_skipped", skipped):
+        run(tmp_path, epochs=1)
+    steps = column(capsys.readouterr().out, "step")
+    assert steps == ["1/6", "2/6", "3/6", "4/6"], "a skipped step was counted"
+
+
+@pytest.mark.parametrize(("alpha", "probability"), [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
+def test_an_image_has_its_share(alpha, probability):
+    """Images of one number each: the mean of a mixed one is that of both, by their shares."""
+    torch.manual_seed(0)
+    labels = torch.arange(8)
+    images = labels.float().reshape(8, 1, 1, 1).expand(8, 1, 16, 16)
+    mixed, others, share = mix(images, labels, alpha, probability)
+    expected = share * labels + (1 - share) * others
+    torch.testing.assert_close(mixed.mean(dim=(1, 2, 3)), expected)
+    assert (0 < share < 1) if alpha and probability else torch.equal(mixed, images)
+
+
+def test_the_loss_is_that_of_both_labels(tmp_path, monkeypatch, capsys):
+    """The same label twice has its own loss, a wrong one in its place has another."""
+
+    def loss(name: str, share: float, wrong: int) -> float:
+        def mix(images, labels, alpha, probability):
+            return images, (labels + wrong) % 2, share
+
+        monkeypatch.setattr(train, "mix", mix)
+        with mock.patch.object(train, "build_model", build_exact_model):
+            run(tmp_path / name, epochs=1, max_steps=1)
+        return float(column(capsys.readouterr().out, "loss")[0])
+
+    alone = loss("alone", 1.0, 0)
+    other = loss("other", 0.0, 1)
+    both = loss("both", 0.25, 1)
+    assert other != pytest.approx(alone, abs=1e-3)
+    assert both == pytest.approx(0.25 * alone + 0.75 * other, abs=2e-4)
+
+
+def test_resume_draws_the_same_mixture(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(SETTINGS, "mixing_probability", 1.0)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, 4)
+
+
+def test_norms_and_biases_do_not_decay():
+    model = nn.Sequential(nn.Linear(3, 2), nn.LayerNorm(2))
+    config = train.Config(weight_decay=0.1)
+    decays = {
+        id(parameter): group["weight_decay"]
+        for group in train.build_optimizer(model, config).param_groups
+        for parameter in group["params"]
+    }
+    found = {name: decays.get(id(parameter)) for name, parameter in model.named_parameters()}
+    assert found == {"0.weight": 0.1, "0.bias": 0.0, "1.weight": 0.0, "1.bias": 0.0}
+
+
+def test_predictions_are_in_order(tmp_path):
+    """The same file on 1 and 2 processes, with the accuracy that is reported."""
+    evaluate_33(tmp_path)
+    launch(evaluate_33, tmp_path)
+    one, two = ((tmp_path / f"{processes}.csv").read_text() for processes in "12")
+    assert two == one, "gather in the order of the set, and cut off the padding"
+    rows = list(csv.DictReader(one.splitlines()))
+    assert [int(row["index"]) for row in rows] == list(range(33))
+    right = sum(row["label"] == row["prediction"] for row in rows)
+    assert right / 33 == pytest.approx(float((tmp_path / "accuracy").read_text()))
+
+
+def evaluate_33(folder: Path) -> None:
+    """Evaluate 33 test samples in batches of 4, after another evaluation."""
+    accelerator = Accelerator()
+    set_seed(1)
+    model = accelerator.prepare(build_model(train.Config(**SETTINGS)))
+    loader = build_loaders(train.Config(**SETTINGS))[2]
+    for size in (5, 33):
+        subset = take(loader, size)
+        batches = accelerator.prepare(DataLoader(subset, 4, collate_fn=loader.collate_fn))
+        metrics = train.evaluate(accelerator, model, batches, "test", 0)
+    if accelerator.is_main_process:
+        train.predictions_file.write(folder / f"{accelerator.num_processes}.csv")
+        (folder / "accuracy").write_text(str(metrics["test_accuracy"]))
+    model = accelerator.free_memory(model)
+
+
+def test_predictions_are_written(tmp_path):
+    run(tmp_path, epochs=1)
+    assert len((tmp_path / "predictions.csv").read_text().splitlines()) > 1
+
+
+CADENCE = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGUSR1", "SIGINT"])
+def test_signal_saves_and_stops(tmp_path, monkeypatch, name):
+    """A signal makes the run save and end with status 75, and it resumes exactly."""
+    monkeypatch.setattr("preemption.SIGNALS", [name])
+    number = getattr(signal, name)
+    run(tmp_path / "whole", **CADENCE)
+    handler = signal.getsignal(number)
+    with pytest.raises(SystemExit) as stop:
+        signalled_run(tmp_path / "told", number)
+    assert stop.value.code == 75, "a scheduler restarts a run that ends with status 75"
+    assert [path.name for path in find_checkpoints(tmp_path / "told")] == ["checkpoint_00000003"]
+    run(tmp_path / "told", resume="newest", **CADENCE)
+    assert_same_run(tmp_path / "whole", tmp_path / "told")
+    signal.signal(number, handler)
+
+
+def test_a_second_interrupt_ends_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("preemption.SIGNALS", ["SIGINT"])
+    with pytest.raises(KeyboardInterrupt):
+        signalled_run(tmp_path, signal.SIGINT, times=2)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
+
+
+def test_signal_to_one_process_stops_all(tmp_path):
+    """Processes ask each other when the loss is logged: here after every second step."""
+    launch(signalled_run_of_two, tmp_path)
+    stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
+    assert stopped == ["75", "75"], "no process may continue alone"
+    assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000004"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "sigwaitinfo"), reason="here SIGTERM ends data workers")
+def test_signal_to_data_workers_saves_too(tmp_path):
+    """A scheduler may send it to all processes of a job."""
+    with pytest.raises(SystemExit) as stop:
+        signalled_run(tmp_path, num_workers=1)
+    assert stop.value.code == 75
+    assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000003"]
+
+
+def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
+    """Send a signal to the last process and its data workers in the third step."""
+    after_step = train.Checkpoints.after_step
+
+    def tell(checkpoints) -> None:
+        last = checkpoints.accelerator.num_processes - 1
+        if checkpoints.progress.step == 3 and checkpoints.accelerator.process_index == last:
+            for _ in range(times):
+                os.kill(os.getpid(), number)
+            for worker in active_children():  # the sender is not the process that started them
+                subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
+        after_step(checkpoints)
+
+    with mock.patch.object(train.Checkpoints, "after_step", tell):
+        run(folder, **CADENCE, **changes)
+
+
+def signalled_run_of_two(folder: Path) -> None:
+    signalled_run(folder, log_every=2)
+
+
+def test_profiler_records_its_steps(tmp_path):
+    """Of 6 steps the first waits, the second warms up, two are recorded, two are free."""
+    run(tmp_path, epochs=1, profiler_wait=1, profiler_warmup=1, profiler_active=2)
+    names = [event["name"] for event in read_trace(tmp_path)]
+    steps = {name for name in names if name.startswith("ProfilerStep")}
+    assert steps == {"ProfilerStep#2", "ProfilerStep#3"}
+    assert any(name.startswith("Optimizer.step") for name in names)
+    assert "aten::" in (tmp_path / "profile_0.txt").read_text()
+
+
+def test_profiler_writes_what_a_short_run_recorded(tmp_path):
+    run(tmp_path, max_steps=3, profiler_wait=1, profiler_warmup=1, profiler_active=9)
+    assert read_trace(tmp_path), "nothing was recorded"
+
+
+def read_trace(folder: Path) -> list[dict]:
+    return json.loads((folder / "profile_0.json").read_text())["traceEvents"]
+
+
+def test_each_run_makes_a_folder(tmp_path, capsys):
+    for _ in range(2):
+        run(tmp_path / "{time}_x" / "run", epochs=1, max_steps=1)
+    log = capsys.readouterr().out
+    made = [path.relative_to(tmp_path) for path in sorted(tmp_path.glob("*/*"))]
+    assert len(made) == 2
+    for path in made:
+        assert f"{tmp_path / path} | " in log, "the first line of a run names its folder"
+        assert path.match("????-??-??_??-??-??_x/run")
+        assert (tmp_path / path / "model.safetensors").exists()
+    assert Config(**SETTINGS).output_dir == Path("runs/{time}")
+
+
+def test_other_names_in_braces_are_refused(tmp_path):
+    with pytest.raises(SystemExit, match="only {time} is known, not {date}"):
+        run(tmp_path / "{date}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_newest_run_with_a_checkpoint_is_resumed(tmp_path):
+    """In its folder. So is the checkpoint that is named, of any run."""
+    pattern = tmp_path / "{time}"
+    for _ in range(2):
+        run(pattern, epochs=1, max_steps=2)
+    older, newer = sorted(tmp_path.iterdir())
+    empty = tmp_path / "2999-01-01_00-00-00"
+    empty.mkdir()
+    run(pattern, epochs=1, max_steps=3, resume="newest")
+    counts = [len(find_checkpoints(folder)) for folder in (older, newer, empty)]
+    assert counts == [1, 2, 0]
+    [first] = find_checkpoints(older)
+    run(pattern, epochs=1, max_steps=3, resume=str(first))
+    assert len(find_checkpoints(older)) == 2
+    assert sorted(tmp_path.iterdir()) == [older, newer, empty]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
+
+
+def test_hooks_are_called_in_order(tmp_path):
+    called = []
+    recorders = {
+        moment: [
+            lambda run, moment=moment, turn=turn: called.append(moment + turn) for turn in "12"
+        ]
+        for moment in HOOKS
+    }
+    with mock.patch.dict(HOOKS, recorders):
+        run(tmp_path, epochs=1)
+    steps = 6 * ["step_start", "step_end"]
+    moments = ["run_start", "epoch_start", *steps, "evaluation_start", "evaluation_end"]
+    moments += ["epoch_end", "run_end"]
+    assert called == [moment + turn for moment in moments for turn in "12"]
+
+
+def test_one_process_can_stop_all(tmp_path):
+    """The last one asks for a stop in step 2. All stop at the next log line, that of step 4."""
+    result = launch(run_until_stop, tmp_path)
+    assert result.returncode == 0, "a process continues alone"
+    assert "step 4/" in result.stdout and "step 8/" not in result.stdout
+    names = [path.name for path in find_checkpoints(tmp_path)]
+    assert names == ["checkpoint_00000003", "checkpoint_00000004"]
+
+
+def run_until_stop(folder: Path) -> None:
+    """Train until the last process asks for a stop in its second step."""
+
+    def ask(run) -> None:
+        last = run.accelerator.num_processes - 1
+        if run.progress.step == 2 and run.accelerator.process_index == last:
+            run.ask_to_stop()
+
+    with mock.patch.dict(HOOKS, {"step_end": [ask]}):
+        run(
+            folder,
+            log_every=4,
+            checkpoint_unit="steps",
+            checkpoint_every=3,
+        )
+
+
+def test_a_request_to_stop_is_remembered(tmp_path):
+    """It is in the checkpoint of step 3, and is carried out with the next log line."""
+    run_until_stop(tmp_path)
+    changes = {"checkpoint_unit": "epochs", "log_every": 4, "max_steps": 9}
+    run(tmp_path, resume=str(tmp_path / "checkpoint_00000003"), **changes)
+    last = last_checkpoint(tmp_path).name
+    assert last == "checkpoint_00000004+", "the resumed run does not stop"
+    run(tmp_path, resume="newest", **changes)
+    assert last_checkpoint(tmp_path).name == "checkpoint_00000009", "it stops a second time"
+
+
+RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
+
+
+@pytest.mark.parametrize(
+    ("owner", "method", "calls", "error"),
+    [
+        (train.RunningLoss, "add", 9, InterruptedError),
+        (train.RunningLoss, "add", 3, KeyboardInterrupt),
+        (train.Checkpoints, "after_epoch", 1, InterruptedError),
+    ],
+    ids=["in a batch", "Ctrl-C", "after an evaluation"],
+)
+def test_an_error_loses_nothing(tmp_path, monkeypatch, capsys, owner, method, calls, error):
+    """A run that is resumed from what was saved ends like one without the error."""
+    monkeypatch.setattr(train, "build_model", build_counting(train.build_model))
+    run(tmp_path / "whole", **RARELY)
+    whole_log = without_times(capsys.readouterr().out)
+    with pytest.raises(error):
+        run_until_error(tmp_path / "failed", owner, method, calls, error)
+    assert "is saved: continue with --resume" in capsys.readouterr().out
+    assert len(find_checkpoints(tmp_path / "failed")) == 1
+    run(tmp_path / "failed", resume="newest", **RARELY)
+    assert_same_run(tmp_path / "whole", tmp_path / "failed")
+    step = find_checkpoints(tmp_path / "failed")[0].name.removeprefix("checkpoint_").lstrip("0")
+    tail = without_times(capsys.readouterr().out).partition(f" at step {step}\n")[2]
+    assert tail and whole_log.endswith(tail), "the log of the resumed run differs"
+
+
+def test_half_a_step_is_not_saved(tmp_path, capsys):
+    with pytest.raises(InterruptedError):
+        run_until_error(tmp_path, LastStep, "forget", 2, InterruptedError)
+    assert "not saved: the error came within a step" in capsys.readouterr().out
+    assert not find_checkpoints(tmp_path)
+
+
+def test_one_of_two_processes_saves_nothing(tmp_path):
+    result = launch(fail_in_a_batch, tmp_path)
+    assert "not saved: all processes" in result.stdout, result.stderr
+    assert not find_checkpoints(tmp_path)
+
+
+def fail_in_a_batch(folder: Path) -> None:
+    run_until_error(folder, train.RunningLoss, "add", 3, InterruptedError)
+
+
+def run_until_error(folder: Path, owner, name: str, calls: int, error: type) -> None:
+    """Train, and raise an error after the given number of calls of a method."""
+    method = getattr(owner, name)
+    left = iter(range(calls - 1))
+
+    def failing(*arguments):
+        result = method(*arguments)
+        if next(left, None) is None:
+            raise error
+        return result
+
+    with mock.patch.object(owner, name, failing):
+        run(folder, **RARELY)
+
+
+def build_counting(build):
+    """A model that counts its batches in a buffer, as BatchNorm does."""
+
+    def count(module: nn.Module, *_) -> None:
+        if module.training:
+            module.batches += 1
+
+    def build_and_count(config) -> nn.Module:
+        model = build(config)
+        model.register_buffer("batches", torch.zeros(()))
+        model.register_forward_hook(count)
+        return model
+
+    return build_and_count
+
+
+def test_nan_stops_the_run(tmp_path, monkeypatch):
+    read = train.RunningLoss.read
+    monkeypatch.setattr(train.RunningLoss, "read", lambda loss: read(loss) * float("nan"))
+    with pytest.raises(SystemExit, match="The loss is nan at step 1: try a lower learning rate"):
+        run(tmp_path)
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+def test_nan_stops_all_processes(tmp_path):
+    """One process gets NaN: both stop, and neither saves the weights."""
+    launch(nan_run, tmp_path)
+    stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
+    assert len(stopped) == 2, f"{len(stopped)} of 2 processes stopped where the loss is read"
+    assert all("try a lower learning rate" in reason for reason in stopped)
+    assert not find_checkpoints(tmp_path), "weights after NaN were saved"
+
+
+def nan_run(folder: Path) -> None:
+    """Train until the third loss of the last process, which is NaN like all that follow."""
+    add = train.RunningLoss.add
+    factors = iter([1.0, 1.0])
+
+    def add_nan(train_loss, loss, counted) -> None:
+        if train_loss.accelerator.process_index == 1:
+            loss = loss * next(factors, float("nan"))
+        add(train_loss, loss, counted)
+
+    with mock.patch.object(train.RunningLoss, "add", add_nan):
+        run(folder, epochs=1, checkpoint_unit="steps", checkpoint_every=3)
+
+
+def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
+    add = train.RunningLoss.add
+
+    def add_nan(train_loss, loss, counted) -> None:
+        add(train_loss, loss * float("nan"), counted)
+
+    monkeypatch.setattr(train.RunningLoss, "add", add_nan)
+    with pytest.raises(SystemExit, match="nan at step 1, which is not saved"):
+        run(tmp_path, log_every=99, checkpoint_unit="steps", checkpoint_every=1)
+    assert not find_checkpoints(tmp_path)
+
+
+def test_a_spike_is_far_above_the_running_average():
+    stop_on_spike = StopOnSpike(factor=3.0, min_reads=2)
+    for loss in (1.0, 9.0, 2.0, 11.9):  # the first two only count; 3 times a mean of 4 is 12
+        stop_on_spike.check(loss, 1)
+    with pytest.raises(SystemExit, match="is 18 at step 7, and was 5.975 on average"):
+        stop_on_spike.check(18.0, 7)
+    for loss in 30 * [5.0] + [15.0]:
+        stop_on_spike.check(loss, 1)
+    assert stop_on_spike.average == pytest.approx(0.9 * 5.0 + 0.1 * 15.0, abs=0.05)
+
+
+def test_a_spike_stops_all_processes(tmp_path):
+    """The loss of one process rises: both stop when the mean is read."""
+    launch(spike_run, tmp_path)
+    stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
+    assert len(stopped) == 2, f"{len(stopped)} of 2 processes stopped"
+    assert all("on average" in reason for reason in stopped)
+
+
+def spike_run(folder: Path) -> None:
+    """Train until the losses of the last process are 100 times as high, after 8 steps."""
+    add, step = train.RunningLoss.add, 0
+
+    def add_spike(train_loss, loss, samples) -> None:
+        nonlocal step
+        step += 1
+        spike = train_loss.accelerator.process_index == 1 and step > 8
+        add(train_loss, 100 * loss if spike else loss, samples)
+
+    with mock.patch.object(train.RunningLoss, "add", add_spike):
+        run(folder, stop_on_spike_factor=3.0)
+
+
+def test_a_resumed_run_remembers_the_average(tmp_path, monkeypatch):
+    run(tmp_path, max_steps=5)
+    read = train.RunningLoss.read
+    monkeypatch.setattr(train.RunningLoss, "read", lambda train_loss: 100 * read(train_loss))
+    with pytest.raises(SystemExit, match="at step 6"):
+        run(tmp_path, resume="newest", stop_on_spike_factor=3.0)
+
+
+def test_tf32_is_allowed(tmp_path):
+    torch.set_float32_matmul_precision("highest")
+    run(tmp_path, epochs=1, max_steps=1)
+    assert torch.get_float32_matmul_precision() == "high"
+
+
+def test_speed_and_time_left():
+    """64 samples in the 4 seconds since the epoch began; 2 steps in 12 seconds, 3 to go."""
+    accelerator, progress = Accelerator(), Progress(step=5)  # as after a resume
+    train_loss = RunningLoss(accelerator)
+    with mock.patch("callbacks.time") as clock:
+        clock.monotonic.side_effect = [0, 8, 12]
+        throughput = Throughput(accelerator, train_loss, progress, total_steps=10)
+        throughput.start_epoch()
+        train_loss.add(torch.tensor(1.0), 64)
+        train_loss.read()
+        progress.step = 7
+        line = throughput.read()
+    assert line.startswith("speed 16 samples/s | 0:00:18 left | "), line
+
+
+def test_speed_follows_each_log_line(tmp_path, capsys):
+    run(tmp_path, log_every=2)
+    lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines.count("speed") == lines.count("step") == 6
+
+
+def test_class_metrics_are_exact(tmp_path):
+    """The same on 1 and 2 processes, every sample once, and as counted by hand."""
+    evaluate_classes(tmp_path)
+    one = json.loads((tmp_path / "1.json").read_text())
+    launch(evaluate_classes, tmp_path)
+    two = json.loads((tmp_path / "2.json").read_text())
+    assert two["labels"] == one["labels"], "33 samples are counted once each, without padding"
+    assert two["metrics"] == pytest.approx(one["metrics"], abs=1e-6)
+
+    pairs = list(zip(one["predictions"], one["labels"], strict=True))
+    precisions, recalls = [], []
+    for label in set(one["predictions"] + one["labels"]):
+        hits = pairs.count((label, label))
+        precisions.append(hits / max(one["predictions"].count(label), 1))
+        recalls.append(hits / max(one["labels"].count(label), 1))
+    expected = {
+        "val_accuracy": sum(prediction == label for prediction, label in pairs) / len(pairs),
+        "val_precision": sum(precisions) / len(precisions),
+        "val_recall": sum(recalls) / len(recalls),
+    }
+    right = round(expected["val_accuracy"] * 33)
+    assert one["right"] == two["right"] == right, "add() returns the values of its batch"
+    assert {name: one["metrics"][name] for name in expected} == pytest.approx(expected, abs=1e-6)
+
+
+def evaluate_classes(folder: Path) -> None:
+    """Evaluate 33 samples in batches of 4, and note what was counted."""
+    accelerator = Accelerator()
+    set_seed(1)
+    model = accelerator.prepare(build_model(train.Config(**SETTINGS)))
+    loader = build_loaders(train.Config(**SETTINGS))[1]
+    subset = take(loader, 33)
+    batches = accelerator.prepare(DataLoader(subset, 4, collate_fn=loader.collate_fn))
+    facts = {"predictions": [], "labels": [], "right": 0}
+
+    def add(class_metrics, predictions, labels, classes):
+        facts["predictions"] += predictions.tolist()
+        facts["labels"] += labels.tolist()
+        step = added(class_metrics, predictions, labels, classes)
+        facts["right"] += round(step["accuracy"].item() * len(labels))
+        return step
+
+    added = ClassMetrics.add
+    with mock.patch.object(ClassMetrics, "add", add):
+        metrics = train.evaluate(accelerator, model, batches, "val", 0)
+    if accelerator.is_main_process:
+        path = folder / f"{accelerator.num_processes}.json"
+        path.write_text(json.dumps({**facts, "metrics": metrics}))
+    model = accelerator.free_memory(model)
+
+
+def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
+    """Those of each evaluation and of the test, with the step that they belong to."""
+    log, logged = Accelerator.log, {}
+
+    def log_and_note(accelerator, values, step):
+        logged.update(dict.fromkeys(values, step))
+        log(accelerator, values, step=step)
+
+    monkeypatch.setattr(Accelerator, "log", log_and_note)
+    run(tmp_path, epochs=1)
+    names = ["loss", "train_loss", "val_loss", "test_loss"]
+    found = [logged.get(name) for name in names]
+    assert found == [6, 6, 6, 6], "log the last step, the metrics of the epoch and of the test"
+
+
+def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "get_available_trackers", list)
+    with pytest.raises(SystemExit, match="pip install tensorboard"):
+        run(tmp_path)

@@ -1,0 +1,365 @@
+"""Train an image classifier on scikit-learn's handwritten digits.
+
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+"""
+
+import time
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import cos, inf, pi
+from pathlib import Path
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator, DataLoaderConfiguration, DistributedDataParallelKwargs
+from accelerate.tracking import get_available_trackers
+from accelerate.utils import DDPCommunicationHookType, find_batch_size, set_seed
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from callbacks import (
+    BestModel,
+    EarlyStopping,
+    Ema,
+    LearningCurves,
+    MetricsFile,
+    PredictionsFile,
+    Profiler,
+    StopOnSpike,
+    Throughput,
+    stop_on_nan,
+)
+from checkpoint import Checkpoints, explain_interrupt, find_resumed
+from data import build_loaders, build_more_loaders
+from environment import check_compression, check_environment, describe, write_config
+from files import save_weights
+from flags import parse_flags
+from hooks import Hooks, Run
+from metrics import (
+    ClassMetrics,
+    EpochOutputs,
+    HardBatches,
+    RunningLoss,
+    count_errors,
+    format_metrics,
+)
+from micro_batches import MicroBatches
+from mixing import blend, mix
+from model import build_model
+from parameter_groups import group_parameters
+from preemption import StopSignals
+from progress import Progress, count_steps, log, progress_bar
+from run_folders import choose_folder
+from save_on_error import LastStep
+from workarounds import apply_workarounds
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 20  # passes over the training data
+    batch_size: int = 32  # samples per batch on each process
+    learning_rate: float = 0.001  # the peak learning rate
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    cross_validation_folds: int = 5  # parts of the data; each is held out once
+    cross_validation_fold: int = 0  # the fold to hold out, counted from 0
+    augmentation_pixels: int = 1  # largest shift in each direction, in pixels; 0: off
+    custom_metric_limit: float = 1.0  # loss above which a batch is hard
+    data_loading_pin_memory: bool = True  # page-locked memory, for faster copies to a GPU
+    data_loading_prefetch_factor: int = 2  # batches that each data worker reads ahead
+    data_loading_persistent_workers: bool = False  # keep data workers between epochs
+    patience: int = 5  # evaluations without improvement; 0: off
+    min_delta: float = 0.0  # smallest change that counts as improvement
+    ema_decay: float = 0.99  # share of the average that each step keeps; 0: off
+    eval_batch_size: int = 64  # samples per batch; 0: four times batch_size
+    evaluate_every: int = 100  # steps between evaluations
+    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"  # precision of exchanged gradients
+    label_smoothing: float = 0.1  # label share spread over all classes; 0: off
+    mixed_precision: Literal["no", "bf16", "fp16", "fp8"] = "bf16"  # precision of the computations
+    mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha); 0: off
+    mixing_probability: float = 1.0  # fraction of batches to mix; 0: off
+    profiler_wait: int = 5  # steps before the profiler starts
+    profiler_warmup: int = 2  # steps to warm up before recording
+    profiler_active: int = 3  # steps to record
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    stop_on_spike_factor: float = 3.0  # highest loss, relative to its running average
+    tracker_project: str = "everything"  # the project's name in the tracker
+    output_dir: Path = Path("runs/{time}")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+
+
+epoch_outputs = EpochOutputs()  # evaluate() adds to it, main() reads it
+predictions_file = PredictionsFile()  # filled by evaluate(), written by main()
+
+
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, then half a cosine down to zero."""
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    parameters = group_parameters(model)
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
+def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    """The loss of each sample, shape (batch,). Evaluation does not smooth the labels."""
+    return F.cross_entropy(logits, labels, reduction="none", label_smoothing=label_smoothing)
+
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
+    model.eval()
+    loss_sum = correct = seen = 0
+    epoch_outputs.clear()
+    predictions_file.clear()
+    class_metrics = ClassMetrics()
+    for images, labels in islice(loader, limit or None):
+        logits = model(images)
+        losses = compute_loss(logits, labels)
+        predictions = logits.argmax(dim=-1)
+        losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
+        loss_sum += losses.sum()
+        correct += (predictions == labels).sum()
+        seen += len(labels)
+        epoch_outputs.add(accelerator, predictions, labels)
+        predictions_file.add(labels, predictions)
+        class_metrics.add(predictions, labels, classes=logits.shape[-1])
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_accuracy": float(correct) / seen,
+        **class_metrics.compute(name),
+    }
+
+
+def main(config: Config) -> None:
+    apply_workarounds()
+    if "tensorboard" not in map(str, get_available_trackers()):
+        raise SystemExit("The tracker needs a package: pip install tensorboard")
+    accelerator = Accelerator(
+        cpu=True,
+        mixed_precision=config.mixed_precision,
+        log_with="tensorboard",
+        project_dir=config.output_dir,
+        kwargs_handlers=[
+            DistributedDataParallelKwargs(
+                comm_hook=DDPCommunicationHookType(config.gradient_compression)
+            ),
+        ],
+        # the order of the data depends on the seed and the epoch alone
+        dataloader_config=DataLoaderConfiguration(
+            use_seedable_sampler=True, data_seed=config.seed, non_blocking=True
+        ),
+    )
+    check_environment(accelerator)
+    torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once
+    check_compression(accelerator, config.gradient_compression)
+    folder = choose_folder(accelerator, config.output_dir, find_resumed(config))
+    config = replace(config, output_dir=folder)
+    accelerator.project_configuration.logging_dir = config.output_dir
+    torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
+    settings = {name: str(value) for name, value in vars(config).items()}
+    accelerator.init_trackers(config.tracker_project, config=settings)
+    set_seed(config.seed)  # every process starts with the same weights
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    model = model.to(memory_format=torch.channels_last)  # the images adapt to the filters
+    optimizer = build_optimizer(model, config)
+    more_loaders = build_more_loaders(config, val_loader)
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
+    progress, train_loss = Progress(), RunningLoss(accelerator)
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
+    hard_batches = HardBatches(accelerator, config.custom_metric_limit)
+    early_stopping = EarlyStopping(config.patience, config.min_delta)
+    ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
+    more_loaders = {name: accelerator.prepare(loader) for name, loader in more_loaders.items()}
+    micro_batches = MicroBatches(accelerator, model, train_loss)
+    metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
+    learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    stop_signals = StopSignals(accelerator, config.log_every)
+    profiler = Profiler(accelerator, config)
+    hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
+    stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
+    throughput = Throughput(accelerator, train_loss, progress, total_steps)
+    checkpoints = Checkpoints(
+        accelerator,
+        config,
+        progress,
+        train_loss,
+        best_model,
+        hard_batches,
+        early_stopping,
+        ema,
+        micro_batches,
+        metrics_file,
+        hooks,
+        stop_on_spike,
+    )
+    checkpoints.resume()
+    last_step = LastStep(checkpoints, model)
+    write_config(accelerator, config, config.output_dir)
+    if progress.step == 0:
+        metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
+        for name, loader in more_loaders.items():
+            metrics |= evaluate(accelerator, model, loader, name, config.limit_batches)
+        log(f"before training | {format_metrics(metrics)}")
+        accelerator.log(metrics, step=progress.step)
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+    profiler.start()
+    hooks.call("run_start")
+
+    with last_step.saved_on_error():
+        for epoch in range(progress.epoch, config.epochs):
+            if early_stopping.should_stop:
+                log(f"early stop: {early_stopping.stale} evaluations with no better val_accuracy")
+                break
+            if hooks.stopped:
+                break
+            throughput.start_epoch()
+            if progress.step >= total_steps:
+                break
+            model.train()
+            train_loader.set_epoch(epoch)  # a new order in each epoch
+            train_loader.dataset.set_epoch(epoch)  # other random changes in each epoch
+            hooks.call("epoch_start")
+            batches = train_loader
+            if progress.batch:  # resumed within an epoch
+                batches = accelerator.skip_first_batches(train_loader, progress.batch)
+            bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+            start, start_step = time.perf_counter(), progress.step
+            for whole in bar:
+                batch_size = find_batch_size(whole)
+                for parts in micro_batches.attempts(whole):
+                    loss = None  # frees what a failed attempt has computed
+                    with micro_batches.noting_failure():
+                        for batch in parts:
+                            with micro_batches.exchange(last=batch is parts[-1]):
+                                images, labels = batch
+                                images, others, share = mix(
+                                    images, labels, config.mixing_alpha, config.mixing_probability
+                                )
+                                logits = model(images)
+                                targets = blend(labels, others, share, classes=logits.shape[-1])
+                                loss = compute_loss(
+                                    logits, targets, label_smoothing=config.label_smoothing
+                                ).mean()
+                                train_loss.add(loss, len(labels))
+                                hard_batches.add(loss)
+                                # every sample has the same weight, in parts of any size
+                                accelerator.backward(loss * (find_batch_size(batch) / batch_size))
+                progress.batch += 1
+                grad_norm = accelerator.clip_grad_norm_(
+                    model.parameters(), config.max_grad_norm or inf
+                )
+                for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                    group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+                hooks.call("step_start")
+                last_step.forget()
+                optimizer.step()
+                optimizer.zero_grad()
+                ema.update()
+                if accelerator.optimizer_step_was_skipped:  # its gradients overflowed in fp16
+                    continue
+                progress.step += 1
+                profiler.step()
+                hooks.call("step_end")
+                if config.log_every and progress.step % config.log_every == 0:
+                    values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                    stop_on_nan(values["loss"], progress.step)
+                    values["grad_norm"] = float(grad_norm)
+                    values["hard_batches"] = hard_batches.read_step()
+                    metrics_file.append(progress.step, values)
+                    accelerator.log(values, step=progress.step)
+                    values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                    log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                    bar.set_postfix(loss=values["loss"])
+                    if hooks.agree():
+                        break
+                    stop_on_spike.check(values["loss"], progress.step)
+                    log(throughput.read())
+                if progress.step % config.evaluate_every == 0 or progress.step >= total_steps:
+                    metrics: dict[str, float] = {}
+                    with ema.applied():
+                        hooks.call("evaluation_start")
+                        metrics |= evaluate(
+                            accelerator, model, val_loader, "val", config.limit_batches
+                        )
+                        log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
+                        for name, loader in more_loaders.items():
+                            metrics |= evaluate(
+                                accelerator, model, loader, name, config.limit_batches
+                            )
+                        best_model.update(metrics["val_accuracy"], model)
+                        early_stopping.update(metrics["val_accuracy"])
+                        hooks.call("evaluation_end", metrics)
+                    log(f"evaluated step {progress.step} | {format_metrics(metrics)}")
+                    accelerator.log(metrics, step=progress.step)
+                    metrics_file.append(progress.step, metrics)
+                    learning_curves.draw()
+                last_step.remember()
+                if early_stopping.should_stop:
+                    break
+                if progress.step >= total_steps:
+                    break
+                checkpoints.after_step()
+                stop_signals.after_step(checkpoints)
+
+            metrics = {"train_loss": train_loss.end_epoch()}
+            stop_on_nan(metrics["train_loss"], progress.step)
+            metrics["train_hard_batches"] = hard_batches.end_epoch()
+            log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+            accelerator.log(metrics, step=progress.step)
+            metrics_file.append(progress.step, metrics)
+            learning_curves.draw()
+            if progress.batch >= batches_per_epoch:
+                progress.epoch, progress.batch = epoch + 1, 0
+            hooks.call("epoch_end")
+            hooks.agree()
+            checkpoints.after_epoch()
+            last_step.remember()
+            stop_signals.stop_if_received(checkpoints)
+    checkpoints.after_training()
+    with ema.applied():
+        best_model.load(model)
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+        if accelerator.is_main_process:
+            predictions_file.write(config.output_dir / "predictions.csv")
+        save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    log(f"done | {format_metrics(metrics)}")
+    accelerator.log(metrics, step=progress.step)
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    profiler.stop()
+    hooks.call("run_end", metrics)
+    model, optimizer = accelerator.free_memory(model, optimizer)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)

@@ -1,0 +1,41 @@
+"""The data: replace it with yours.
+
+A batch can be a tuple, a list or a dictionary of tensors whose first dimension is the samples.
+Only train.py unpacks it, in the training loop and in evaluate(). If samples differ in length, pad
+them in a `collate_fn`, and pass it to all three loaders.
+
+Training data is shuffled, and a last batch that is not full is dropped. Nothing is dropped from
+validation and test data: each sample counts once, on any number of processes.
+"""
+
+import torch
+from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Datasets for training, validation and test: here, points and a function of each point.
+
+    A sample is a pair of tensors: inputs of shape (4,), and a target of shape (1,).
+    """
+    # a seed of its own: another --seed must not move test samples into the training data
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.rand(2000, 4, generator=generator)
+    targets = inputs.sin().sum(dim=1, keepdim=True)
+    return random_split(TensorDataset(inputs, targets), [0.8, 0.1, 0.1], generator=generator)
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
+    return train_loader, val_loader, test_loader

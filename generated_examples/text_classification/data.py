@@ -1,0 +1,106 @@
+"""The data: batches of token ids and their mask, shape (batch, longest text), and labels, (batch,).
+
+Batches are dictionaries with the argument names of transformers.
+"""
+
+import sysconfig
+from functools import cache, partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, random_split
+from transformers import PreTrainedTokenizerBase, RobertaTokenizer
+
+Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
+
+
+PACKAGES = [
+    "asyncio",
+    "email",
+    "http",
+    "importlib",
+    "logging",
+    "multiprocessing",
+    "unittest",
+    "xml",
+]
+
+
+@cache
+def load_texts(config) -> list[list[Row]]:
+    """Paragraphs of Python's own library, each with its package, in three parts."""
+    library = Path(sysconfig.get_path("stdlib"))
+    found = {}  # a dictionary drops duplicates
+    for package in PACKAGES:
+        for path in sorted((library / package).rglob("*.py")):
+            if "test" not in path.parts:  # some systems don't install the tests
+                for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
+                    if len(paragraph.split()) >= 8:
+                        found[(paragraph,)] = package
+    return split_rows(list(found.items()), [0.8, 0.1, 0.1])
+
+
+def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+    """The rows in parts of these sizes, the same in each run."""
+    if len(rows) < 10:
+        raise SystemExit(
+            f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=split)]
+
+
+def class_names(config) -> list[str]:
+    """The names of the classes. A label is an index into this list."""
+    return sorted({name for part in load_texts(config) for _, name in part})
+
+
+def build_tokenizer(config) -> PreTrainedTokenizerBase:
+    """A tokenizer like RoBERTa's, trained on the training data."""
+    return train_tokenizer(tuple(text for texts, _ in load_texts(config)[0] for text in texts))
+
+
+@cache
+def train_tokenizer(texts: tuple[str, ...]) -> PreTrainedTokenizerBase:
+    tokenizer = RobertaTokenizer()
+    return tokenizer.train_new_from_iterator(texts, vocab_size=4096, show_progress=False)
+
+
+def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
+    """Training, validation and test data: the text of each sample, or a pair, and its label."""
+    labels = {name: label for label, name in enumerate(class_names(config))}
+    return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
+
+
+def collate(
+    rows: list[tuple[tuple[str, ...], int]], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> dict[str, Tensor]:
+    """A batch of texts, padded to the longest, and their labels."""
+    texts, labels = zip(*rows, strict=True)
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    settings = {"padding": True, "truncation": True, "max_length": max_length}
+    tokens = tokenizer(*columns, return_tensors="pt", **settings)
+    return {**tokens, "labels": torch.tensor(labels)}
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    tokenizer = build_tokenizer(config)
+    collate_fn = partial(collate, tokenizer=tokenizer, max_length=config.max_length)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate_fn,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
+    return train_loader, val_loader, test_loader
