@@ -1,4 +1,7 @@
-"""Train an image classifier on scikit-learn's handwritten digits: `python train.py --epochs 5`."""
+"""Train an image classifier on scikit-learn's handwritten digits.
+
+`python train.py --epochs 5` trains for 5 epochs.
+"""
 
 import argparse
 from dataclasses import dataclass, fields

@@ -1,4 +1,7 @@
-"""Train {{ task.subject }}: `{{ launch.script }} --epochs 5`."""
+"""Train {{ task.subject }}.
+
+`{{ launch.script }} --epochs 5` trains for 5 epochs.
+"""
 
 import argparse
 from dataclasses import dataclass, fields
