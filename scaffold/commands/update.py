@@ -186,6 +186,8 @@ def _report(plan: Plan) -> None:
             "--set KEY=VALUE or with --ask."
         ]
     typer.echo("\n".join([*rows, *plan.notes, *tell_warnings(plan.warnings)]))
+    if plan.warnings and not plan.conflicts:
+        typer.echo("\nThe update is applied. `scaffold undo` reverts it.")
     if plan.conflicts:
         typer.echo("\n".join([*tell_conflicts(plan.conflicts), "", _HOW_TO_GO_ON]))
 

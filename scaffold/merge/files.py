@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scaffold.merge import dialect
-from scaffold.merge.conflicts import Conflict, frame
+from scaffold.merge.check import Wrong, find_new_wrongs
+from scaffold.merge.conflicts import Conflict, frame, take_side
 from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
 from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settle import settle
-from scaffold.merge.together import check_together
+from scaffold.merge.together import check_together, code_in
 from scaffold.merge.units import PYTHON, TEXT, split
 from scaffold.merge.weave import Clash, weave
 from scaffold.merge.write import choose_mine, write_pieces, write_units
@@ -72,9 +73,29 @@ def merge_files(
     check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
     for file in open_files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
+    _warn(merged, pristine, mine, theirs)
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
     return merged
+
+
+def _warn(
+    merged: Merged, pristine: Generated, mine: Mapping[str, str], theirs: Mapping[str, str]
+) -> None:
+    """Note what is wrong now anywhere in the project, and was not before."""
+    rendered = code_in({pristine.place(name): text for name, text in theirs.items()})
+    before, after = code_in(mine), code_in({**mine, **merged.files})
+    if after in (rendered, before):
+        return
+    clashing = {conflict.path for conflict in merged.conflicts}
+    found: list[Wrong] | None = None
+    for own in (True, False) if clashing else (True,):  # whichever side a conflict ends with
+        resolved = {
+            path: take_side(text, own) if path in clashing else text for path, text in after.items()
+        }
+        wrongs = find_new_wrongs(before, resolved, rendered)
+        found = wrongs if found is None else [wrong for wrong in found if wrong in wrongs]
+    merged.warnings += map(str, found or ())
 
 
 def _merge_missing(

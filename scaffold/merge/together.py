@@ -40,7 +40,7 @@ def check_together(
     others = {path: text for path, text in mine.items() if path not in merged}
     together = {**others, **result}
     rendered = {pristine.place(name): text for name, text in theirs.items()}
-    if _code_in(together) == _code_in(rendered):
+    if code_in(together) == code_in(rendered):
         return  # none of it is the owner's
     now = find_project_faults(together)
     own = find_project_faults(mine)
@@ -60,8 +60,9 @@ def check_together(
                 doubt(open_files[at], fault)
 
 
-def _code_in(files: Mapping[str, str]) -> dict[str, str]:
-    return {path: text for path, text in files.items() if path.endswith(".py")}
+def code_in(files: Mapping[str, str | None]) -> dict[str, str]:
+    """The Python files that are there."""
+    return {path: text for path, text in files.items() if text is not None and path.endswith(".py")}
 
 
 def _reopen(
