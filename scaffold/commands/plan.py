@@ -16,6 +16,7 @@ from scaffold.project.answers import SETTINGS, complete
 from scaffold.project.aside import find_aside, tell_aside
 from scaffold.project.changes import Change
 from scaffold.project.encoding import UTF_8, decode, encode, encoding_of
+from scaffold.project.moves import follow_siblings
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
@@ -53,6 +54,8 @@ def plan_update(
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
     mine = _translate(pristine, mine)
+    followed = follow_siblings(pristine, _without_settings(theirs))
+    pristine = replace(pristine, moved={**pristine.moved, **followed})
     aside = find_aside(pristine, mine, _without_settings(theirs))
     pristine = replace(pristine, moved={**pristine.moved, **aside})
     pristine = replace(pristine, files=_translate(pristine, pristine.files))

@@ -4,7 +4,6 @@ Each file has three versions: as it was generated, as its owner edited it, and a
 generated now. `merge_files` merges all files; `weave.py` merges one.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +14,7 @@ from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mend
 from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settle import settle
+from scaffold.merge.spelling import Spelling, find_spelling
 from scaffold.merge.together import check_together, code_in
 from scaffold.merge.units import PYTHON, TEXT, split
 from scaffold.merge.weave import Clash, weave
@@ -43,18 +43,14 @@ def merge_files(
     conflict. Texts are as in the files: newlines and byte order marks are kept.
     """
     merged = Merged()
-    moved = moved_modules(pristine, mine)
-    if moved:  # generated code imports the modules from where they are now
-        theirs = {
-            name: _follow_moves(text, moved) if name.endswith(".py") else text
-            for name, text in theirs.items()
-        }
+    spelling = find_spelling(pristine.moved, mine)
+    files, theirs = (_spell(spelling, pristine, mine, texts) for texts in (pristine.files, theirs))
     open_files: list[OpenFile] = []
     replaced: list[OpenFile] = []
     name_cause = label if callable(label) else lambda name, text: label
-    for name in sorted(pristine.files.keys() | theirs.keys()):
+    for name in sorted(files.keys() | theirs.keys()):
         path = pristine.place(name)
-        base, own, new = pristine.files.get(name), mine.get(path), theirs.get(name)
+        base, own, new = files.get(name), mine.get(path), theirs.get(name)
         if own is None:
             _merge_missing(merged, path, base, new, mine)
         elif base is not None and new is None:
@@ -68,7 +64,7 @@ def merge_files(
                 merged.files[path] = own
             else:
                 open_files.append(file)
-    _weave_all(merged, open_files, moved, mine)
+    _weave_all(merged, open_files, mine)
     _lay_out_like_others(merged, replaced, open_files, mine)
     check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
     for file in open_files:
@@ -77,6 +73,22 @@ def merge_files(
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
     return merged
+
+
+def _spell(
+    spelling: Spelling, pristine: Generated, mine: Mapping[str, str], files: Mapping[str, str]
+) -> dict[str, str]:
+    """Generated files with imports and commands that find the modules where they are now."""
+    spelled = {}
+    for name, text in files.items():
+        place = pristine.place(name)
+        own, base = mine.get(place), pristine.files.get(name, "")
+        if name.endswith(".py"):
+            text = spelling.put_on(place, text)
+        elif own is None or own == spelling.put_on_commands(base):
+            text = spelling.put_on_commands(text)
+        spelled[name] = text
+    return spelled
 
 
 def _warn(
@@ -121,9 +133,7 @@ def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: L
     merged.conflicts.append(Conflict(path, 1, cause))
 
 
-def _weave_all(
-    merged: Merged, files: Sequence[OpenFile], moved: Mapping[str, str], mine: Mapping[str, str]
-) -> None:
+def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str]) -> None:
     """Merge what both sides changed, file by file."""
     for file in files:
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
@@ -138,7 +148,7 @@ def _weave_all(
     _agree_on_width(files)
     modules = {module_of(path): text for path, text in mine.items() if path.endswith(".py")}
     for file in files:
-        _put_into_dialect(file, moved)
+        _put_into_dialect(file)
         dialect.drop_replaced(
             file.renames,
             file.units[0],
@@ -191,25 +201,6 @@ def _lay_out_like_others(
             merged.files[file.path] = file.ending.put_on(layout.put_on(file.texts[2]))
 
 
-def moved_modules(pristine: Generated, mine: Mapping[str, str]) -> dict[str, str]:
-    """The dotted names of the modules that the owner moved, by the old ones.
-
-    Modules that the owner's code still imports by the old name are left out: everything may have
-    been moved together. Where another file of the owner's has the old name, that one is imported.
-    """
-    code = "\n".join(text for path, text in mine.items() if path.endswith(".py"))
-    return {
-        module_of(name): module_of(path)
-        for name, path in pristine.moved.items()
-        if name.endswith(".py")
-        and (name in mine or not re.search(_import_of(module_of(name)), code))
-    }
-
-
-def _import_of(module: str) -> str:
-    return rf"(?m)^(\s*)(from|import) {re.escape(module)}(?![\w.])"
-
-
 def _agree_on_width(files: Sequence[OpenFile]) -> None:
     """A file may fit several line widths, or show none: it gets the one that fits most files."""
     layouts = [(file, file.layout) for file in files if file.layout]
@@ -227,25 +218,15 @@ def _agree_on_width(files: Sequence[OpenFile]) -> None:
             file.layout = layout
 
 
-def _put_into_dialect(file: OpenFile, moved: Mapping[str, str]) -> None:
+def _put_into_dialect(file: OpenFile) -> None:
     base, own, new = file.texts
     if file.kind == PYTHON:
         if file.layout:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
-        base = _follow_moves(base, moved)  # what is generated now has followed them already
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
     file.units = base_units, own_units, new_units
-
-
-def _follow_moves(text: str, moved: Mapping[str, str]) -> str:
-    """The text with imports from moved modules as the owner's files have them."""
-    for old, new in moved.items():
-        text = re.sub(_import_of(old), rf"\1\2 {new}", text)
-        # what a test replaces by its name
-        text = re.sub(rf"((?:setattr|patch)\(\s*[\"']){re.escape(old)}\.", rf"\g<1>{new}.", text)
-    return text
 
 
 def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:

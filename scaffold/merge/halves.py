@@ -10,22 +10,26 @@ from pathlib import PurePosixPath
 from scaffold.merge.infer import Project
 from scaffold.merge.kinds import Callable, Class, Object
 
-Half = tuple[str, str]  # a class or module and what is used of it
-
 
 def find_halves(
     before: Project, after: Project, rendered: Project
 ) -> Iterator[tuple[str, str, int]]:
     """Halves that an update leaves: path, what is wrong, and line."""
-    old, now, meant = (_Uses(project) for project in (before, after, rendered))
-    for name, methods in meant.called.items():
-        for method in sorted(methods):
-            if now.lacks(name, method) and not old.lacks(name, method):
-                path, line = now.built[name]
-                yield path, f"{name} is built, but its {method}() is never called", line
-    for name in sorted(meant.read & now.fields.keys()):
-        unread = name not in now.read
-        if unread and (name not in old.fields or name in old.read):
+    now, meant = _Uses(after), _Uses(rendered)
+    idle = [
+        (name, method)
+        for name, methods in meant.called.items()
+        for method in sorted(methods)
+        if now.lacks(name, method)
+    ]
+    unread = [name for name in now.fields if name in meant.read and not now.reads(name)]
+    old = _Uses(before) if idle or unread else now
+    for name, method in idle:
+        if not old.lacks(name, method):
+            path, line = now.built[name]
+            yield path, f"{name} is built, but its {method}() is never called", line
+    for name in unread:
+        if name not in old.fields or old.reads(name):
             path, line = now.fields[name]
             yield path, f"the setting {name} has no effect: nothing reads it", line
 
@@ -39,6 +43,7 @@ class _Uses:
         self.maybe: set[str] = set()  # called on something unknown
         self.fields: dict[str, tuple[str, int]] = {}
         self.read: set[str] = set()
+        self.code: list[ast.Module] = []
         for path, facts in project.files.items():
             if PurePosixPath(path).name.startswith("test_") or "tests/" in path:
                 continue
@@ -56,16 +61,20 @@ class _Uses:
                         self.called.setdefault(owner.of.name, set()).add(node.attr)
                 elif owner is None:
                     self.maybe.add(node.attr)
-            self.read |= {
-                node.value
-                for node in ast.walk(facts.tree)
-                if isinstance(node, ast.Constant) and isinstance(node.value, str)
-            }
+            self.code.append(facts.tree)
         for (path, name), scope in project.definitions.items():
             if name == "Config":
                 for row in scope.node.body if isinstance(scope.node, ast.ClassDef) else ():
                     if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                         self.fields[row.target.id] = path, row.lineno
+
+    def reads(self, name: str) -> bool:
+        """Whether a setting may be read, as an attribute or by its name in a string."""
+        return name in self.read or any(
+            isinstance(node, ast.Constant) and node.value == name
+            for tree in self.code
+            for node in ast.walk(tree)
+        )
 
     def lacks(self, name: str, method: str) -> bool:
         """Whether objects of a class are built, and this method of theirs is never called."""

@@ -150,6 +150,8 @@ class _Values:
 
     def note(self, node: ast.stmt, parts: Sequence[ast.AST], names: Names, scope: Scope) -> None:
         """Note which dicts a statement reads, and follow the calls in it."""
+        if not any(isinstance(value, Keys) for value in names.values()):
+            return
         read: dict[str, set[str]] = {}
         whole: set[str] = set()
         inside: set[int] = set()
@@ -165,6 +167,8 @@ class _Values:
             if isinstance(part, ast.Name) and id(part) not in inside:
                 is_read = isinstance(part.ctx, ast.Load) and isinstance(names.get(part.id), Keys)
                 whole |= {part.id} if is_read else set()
+        if not read and not whole:
+            return
         text = ast.unparse(parts[0] if len(parts) == 1 else node).partition("\n")[0]
         for name in {*read, *whole}:
             keys = names[name]

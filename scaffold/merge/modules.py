@@ -23,21 +23,16 @@ class Modules:
 
     def _find_module(self, path: str, module: str, level: int) -> Iterator[str]:
         here = PurePosixPath(path).parent
-        parts = module.split(".") if module else []
-        if level:
-            roots = [here, *here.parents][level - 1 : level]
-        else:
-            roots = [PurePosixPath(), here, *here.parents, PurePosixPath("src")]
+        above = [str(folder) for folder in (here, *here.parents)]
+        roots = above[level - 1 : level] if level else [".", *above, "src"]
+        parts = module.replace(".", "/")
         for root in roots:
-            place = root.joinpath(*parts)
-            for found in (
-                place.with_name(f"{place.name}.py") if parts else None,
-                place / "__init__.py",
-            ):
-                if found is not None and str(found) in self.files:
-                    yield str(found)
+            place = f"{root}/{parts}".strip("/").removeprefix("./")
+            for found in (f"{place}.py", f"{place}/__init__.py".removeprefix("./")):
+                if found in self.files:
+                    yield found
         if parts and not level:  # a folder that is made importable in another way
-            ends = [name for name in self.files if name.endswith(f"/{'/'.join(parts)}.py")]
+            ends = [name for name in self.files if name.endswith(f"/{parts}.py")]
             if len(ends) == 1:
                 yield ends[0]
 

@@ -2,7 +2,8 @@
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -62,6 +63,24 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
     for _, _, name, other in sorted(pairs):
         if name not in found and other not in found.values():
             found[name] = other
+    return found
+
+
+def follow_siblings(pristine: Pristine, names: Collection[str]) -> dict[str, str]:
+    """The paths of new modules, by their names: where most modules of their folder went."""
+    found = {}
+    for name in names:
+        path = PurePosixPath(name)
+        if name in pristine.files or name in pristine.moved or path.suffix != ".py":
+            continue
+        folders = Counter(
+            PurePosixPath(pristine.place(other)).parent
+            for other in pristine.files
+            if PurePosixPath(other).parent == path.parent and other.endswith(".py")
+        )
+        folder, number = folders.most_common(1)[0] if folders else (path.parent, 0)
+        if folder != path.parent and number > folders.total() / 2:
+            found[name] = str(folder / path.name)
     return found
 
 
