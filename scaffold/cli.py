@@ -148,7 +148,11 @@ Feature = Annotated[
 @app.command()
 def new(
     path: Annotated[
-        Path, typer.Argument(help="The project folder; it is created if it does not exist.")
+        Path,
+        typer.Argument(
+            help="The project folder. It is created if it does not exist; one that is not empty "
+            "needs --into."
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask; use the defaults.")] = False,
     settings: Settings = None,
@@ -171,6 +175,13 @@ def new(
         str | None,
         typer.Option("--print", metavar="FILE", help="Print one file without writing anything."),
     ] = None,
+    into: Annotated[
+        bool,
+        typer.Option(
+            "--into",
+            help="Write into a folder that is not empty; none of its files is overwritten.",
+        ),
+    ] = False,
     name: Name = None,
     task: Task = None,
     distributed_type: DistributedType = None,
@@ -199,6 +210,7 @@ def new(
         ask=not yes,
         dry_run=dry_run,
         print_file=print_file,
+        into=into,
     )
 
 

@@ -520,7 +520,7 @@ def test_what_is_in_a_folder_stays(cli: Cli, here: Path) -> None:
     write_files(here / "demo", {"notes.md": "mine\n", "data/a.csv": "1,2\n", ".scaffold/own": "x"})
     (here / "demo/link").symlink_to("nowhere")
     before = read_files(here / "demo")
-    assert cli("new", "demo", "--yes").code == 0
+    assert cli("new", "demo", "--yes", "--into").code == 0
     after = read_files(here / "demo")
     assert before.items() <= after.items()
     assert len(after) - len(before) == len(render({"project.name": "demo"})) + 1
@@ -1054,7 +1054,7 @@ def test_a_failure_anywhere_leaves_nothing(
         with monkeypatch.context() as patch:
             interrupt = Interrupt(patch, at, error, after)
             try:
-                write_new(folder, FILES)
+                write_new(folder, FILES, into=exists)
             except ScaffoldError as raised:
                 assert isinstance(error, OSError)
                 assert str(folder) in str(raised) and "No space left" in str(raised)
@@ -1142,7 +1142,7 @@ def slow(call):
 name = os.environ["SLOW"]
 owner = os if name == "link" else Path
 setattr(owner, name, slow(getattr(owner, name)))
-sys.argv = ["scaffold", "new", "parent/demo", "--yes"]
+sys.argv = ["scaffold", "new", "parent/demo", "--yes", "--into"]
 from scaffold.cli import main
 main()
 """
@@ -1190,3 +1190,35 @@ def test_what_turns_a_missing_feature_on_is_said_and_works(cli: Cli) -> None:
     assert_refused(refused, "needs the feature fsdp: turn it on with hardware.sharding=fsdp")
     flags += ["--set", "hardware.sharding=fsdp"]
     assert "FullyShardedDataParallelPlugin" in cli("new", "demo", *flags, "--print", "train.py").out
+
+
+# folders that are there already
+
+
+@pytest.mark.parametrize("name", ["~", "..", ".", "full", "full/"])
+def test_a_folder_that_is_not_empty_is_refused(
+    cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (here / "full" / "inside").mkdir(parents=True)
+    (here / "full" / "notes.txt").write_text("mine\n")
+    monkeypatch.setenv("HOME", str(here / "full"))
+    inside = name in ("..", ".")
+    monkeypatch.chdir(here / "full" / ("inside" if name == ".." else "") if inside else here)
+    before = listing(here)
+    for more in ([], ["--dry-run"]):
+        result = cli("new", "--yes", *more, "--", name)
+        assert_refused(result, "is not empty: it contains ", "notes.txt", "--into")
+    assert listing(here) == before
+    assert cli("new", "--yes", "--into", "--", name).code == 0
+    assert (here / "full" / "train.py").is_file()
+    assert (here / "full" / "notes.txt").read_text() == "mine\n"
+
+
+def test_a_new_repository_counts_as_empty(cli: Cli, here: Path) -> None:
+    (here / "net" / ".git").mkdir(parents=True)
+    assert cli("new", "net", "--yes").code == 0
+
+
+def test_help_says_what_becomes_of_a_folder_that_is_there(cli: Cli) -> None:
+    text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", cli("new", "--help").out).split())
+    assert "one that is not empty needs --into" in text

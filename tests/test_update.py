@@ -23,7 +23,7 @@ from conftest import (
 )
 
 import scaffold.commands.update
-import scaffold.project.folder
+import scaffold.project.origin
 from scaffold.answers.catalog import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
@@ -156,11 +156,11 @@ def test_newer_templates_reach_an_edited_project(
 def test_a_project_of_a_newer_version_is_left_alone(
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scaffold.project.folder, "__version__", "0.0.9")
+    monkeypatch.setattr(scaffold.project.origin, "__version__", "0.0.9")
     before = read_files(project)
     result = cli("update", project, "--seed", "3")
     assert result.code == 2
-    assert "install that version" in result.err
+    assert "Install a newer one: `" in result.err
     assert read_files(project) == before
 
 

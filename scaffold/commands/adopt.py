@@ -15,6 +15,7 @@ from scaffold.project.answers import SETTINGS
 from scaffold.project.changes import Change
 from scaffold.project.journal import JOURNAL
 from scaffold.project.moves import follow_moves
+from scaffold.project.origin import find_origin
 from scaffold.project.pristine import FOLDER, PRISTINE, Pristine, read_pristine, write_pristine
 from scaffold.project.read import read_text
 from scaffold.project.renames import translate_settings
@@ -35,7 +36,8 @@ def adopt_project(folder: Path, *, dry_run: bool) -> None:
     catalog = load_catalog()
     version, answers = _answers(catalog, folder)
     files = render_project(catalog, answers, remember)
-    pristine = follow_moves(folder, Pristine(version, answers, files))
+    templates = find_origin().as_table()
+    pristine = follow_moves(folder, Pristine(version, answers, files, templates=templates))
     states = file_states(folder, pristine)
     if all(state == DELETED for name, state in states.items() if name != SETTINGS):
         raise ScaffoldError(
@@ -52,7 +54,7 @@ def adopt_project(folder: Path, *, dry_run: bool) -> None:
         except OSError as error:
             raise ScaffoldError(f"{folder / PRISTINE}: {error.strerror}.") from None
         tell_notes([f"{DAMAGED} is the damaged file."])
-    write_new(folder, {PRISTINE: write_pristine(pristine)})
+    write_new(folder, {PRISTINE: write_pristine(pristine)}, into=True)
     typer.echo("\n".join(_report(pristine, states)))
 
 

@@ -23,6 +23,7 @@ from scaffold.answers.schema import (
 from scaffold.cache import remember
 from scaffold.commands.screen import has_piped_input, is_terminal
 from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.project.origin import find_origin
 from scaffold.project.write import check_target, write_new
 from scaffold.render.launch import launch
 from scaffold.render.project import build_project
@@ -39,12 +40,13 @@ def new_project(
     ask: bool,
     dry_run: bool,
     print_file: str | None,
+    into: bool = False,
 ) -> None:
     """Write a project to a folder, or only show it.
 
     Later sources win: recipe, answers file, Accelerate file, options, settings. Asks for the rest
-    if `ask` and there is a terminal, but not with a recipe, which is complete. Raises
-    ScaffoldError.
+    if `ask` and there is a terminal, but not with a recipe, which is complete. With `into`, the
+    folder may hold other files. Raises ScaffoldError.
     """
     catalog = load_catalog()
     folder = absolute(folder)
@@ -62,7 +64,7 @@ def new_project(
     if is_asked:
         from scaffold.answers.dialogue import ask_answers
 
-        check_target(folder, {})
+        check_target(folder, {}, into=into)
         answers = ask_answers(catalog, given, folder, imported=imported.keys() - over.keys())
         if answers is None:
             typer.echo("Nothing was written.")
@@ -72,7 +74,7 @@ def new_project(
     # a person in the dialogue has seen it
     found = {} if is_asked else look_at_data(catalog, answers, [folder, Path.cwd()])
     answers = find_data(catalog, answers, folder)
-    files = build_project(catalog, answers, remember)
+    files = build_project(catalog, answers, remember, find_origin().as_table())
     if print_file is not None:
         if print_file not in files:
             raise ScaffoldError(
@@ -80,12 +82,12 @@ def new_project(
             )
         typer.echo(files[print_file], nl=False)
     elif dry_run:
-        check_target(folder, files)
+        check_target(folder, files, into=into)
         typer.echo("\n".join(["Would write:", "", *draw_tree(folder, files)]))
     else:
         if ask and not answers_file:
             refuse_piped_answers(catalog, given, folder)
-        write_new(folder, files)
+        write_new(folder, files, into=into)
         steps = [*describe_data(found.values()), *next_steps(catalog, folder, answers)]
         typer.echo("\n".join([*draw_tree(folder, files), "", *steps]))
 

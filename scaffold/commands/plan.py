@@ -17,6 +17,7 @@ from scaffold.project.aside import find_aside, tell_aside
 from scaffold.project.changes import Change
 from scaffold.project.encoding import UTF_8, decode, encode, encoding_of
 from scaffold.project.moves import follow_siblings
+from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
@@ -76,6 +77,7 @@ def plan_update(
             answers=answers,
             files=theirs,
             moved=_moved(pristine, theirs),
+            templates=find_origin().as_table(),
         )
     )
     # other code of the owner, where it uses names that have changed

@@ -3,11 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
-
-from scaffold import __version__
 from scaffold.errors import ScaffoldError
 from scaffold.project.moves import follow_moves
+from scaffold.project.origin import read_origin, refuse_newer
 from scaffold.project.pristine import PRISTINE, Pristine, read_pristine
 from scaffold.project.renames import translate_answers
 
@@ -28,17 +26,5 @@ def find_project(folder: Path) -> Path:
 def read_project(folder: Path) -> Pristine:
     """What was generated last, with the files that the owner moved since. Raises ScaffoldError."""
     pristine = follow_moves(folder, read_pristine(folder))
-    if _is_newer(pristine.version):
-        raise ScaffoldError(
-            f"the project was written by scaffold {pristine.version}, but this is {__version__}: "
-            "install that version or a newer one."
-        )
+    refuse_newer(pristine.version, read_origin(pristine.templates))
     return replace(pristine, answers=translate_answers(pristine.version, pristine.answers))
-
-
-def _is_newer(version: str) -> bool:
-    """Whether a later version than this one wrote a project."""
-    try:
-        return Version(version) > Version(__version__)
-    except InvalidVersion:
-        return False

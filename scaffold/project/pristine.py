@@ -23,6 +23,7 @@ class Pristine:
     answers: Mapping[str, Value]
     files: Mapping[str, str]  # the text of each file, by its path with '/' in it
     moved: Mapping[str, str] = field(default_factory=dict)  # the path now, by that in `files`
+    templates: Mapping[str, str] = field(default_factory=dict)  # which ones, as in `origin.py`
 
     def place(self, name: str) -> str:
         """The path of a rendered file in this project."""
@@ -34,6 +35,7 @@ def write_pristine(pristine: Pristine) -> str:
     data = {
         "about": ABOUT,
         "version": pristine.version,
+        **({"templates": dict(pristine.templates)} if pristine.templates else {}),
         "answers": dict(pristine.answers),
         "files": dict(pristine.files),
     }
@@ -83,9 +85,10 @@ def _check(path: Path, data: Any, mend: str) -> Pristine:
             answers=data["answers"],
             files=data["files"],
             moved=data.get("moved", {}),
+            templates=data.get("templates", {}),
         )
         digest = data.pop("digest")
-        tables = (pristine.answers, pristine.files, pristine.moved)
+        tables = (pristine.answers, pristine.files, pristine.moved, pristine.templates)
         if not all(isinstance(table, dict) for table in tables):
             raise ValueError("'answers' and 'files' must be tables")
         for name in (*pristine.files, *pristine.moved, *pristine.moved.values()):

@@ -12,13 +12,20 @@ from types import FrameType
 
 from scaffold.errors import ScaffoldError
 
+# what is in a folder that counts as empty: a new repository
+_NOTHING = {".DS_Store", ".git", ".hg", ".jj", ".svn"}
 
-def check_target(folder: Path, names: Mapping[str, str]) -> None:
-    """Raise ScaffoldError unless these files can be written to the folder without overwriting."""
+
+def check_target(folder: Path, names: Mapping[str, str], *, into: bool = False) -> None:
+    """Raise ScaffoldError unless these files can be written to the folder without overwriting.
+
+    With `into`, the folder may hold other files.
+    """
     try:
         nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
         if not nearest.is_dir():
             raise ScaffoldError(f"{nearest} is a file, not a folder: choose another path.")
+        others = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
         taken = [name for name in names if os.path.lexists(folder / name)]
         blocked = {
             parent.as_posix()
@@ -33,16 +40,23 @@ def check_target(folder: Path, names: Mapping[str, str]) -> None:
         raise ScaffoldError(
             f"{folder} already contains {listed}, and nothing is overwritten: choose another path."
         )
+    if others - _NOTHING and not into:
+        listed = ", ".join(sorted(others - _NOTHING)[:3])
+        raise ScaffoldError(
+            f"{folder} is not empty: it contains {listed}. Choose another path, or write the "
+            "project beside them with --into."
+        )
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise ScaffoldError(f"{nearest} is not writable: choose another path.")
 
 
-def write_new(folder: Path, files: Mapping[str, str]) -> None:
+def write_new(folder: Path, files: Mapping[str, str], *, into: bool = False) -> None:
     """Write all files, or none: after an interruption or an error, what was written is removed.
 
-    A new folder appears complete, by a rename. Raises ScaffoldError.
+    A new folder appears complete, by a rename. With `into`, it may hold other files. Raises
+    ScaffoldError.
     """
-    check_target(folder, files)
+    check_target(folder, files, into=into)
     created = [path for path in (folder.parent, *folder.parent.parents) if not path.exists()]
     try:
         with _signals_as_exceptions():

@@ -23,13 +23,22 @@ from scaffold.render.places import Fragment, Line, compose, is_empty, read_lines
 from scaffold.render.validate import check_config
 from scaffold.render.values import build_context, read_template
 
+NO_TEMPLATES: Mapping[str, str] = {}
+
 
 def build_project(
-    catalog: Catalog, answers: Mapping[str, Value], remember: Remember = make_anew
+    catalog: Catalog,
+    answers: Mapping[str, Value],
+    remember: Remember = make_anew,
+    templates: Mapping[str, str] = NO_TEMPLATES,
 ) -> dict[str, str]:
-    """What is written to a new project's folder: the rendered files, and their pristine copy."""
+    """What is written to a new project's folder: the rendered files, and their pristine copy.
+
+    `templates` says which ones they are, as in `project/origin.py`.
+    """
     files = render_project(catalog, answers, remember)
-    return {PRISTINE: write_pristine(Pristine(__version__, answers, files)), **files}
+    pristine = Pristine(__version__, answers, files, templates=templates)
+    return {PRISTINE: write_pristine(pristine), **files}
 
 
 def render_project(
