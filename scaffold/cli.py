@@ -125,6 +125,19 @@ AccumulationSteps = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(help="training.seed", rich_help_panel=TRAINING)]
 Project = Annotated[Path, typer.Argument(help="The project folder.")]
+Target = Annotated[
+    Path,
+    typer.Argument(
+        help="The project folder. It is created if it does not exist; one that is not empty needs "
+        "--into."
+    ),
+]
+Into = Annotated[
+    bool,
+    typer.Option(
+        "--into", help="Write into a folder that is not empty; none of its files is overwritten."
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show the changes as a diff without writing anything.")
 ]
@@ -147,13 +160,7 @@ Feature = Annotated[
 
 @app.command()
 def new(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="The project folder. It is created if it does not exist; one that is not empty "
-            "needs --into."
-        ),
-    ],
+    path: Target,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask; use the defaults.")] = False,
     settings: Settings = None,
     answers: Annotated[
@@ -175,13 +182,7 @@ def new(
         str | None,
         typer.Option("--print", metavar="FILE", help="Print one file without writing anything."),
     ] = None,
-    into: Annotated[
-        bool,
-        typer.Option(
-            "--into",
-            help="Write into a folder that is not empty; none of its files is overwritten.",
-        ),
-    ] = False,
+    into: Into = False,
     name: Name = None,
     task: Task = None,
     distributed_type: DistributedType = None,

@@ -45,8 +45,8 @@ def new_project(
     """Write a project to a folder, or only show it.
 
     Later sources win: recipe, answers file, Accelerate file, options, settings. Asks for the rest
-    if `ask` and there is a terminal, but not with a recipe, which is complete. With `into`, the
-    folder may hold other files. Raises ScaffoldError.
+    if `ask` and there is a terminal, but not with a recipe. With `into`, the folder may hold other
+    files. Raises ScaffoldError.
     """
     catalog = load_catalog()
     folder = absolute(folder)
@@ -76,11 +76,7 @@ def new_project(
     answers = find_data(catalog, answers, folder)
     files = build_project(catalog, answers, remember, find_origin().as_table())
     if print_file is not None:
-        if print_file not in files:
-            raise ScaffoldError(
-                f"--print {print_file}: there is no such file; the files are {', '.join(files)}."
-            )
-        typer.echo(files[print_file], nl=False)
+        typer.echo(find_file(files, print_file), nl=False)
     elif dry_run:
         check_target(folder, files, into=into)
         typer.echo("\n".join(["Would write:", "", *draw_tree(folder, files)]))
@@ -88,8 +84,17 @@ def new_project(
         if ask and not answers_file:
             refuse_piped_answers(catalog, given, folder)
         write_new(folder, files, into=into)
-        steps = [*describe_data(found.values()), *next_steps(catalog, folder, answers)]
-        typer.echo("\n".join([*draw_tree(folder, files), "", *steps]))
+        rows = [*draw_tree(folder, files), "", *describe_data(found.values())]
+        typer.echo("\n".join([*rows, *next_steps(catalog, folder, answers)]))
+
+
+def find_file(files: Mapping[str, str], name: str) -> str:
+    """The text of one file. Raises ScaffoldError if there is none of this name."""
+    if name not in files:
+        raise ScaffoldError(
+            f"--print {name}: there is no such file; the files are {', '.join(files)}."
+        )
+    return files[name]
 
 
 def absolute(folder: Path) -> Path:

@@ -46,7 +46,8 @@ class Spelling:
     def put_on_commands(self, text: str) -> str:
         """A file that is no Python, such as a script that starts one."""
         for name, place in self.moved.items():
-            text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", place, text)
+            if name.endswith(".py"):
+                text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", place, text)
         return text
 
     def _put_on(self, path: str, text: str, name: str, place: str) -> str:
