@@ -55,10 +55,7 @@ def plan_update(
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
     mine = _translate(pristine, mine)
-    followed = follow_siblings(pristine, _without_settings(theirs))
-    pristine = replace(pristine, moved={**pristine.moved, **followed})
-    aside = find_aside(pristine, mine, _without_settings(theirs))
-    pristine = replace(pristine, moved={**pristine.moved, **aside})
+    pristine, aside = _make_room(pristine, mine, _without_settings(theirs))
     pristine = replace(pristine, files=_translate(pristine, pristine.files))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(
@@ -97,6 +94,16 @@ def plan_update(
     notes = (*renamed, *merged.notes)
     warnings = (*tell_aside(aside), *merged.warnings)
     return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes, warnings)
+
+
+def _make_room(
+    pristine: Pristine, mine: Mapping[str, str], theirs: Mapping[str, str]
+) -> tuple[Pristine, dict[str, str]]:
+    """The render with the paths of new files, and those among them whose names were taken."""
+    followed = follow_siblings(pristine, theirs)
+    pristine = replace(pristine, moved={**pristine.moved, **followed})
+    aside = find_aside(pristine, mine, theirs)
+    return replace(pristine, moved={**pristine.moved, **aside}), aside
 
 
 def _translate(pristine: Pristine, files: Mapping[str, str]) -> dict[str, str]:
