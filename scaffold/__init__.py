@@ -1,3 +1,3 @@
 """Writes plain PyTorch + Accelerate training projects, and carries them to other answers later."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
