@@ -343,6 +343,49 @@ def test_a_half_of_a_feature() -> None:
     assert told(before, elsewhere, rendered) == [], "it is called elsewhere"
 
 
+NOTEBOOK_TEXT = """{"cells": [
+    {"cell_type": "markdown", "source": ["print(Config().max_norm)"]},
+    {"cell_type": "code", "source": ["%matplotlib inline\\n", "from train import Config"]},
+    {"cell_type": "code", "source": "if Config:\\n    !ls\\nprint(Config().max_norm)"}
+]}"""
+
+
+def test_a_notebook() -> None:
+    before = {**files(CONFIG), "look.ipynb": NOTEBOOK_TEXT, "broken.ipynb": "{"}
+    after = without(before, "train.py", "    max_norm: float = 1.0\n")
+    assert told(before, after) == ["look.ipynb:cell 3: Config().max_norm: Config has no max_norm"]
+
+
+def test_flags_of_a_script() -> None:
+    script = "python train.py --max-norm 2 --epochs 3  # --max-norm\necho --max-norm-x\n"
+    before = {**files(CONFIG), "run.sh": script, "run.sbatch": "train.py --no-max-norm"}
+    after = without(before, "train.py", "    max_norm: float = 1.0\n")
+    assert told(before, after) == [
+        "run.sbatch:1: --no-max-norm: Config has no max_norm",
+        "run.sh:1: --max-norm: Config has no max_norm",
+    ]
+    assert told(after, after) == []
+
+
+def test_a_large_folder_is_looked_at_where_it_has_to_do_with_the_project() -> None:
+    before = files(CONFIG, near="from train import Config\nprint(Config().max_norm)\n")
+    before |= {f"other/m{number}.py": "import os\n" * 50 for number in range(1000)}
+    after = without(before, "train.py", "    max_norm: float = 1.0\n")
+    start = time.process_time()
+    found = told(before, after, files(CONFIG.replace("        max_norm: float = 1.0\n", "")))
+    assert found == ["near.py:2: Config().max_norm: Config has no max_norm"]
+    assert time.process_time() - start < 1
+
+
+def test_loops_in_loops_take_no_time() -> None:
+    loops = "".join(f"{'    ' * depth}for i{depth} in x:\n" for depth in range(1, 18))
+    text = "def main(x):\n    m = {'a': 1}\n" + loops + "    " * 18 + "print(m)\n"
+    before = {"train.py": text}
+    start = time.process_time()
+    assert told(before, {"train.py": f"{text}\n# more\n"}) == []
+    assert time.process_time() - start < 1
+
+
 # in projects
 
 

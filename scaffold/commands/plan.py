@@ -50,7 +50,7 @@ def plan_update(
     places = {pristine.place(name) for name in (*pristine.files, *theirs)}
     found = {place: text for place in places if (text := read_text(folder, place)) is not None}
     # other code of the owner may need what an update removes
-    found |= read_texts(folder, (), {".py"})
+    found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})
     renamed = tell_renames(folder, pristine)
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}

@@ -5,8 +5,10 @@ What was wrong before is the owner's; what a fresh render has is meant. Nothing 
 """
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 from scaffold.merge.calls import wrong_calls
 from scaffold.merge.halves import find_halves
@@ -16,9 +18,13 @@ from scaffold.merge.kinds import Class, Module, Object
 from scaffold.merge.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.order import used_too_early
 from scaffold.merge.scopes import Facts, Scope, read_facts
+from scaffold.merge.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
 from scaffold.merge.syntax import parse
 
 Files = Mapping[str, str]
+
+_MOST_FILES = 200  # of which all are looked at
+_IMPORT = r"(?m)^[ \t]*(?:from|import) .*"
 
 
 @dataclass(frozen=True)
@@ -28,16 +34,23 @@ class Wrong:
     path: str
     text: str
     line: int = field(compare=False)
+    cell: str = field(default="", compare=False)  # of a notebook, instead of the line
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.text}"
+        return f"{self.path}:{self.cell or self.line}: {self.text}"
 
 
 def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]:
     """What is wrong after an update and was not before, in the order of files and lines.
 
-    `rendered` is the project without edits.
+    Of Python files, notebooks and shell scripts. `rendered` is the project without edits.
     """
+    scripts = {path: text for path, text in after.items() if path.endswith(SCRIPTS)}
+    before, after, rendered = (_code_of(files) for files in (before, after, rendered))
+    near = _near(before, after, rendered)
+    before, after = (
+        {path: files[path] for path in files.keys() & near} for files in (before, after)
+    )
     old, new = _read(before), _read(after)
     paths = {module_of(path) for path in (*before, *after, *rendered)}
     modules = paths | {path.rpartition(".")[2] for path in paths}
@@ -50,8 +63,48 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
         found = [wrong for wrong in found if wrong not in meant]
     found += [Wrong(*lost) for lost in lost_items(old, new, rendered)]
     found += [Wrong(*half) for half in find_halves(old, new, render or _read(rendered))]
+    found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]
+    found = [
+        (
+            replace(wrong, cell=cell_of(after[wrong.path], wrong.line))
+            if wrong.path.endswith(NOTEBOOK)
+            else wrong
+        )
+        for wrong in found
+    ]
     unique = {(wrong.path, wrong.text): wrong for wrong in reversed(found)}
     return sorted(unique.values(), key=lambda wrong: (wrong.path, wrong.line))
+
+
+def checked_in(files: Mapping[str, str | None]) -> dict[str, str]:
+    """The files that are there, of the kinds that are checked."""
+    kinds = (".py", NOTEBOOK, *SCRIPTS)
+    return {path: text for path, text in files.items() if text is not None and path.endswith(kinds)}
+
+
+def _code_of(files: Files) -> dict[str, str]:
+    """The Python files and the code of notebooks."""
+    code = {path: text for path, text in files.items() if path.endswith(".py")}
+    notebooks = {path: text for path, text in files.items() if path.endswith(NOTEBOOK)}
+    return code | {path: notebook_code(text) for path, text in notebooks.items()}
+
+
+def _near(before: Files, after: Files, rendered: Files) -> set[str]:
+    """The files to look at: of a large folder, only those that have to do with the project."""
+    every = {*before, *after}
+    if len(every) <= _MOST_FILES:
+        return every
+    texts = {**before, **after}
+    imports = {
+        path: set(re.findall(r"\w+", " ".join(re.findall(_IMPORT, text))))
+        for path, text in texts.items()
+    }
+    stems = {path: PurePosixPath(path).stem for path in every}
+    near = every & rendered.keys()
+    names = {stems[path] for path in near}
+    near |= {path for path in every if imports[path] & names}
+    used = set().union(*(imports[path] for path in near))
+    return near | {path for path in every if stems[path] in used}
 
 
 def _read(files: Files) -> Project:

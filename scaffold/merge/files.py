@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scaffold.merge import dialect
-from scaffold.merge.check import Wrong, find_new_wrongs
+from scaffold.merge.check import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import Conflict, frame, take_side
 from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
 from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settle import settle
 from scaffold.merge.spelling import Spelling, find_spelling
-from scaffold.merge.together import check_together, code_in
+from scaffold.merge.together import check_together
 from scaffold.merge.units import PYTHON, TEXT, split
 from scaffold.merge.weave import Clash, weave
 from scaffold.merge.write import choose_mine, write_pieces, write_units
@@ -95,8 +95,8 @@ def _warn(
     merged: Merged, pristine: Generated, mine: Mapping[str, str], theirs: Mapping[str, str]
 ) -> None:
     """Note what is wrong now anywhere in the project, and was not before."""
-    rendered = code_in({pristine.place(name): text for name, text in theirs.items()})
-    before, after = code_in(mine), code_in({**mine, **merged.files})
+    rendered = checked_in({pristine.place(name): text for name, text in theirs.items()})
+    before, after = checked_in(mine), checked_in({**mine, **merged.files})
     if after in (rendered, before):
         return
     clashing = {conflict.path for conflict in merged.conflicts}

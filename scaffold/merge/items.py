@@ -89,6 +89,7 @@ class _Values:
         self.results: dict[tuple[int, frozenset[tuple[str, Value]]], Value] = {}
         self.depth = 0
         self.given: set[str] = set()  # parameters of the function
+        self.in_loop = False
 
     def run(self, scope: Scope, given: Names) -> Value:
         """Follow a function with these arguments. Returns what it returns."""
@@ -224,7 +225,11 @@ class _Reader(_Values):
                 self.note(node, [head], names, scope)
                 if not isinstance(node, ast.While):
                     _forget(node.target, names)
-                self.branches([[*node.body, *node.body], []], names, scope, returned)
+                # a second time, for what one round leaves to the next
+                twice = [] if self.in_loop else node.body
+                outer, self.in_loop = self.in_loop, True
+                self.branches([[*node.body, *twice], []], names, scope, returned)
+                self.in_loop = outer
                 self.body(node.orelse, names, scope, returned)
             case ast.With() | ast.AsyncWith():
                 self.note(node, [item.context_expr for item in node.items], names, scope)
