@@ -1096,7 +1096,7 @@ scenario(
 )
 scenario(
     "fields: own name in a list where one is inserted",
-    words(CHECKPOINT, '"processes", "seed"]', '"processes", "seed", "num_workers"]'),
+    words(CHECKPOINT, '"processes": 1, ', '"processes": 1, "num_workers": 0, '),
     WINDOW,
 )
 scenario(
@@ -1108,8 +1108,8 @@ scenario(
     "fields: annotations of a signature above changed lines",
     words(
         TRAIN,
-        "def evaluate(accelerator, model, loader, name, limit)",
-        "def evaluate(accelerator, model: nn.Module, loader, name: str, limit: int)",
+        "def evaluate(accelerator, model, loader, name, limit=0)",
+        "def evaluate(accelerator, model: nn.Module, loader, name: str, limit: int = 0)",
     ),
     {**EMA, **WINDOW},
 )
