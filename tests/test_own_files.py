@@ -68,6 +68,14 @@ def test_a_module_beside_its_namesake_is_imported_by_its_own_name(cli: Cli, proj
     assert "mixing_new" not in (project / "train.py").read_text()
 
 
+def test_a_package_of_that_name_stays_too(cli: Cli, project: Path) -> None:
+    (project / "mixing").mkdir()
+    (project / "mixing" / "__init__.py").write_text("")
+    result = cli("add", "mixing", project)
+    assert result.code == 1 and "mixing.py: is your own package" in result.out
+    assert "from mixing_new import blend, mix\n" in (project / "train.py").read_text()
+
+
 def test_a_module_beside_its_namesake_is_what_tests_replace(cli: Cli, project: Path) -> None:
     (project / "preemption.py").write_text("SIGNALS = []\n")
     assert cli("add", "preemption", project).code == 1
@@ -184,7 +192,9 @@ def test_lines_are_merged_where_code_is_broken_and_that_is_said(cli: Cli, projec
     assert re.search(r"train.py:\d+: is not valid Python, so .* merged line by line", result.out)
 
 
-@pytest.mark.parametrize("marker", ["<<<<<<< HEAD", ">>>>>>> theirs", "||||||| base", "<<<<<<<"])
+@pytest.mark.parametrize(
+    "marker", ["<<<<<<< HEAD", ">>>>>>> theirs", "||||||| base", "<<<<<<<", "======="]
+)
 def test_a_marker_left_by_git_is_refused(cli: Cli, project: Path, marker: str) -> None:
     replace_in(project / "train.py", "    weight_decay", f"{marker}\n    weight_decay")
     before = read_files(project)

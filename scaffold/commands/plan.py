@@ -92,7 +92,7 @@ def plan_update(
     if after != before:
         changes.append(Change(PRISTINE, before, after))
     notes = (*renamed, *merged.notes)
-    warnings = (*tell_aside(aside), *merged.warnings)
+    warnings = (*tell_aside(aside, mine), *merged.warnings)
     return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes, warnings)
 
 

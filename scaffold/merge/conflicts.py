@@ -36,14 +36,15 @@ def find_leftovers(path: str, text: str) -> list[Conflict]:
 
     Markers in a string of Python, or in a page that explains them, do not count.
     """
-    marked = any(marker in text for marker in ("<<<<<<<", ">>>>>>>", "|||||||"))
-    if not marked or path.endswith(".md") or (path.endswith(".py") and _is_python(text)):
+    marked = any(marker in text for marker in ("<<<<<<<", ">>>>>>>", "|||||||", "======="))
+    is_page = path.endswith((".md", ".rst", ".txt"))
+    if not marked or is_page or (path.endswith(".py") and _is_python(text)):
         return []
     pairs = {place for first, *_, last, _ in _regions(text) for place in range(first, last + 1)}
     return [
         Conflict(path, number + 1, f"a leftover of another conflict: {line.rstrip()[:40]}")
         for number, line in enumerate(text.split("\n"))
-        if number not in pairs and re.match(r"(<{7}|>{7}|\|{7})( |\r?$)", line)
+        if number not in pairs and re.match(r"((<{7}|>{7}|\|{7})( |\r?$)|={7}\r?$)", line)
     ]
 
 

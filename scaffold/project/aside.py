@@ -20,12 +20,21 @@ def find_aside(
     found = {}
     for name, text in theirs.items():
         place = pristine.place(name)
-        if name in pristine.files or place not in mine:
+        if name in pristine.files:
             continue
-        if take_ending(mine[place])[0] != text:
+        is_other = place in mine and take_ending(mine[place])[0] != text
+        if is_other or _package(place, mine):
             found[name] = _free_name(place, taken)
             taken.add(found[name])
     return found
+
+
+def _package(name: str, mine: Collection[str]) -> bool:
+    """Whether Python would import a package of the owner's instead of a module."""
+    folder = name.removesuffix(".py")
+    return folder != name and any(
+        path.startswith(f"{folder}/") and path.endswith(".py") for path in mine
+    )
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
@@ -45,11 +54,12 @@ def is_aside(name: str, place: str) -> bool:
     return PurePosixPath(place).name.startswith((f"{path.stem}_new", f"{path.stem}.new"))
 
 
-def tell_aside(aside: Mapping[str, str]) -> list[str]:
+def tell_aside(aside: Mapping[str, str], mine: Collection[str]) -> list[str]:
     """What an owner should do, a sentence for each file."""
     rows = []
     for name, place in aside.items():
-        row = f"{name}: is your own file and stays as it is. The generated one is {place}"
+        kind = "file" if name in mine else "package"
+        row = f"{name}: is your own {kind} and stays as it is. The generated one is {place}"
         if name.endswith(".py"):
             row += ", and generated code imports it by that name: keep both, or rename one of them."
         else:
