@@ -37,7 +37,9 @@ from scenarios import (
 )
 
 from scaffold.answers.catalog import Value
+from scaffold.merge.conflicts import take_side
 from scaffold.merge.files import Merged, merge_files
+from scaffold.merge.names import UNDEFINED, find_faults
 from scaffold.project.pristine import Pristine
 
 SAME, ASK, CAREFUL = "the same edit of the new render", "a conflict", "either of them"
@@ -276,7 +278,7 @@ case(
     ASK,
 )
 
-# ---- edits stay done ---------------------------------------------------------------------------
+# ---- edits stay done ----------------------------------------------------------------------------
 
 NORM_LINE = 'values["grad_norm"] = float(grad_norm)'
 IMPROVED = 'best_model.update(metrics["val_accuracy"], model)'
@@ -355,7 +357,7 @@ case(
     ASK,
 )
 
-# ---- code that moved -----------------------------------------------------------------------------
+# ---- code that moved ----------------------------------------------------------------------------
 
 END_EPOCH = """
 def end_epoch(accelerator, config, epoch, progress, model, val_loader, best_model, metrics_file):
@@ -468,6 +470,62 @@ case(
     ASK,
 )
 
+# ---- both sides of one place --------------------------------------------------------------------
+
+PENALTY = both(
+    before(TRAIN, LOSS, "images.requires_grad_(True)"),
+    change(
+        TRAIN,
+        LOSS,
+        """
+        logits = model(images)
+        loss = compute_loss(logits, labels).mean()
+        (slope,) = torch.autograd.grad(loss, images, create_graph=True)
+        loss = loss + 0.1 * slope.pow(2).sum()
+    """,
+    ),
+)
+case("together: a penalty of gradients, then blends", PENALTY, MIXING, ASK)
+case(
+    "together: logits of the loop, then blends",
+    change(TRAIN, LOSS, "logits = model(images)\nloss = compute_loss(logits, labels).mean()"),
+    MIXING,
+    SAME,
+    expect=lambda files: None,  # that is what blends need, too
+)
+case(
+    "together: a loss of two parts, then blends",
+    after(TRAIN, LOSS, "loss = loss + compute_loss(model(images.flip(-1)), labels).mean()"),
+    MIXING,
+    SAME,
+    expect=after(
+        TRAIN,
+        "loss = compute_loss(logits, targets).mean()",
+        "loss = loss + compute_loss(model(images.flip(-1)), labels).mean()",
+    ),
+)
+
+# ---- job scripts --------------------------------------------------------------------------------
+
+SLURM = {"hardware.launcher": "slurm"}
+JOB = "train.sbatch"
+MEMORY = {"slurm.memory": "32G"}
+for text, update, verdict in (
+    ("#SBATCH --mem=64G", MEMORY, ASK),
+    ("#SBATCH --mem 64G", MEMORY, ASK),
+    ("#SBATCH -p gpu", {"slurm.partition": "long"}, ASK),
+    ("#SBATCH --account=me", {"slurm.account": "you"}, ASK),
+    ("#SBATCH --array=0-3", {"slurm.seeds": 3}, ASK),
+    ("#SBATCH -t 3:00:00", {"slurm.time": "08:00:00"}, ASK),
+    ("#SBATCH --mem=32G", MEMORY, SAME),
+    ("#SBATCH --mail-type=END", MEMORY, SAME),
+    ("#SBATCH --exclusive", {"slurm.partition": "long"}, SAME),
+    ("export NCCL_DEBUG=INFO", MEMORY, SAME),
+):
+    edit = after(JOB, "#SBATCH --requeue", text)
+    expect = both(delete(JOB, text), edit) if text == "#SBATCH --mem=32G" else None
+    case(f"job: {text}, then {update}", edit, update, verdict, SLURM, JOB, expect)
+
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_edit(case: Case) -> None:
@@ -493,3 +551,16 @@ def rows(text: str) -> set[str]:
 def test_cases_are_many_and_different() -> None:
     assert len({case.name for case in CASES}) == len(CASES) >= 140
     assert sum(case.verdict == SAME for case in CASES) >= 25  # not everything is asked
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.verdict == ASK], ids=str)
+def test_the_owners_side_of_each_conflict_is_whole(case: Case) -> None:
+    """With "yours" taken everywhere, no line that came needs one that did not."""
+    base, mine, _, merged = merge(case)
+    for path, text in merged.files.items():
+        if text is None or not path.endswith(".py") or text == base.get(path):
+            continue
+        now = {
+            fault for fault in find_faults(take_side(text, mine=True)) if fault.kind == UNDEFINED
+        }
+        assert now <= set(find_faults(mine.get(path, ""))), path

@@ -9,6 +9,18 @@ from functools import lru_cache
 
 from scaffold.merge.units import Unit, parse_unit
 
+# the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
+_SBATCH = {
+    "-A": "--account",
+    "-a": "--array",
+    "-c": "--cpus-per-task",
+    "-J": "--job-name",
+    "-N": "--nodes",
+    "-n": "--ntasks",
+    "-o": "--output",
+    "-p": "--partition",
+    "-t": "--time",
+}
 _ALIKE = 0.55  # the share of common words below which units are different statements
 
 
@@ -148,7 +160,13 @@ def role(unit: Unit) -> tuple[str, ...]:
 
 
 def _row_role(text: str) -> tuple[str, ...]:
-    """Of a row of TOML, YAML or a list of requirements: the key, or what is required."""
+    """Of a row of TOML, YAML, a shell or a list of requirements: the key, or what is required."""
+    option = re.match(r"SBATCH\s+(--[\w-]+|-\w)", text)
+    if option:
+        return ("row", "SBATCH", _SBATCH.get(option[1], option[1]))
+    variable = re.match(r"(?:export|ENV|ARG)\s+(\w+)[=\s]", text)
+    if variable:
+        return ("row", "variable", variable[1])
     found = re.match(r"[\"'-]*\s*([\w.-]+)[\"']?\s*(?:[=:<>~!,;\[\"']|$)", text)
     return ("row", found[1].lower()) if found else ()
 

@@ -122,7 +122,15 @@ def _same_purpose(three: Three) -> list[Region]:
     """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
     known = three.base
     own = [three.mine.units[place] for gap in three.mine.inserts for place in gap]
-    return [
+    set_by_hand = {role(unit) for unit in own if len(role(unit)) == 3 and three.kind != PYTHON}
+    changed = [
+        (number, number + 1)
+        for number, unit in enumerate(known)
+        if (there := three.theirs.of(number)) and there.same != unit.same
+        # of an option of a job script that is there twice, the last one counts
+        if role(unit) in set_by_hand
+    ]
+    return changed + [
         (gap, gap)
         for gap, places in enumerate(three.theirs.inserts)
         for place in places

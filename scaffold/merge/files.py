@@ -15,6 +15,7 @@ from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settle import settle
 from scaffold.merge.spelling import Spelling, find_spelling
+from scaffold.merge.three import Region
 from scaffold.merge.together import check_together
 from scaffold.merge.units import PYTHON, TEXT, split
 from scaffold.merge.weave import Clash, weave
@@ -237,9 +238,16 @@ def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:
         return laid_out(
             file, mended_text(file, pieces) if file.kind == PYTHON else write_units(units)
         )
-    reasons = "; ".join(sorted(set(file.doubts.values()) - {""}))
-    text, conflicts = write_pieces(
-        pieces, lambda rows: name_cause(file.name, rows) + (f" ({reasons})" if reasons else "")
-    )
+
+    def name(rows: str, region: Region) -> str:
+        reasons = {
+            reason
+            for (start, end), reason in file.doubts.items()
+            if reason and region[0] <= start and end <= region[1]
+        }
+        cause = name_cause(file.name, rows)
+        return f"{cause} ({'; '.join(sorted(reasons))})" if reasons else cause
+
+    text, conflicts = write_pieces(pieces, name)
     merged.conflicts += [Conflict(file.path, line, cause) for line, cause in conflicts]
     return text

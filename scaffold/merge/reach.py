@@ -42,8 +42,10 @@ def _stale_name(
         for name in sorted(effects_of(unit.text.strip()).reads):
             source = _source(one.units, place, name, changed)
             number = None if source is None else one.number_of.get(source)
-            if number is None or other.match[number] is not None:
+            if source is None or number is None or other.match[number] is not None:
                 continue
+            if _source(one.units, source, name, changed) is None:
+                continue  # there is no other value: it would be undefined
             if not _is_replaced(three, other, number, gap, name, unit.scope):
                 return name
     return ""

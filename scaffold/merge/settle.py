@@ -1,17 +1,18 @@
 """Finds regions of a file that merge as text but not as code: the owner has to resolve them."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from scaffold.merge.bindings import find_taken
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
 from scaffold.merge.file import OpenFile, mended_text
-from scaffold.merge.names import Fault, find_faults
+from scaffold.merge.names import UNDEFINED, Fault, find_faults
 from scaffold.merge.reach import find_stale
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region
 from scaffold.merge.torn import find_torn
-from scaffold.merge.units import PYTHON, TOML
+from scaffold.merge.units import PYTHON, TOML, Unit
 from scaffold.merge.weave import Clash, Weave
 from scaffold.merge.write import choose, choose_mine, write_units
 
@@ -30,24 +31,41 @@ def settle(file: OpenFile) -> None:
     file.doubts |= dict((*find_torn(woven), *find_stale(woven)))
     for _ in range(8):
         pieces = file.woven.merge(file.doubts)
-        if any(isinstance(piece, Clash) for piece in pieces):
-            _balance(file)
-            return
-        misplaced = find_misplaced(file.woven, choose_mine(pieces))
+        open_regions = [piece.region for piece in pieces if isinstance(piece, Clash)]
         moving = [
             region
-            for region in their_changes(file.woven)
-            if any(region[0] <= number <= region[1] for number in misplaced)
+            for region in _moving(file, choose_mine(pieces), open_regions)
+            if region not in file.doubts
         ]
-        if any(region not in file.doubts for region in moving):
+        if moving:
             file.doubts |= dict.fromkeys(moving, "it would end up in another block")
             continue
-        faults = find_faults(mended_text(file, pieces))
-        new = [fault for fault in faults if fault not in before]
-        if not new:
-            return
+        # with the owner's side of all conflicts, nothing else may need the other side
+        text = write_units(choose_mine(pieces)) if open_regions else mended_text(file, pieces)
+        new = [fault for fault in find_faults(text) if fault not in before]
+        if open_regions:
+            new = [fault for fault in new if fault.kind == UNDEFINED]
+        known = set(file.doubts)
         for fault in new:
             doubt(file, fault)
+        if not new or (open_regions and known == set(file.doubts)):
+            break
+    if any(isinstance(piece, Clash) for piece in file.woven.merge(file.doubts)):
+        _balance(file)
+
+
+def _moving(
+    file: OpenFile, units: Sequence[Unit], open_regions: Sequence[Region]
+) -> Iterator[Region]:
+    """The other side's changes that put lines into other blocks, apart from those in conflict."""
+    misplaced = [
+        number
+        for number in find_misplaced(file.woven, units)
+        if not any(start <= number <= end for start, end in open_regions)
+    ]
+    for region in their_changes(file.woven):
+        if any(region[0] <= number <= region[1] for number in misplaced):
+            yield region
 
 
 def _balance(file: OpenFile) -> None:

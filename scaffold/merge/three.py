@@ -24,6 +24,11 @@ class Three:
     merge_lines: MergeLines  # for docstrings
     union: bool  # whether lines of text that both sides insert in one place may both stay
 
+    def origin(self, side: Side, place: int) -> str:
+        """Where a unit of a side comes from."""
+        known = side.number_of.get(place)
+        return f"{'m' if side is self.mine else 't'}{place}" if known is None else f"b{known}"
+
     def modules(self) -> set[str]:
         """Imported names."""
         rows = (*self.base, *self.mine.units, *self.theirs.units)

@@ -7,8 +7,9 @@ in its place. Merged as text, both would be done, and the statement would be bac
 from collections.abc import Iterator
 
 from scaffold.merge.align import alike, role
+from scaffold.merge.commute import effects_of
 from scaffold.merge.three import Region, Three
-from scaffold.merge.units import Unit
+from scaffold.merge.units import PYTHON, Unit
 
 _MOVED = 1.5  # the likeness from which a statement with the same role is the same one
 
@@ -54,3 +55,29 @@ def _is_same(unit: Unit, row: Unit) -> bool:
 
 def _is_moved(old: Unit, new: Unit) -> bool:
     return old.scope == new.scope and alike(old, new) >= _MOVED
+
+
+def is_written_by_hand(three: Three, place: int, gap: int) -> bool:
+    """Whether the owner wrote a new statement of the other side into the same block by hand.
+
+    It is another one if what it reads changes between the two places.
+    """
+    unit = three.theirs.units[place]
+    level = min(three.theirs.units[other].depth for other in three.theirs.inserts[gap])
+    if unit.depth != level or len(role(unit)) < 2 or unit.text.rstrip().endswith(":"):
+        return False
+    if any(_is_same(unit, row) for row in three.base):
+        return False
+    found = [
+        number
+        for number, places in enumerate(three.mine.inserts)
+        if _is_in(unit, [three.mine.units[row] for row in places])
+    ]
+    if not found or three.kind != PYTHON:
+        return bool(found)
+    reads = effects_of(unit.text.strip()).reads
+    between = [row for number in range(found[0], gap) for row in three.theirs.inserts[number]]
+    between += [row for row in three.theirs.inserts[gap] if row < place]
+    return not any(
+        effects_of(three.theirs.units[row].text.strip()).binds & reads for row in between
+    )

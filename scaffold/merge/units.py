@@ -128,7 +128,8 @@ def split_lines(text: str, kind: str = TEXT) -> list[Unit]:
         if row.strip():
             if kind == TOML and row.startswith("["):
                 table = row.strip()
-            key = row.rstrip()
+            # an option of a job script is no comment
+            key = row.rstrip().removeprefix("#" if row.startswith("#SBATCH") else "")
             units.append(Unit((row,), key, blanks=blanks, scope=table, is_code=False))
             blanks = 0
         else:

@@ -9,10 +9,11 @@ import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from scaffold.merge.align import Side, align, role
+from scaffold.merge.align import Side, align
 from scaffold.merge.clashes import find_clashes, merge_pair
 from scaffold.merge.depth import depth_change, depth_change_of_region, in_same_block
 from scaffold.merge.three import Region, Three, contains
+from scaffold.merge.undone import is_written_by_hand
 from scaffold.merge.units import PYTHON, TEXT, Unit, split_lines
 
 
@@ -107,17 +108,19 @@ class Weave(Three):
 
     def _gap(self, gap: int) -> list[Piece]:
         mine = [self._move(self.mine, self.theirs, place, gap) for place in self.mine.inserts[gap]]
+        places = self.theirs.inserts[gap]
+        theirs = [self._move(self.theirs, self.mine, place, gap) for place in places]
+        if theirs and contains(mine, theirs):
+            return [*mine]
+        if mine and contains(theirs, mine):
+            return [*theirs]
         theirs = [
-            self._move(self.theirs, self.mine, place, gap)
-            for place in self.theirs.inserts[gap]
-            if not self._already_there(place, gap)
+            unit
+            for place, unit in zip(places, theirs, strict=True)
+            if not is_written_by_hand(self, place, gap)
         ]
         if not mine or not theirs:
             return [*mine, *theirs]
-        if contains(mine, theirs):
-            return [*mine]
-        if contains(theirs, mine):
-            return [*theirs]
         # what continues the block above comes first, what opens one for the next unit comes last
         if self.stands_for_next(gap, mine):
             return [*theirs, *mine]
@@ -127,25 +130,11 @@ class Weave(Three):
             return [*theirs, *mine]
         return [*mine, *theirs]
 
-    def _already_there(self, place: int, gap: int) -> bool:
-        """Whether the owner wrote the same statement into the same block by hand."""
-        unit = self.theirs.units[place]
-        level = min(self.theirs.units[other].depth for other in self.theirs.inserts[gap])
-        if unit.depth != level or len(role(unit)) < 2:
-            return False
-        same = (unit.scope, unit.key)
-        if unit.text.rstrip().endswith(":") or any(
-            (row.scope, row.key) == same for row in self.base
-        ):
-            return False
-        own = (self.mine.units[place] for places in self.mine.inserts for place in places)
-        return any((row.scope, row.key, row.depth) == (*same, unit.depth) for row in own)
-
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Unit:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
         unit = one.units[place]
         moved = self._place(unit, unit.depth + depth_change(self, one, other, place, gap))
-        return replace(moved, origin=f"{'m' if one is self.mine else 't'}{place}")
+        return replace(moved, origin=self.origin(one, place))
 
     def _place(self, unit: Unit, depth: int) -> Unit:
         in_place = unit.depth == depth and indent_fits(unit, self.indent)
@@ -179,7 +168,13 @@ class Weave(Three):
             places += [] if place is None else [place]
             places += one.inserts[number + 1] if number + 1 < end else []
         change = depth_change_of_region(self, other, start, end)
-        return [self._place(one.units[place], one.units[place].depth + change) for place in places]
+        return [
+            replace(
+                self._place(one.units[place], one.units[place].depth + change),
+                origin=self.origin(one, place),
+            )
+            for place in places
+        ]
 
 
 def _equal(one: Unit, two: Unit) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from scaffold.merge.conflicts import frame
+from scaffold.merge.three import Region
 from scaffold.merge.units import Unit
 from scaffold.merge.weave import Clash, Piece
 
@@ -28,11 +29,11 @@ def write_units(units: Sequence[Unit]) -> str:
 
 
 def write_pieces(
-    pieces: Sequence[Piece], name_cause: Callable[[str], str]
+    pieces: Sequence[Piece], name_cause: Callable[[str, Region], str]
 ) -> tuple[str, list[tuple[int, str]]]:
     """The text with its conflicts, and the line and the cause of each.
 
-    `name_cause` returns the cause of a conflict about these lines.
+    `name_cause` returns the cause of a conflict about these lines, in this region.
     """
     rows: list[str] = []
     conflicts = []
@@ -42,7 +43,7 @@ def write_pieces(
             continue
         mine, base, theirs = (_rows(side) for side in (piece.mine, piece.base, piece.theirs))
         rows += [""] * (piece.mine or piece.theirs)[0].blanks
-        cause = name_cause("\n".join(theirs or base))
+        cause = name_cause("\n".join(theirs or base), piece.region)
         conflicts.append((len(rows) + 1, cause))
         rows += frame(mine, base, theirs, cause)
     return "".join(f"{row}\n" for row in rows), conflicts
