@@ -45,7 +45,7 @@ def _find_clashes(three: Three) -> list[Region]:
         if mine is None and theirs is not None and theirs.same != unit.same:
             found.append(_deleted_run(three, three.mine, number))
         elif theirs is None and (
-            _is_rewritten(three, number) if mine is None else mine.same != unit.same
+            _is_rewritten(three, number) if mine is None else three.edited(number)
         ):
             found.append(_deleted_run(three, three.theirs, number))
         elif mine and theirs and not _go_together(three, unit, mine, theirs):

@@ -213,6 +213,14 @@ def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
     return [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
+def comes_with_all(fault: Fault, own: str, new: str) -> bool:
+    """Whether a name comes from a module of which the owner imports all names."""
+    statement = _find_import(fault.name, (new,)) if fault.kind.startswith("ImportStar") else None
+    if statement is None or statement[0] is None:
+        return False
+    return bool(re.search(rf"(?m)^from {re.escape(statement[0])} import \*", own))
+
+
 def _find_import(name: str, sources: Collection[str]) -> tuple[str | None, str] | None:
     """The module and what is imported from it, as in one of the sources."""
     for source in sources:

@@ -7,7 +7,7 @@ from scaffold.merge.bindings import find_taken
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
 from scaffold.merge.file import OpenFile, mended_text
-from scaffold.merge.names import UNDEFINED, Fault, find_faults
+from scaffold.merge.names import UNDEFINED, Fault, comes_with_all, find_faults
 from scaffold.merge.reach import find_stale
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region
@@ -42,7 +42,11 @@ def settle(file: OpenFile) -> None:
             continue
         # with the owner's side of all conflicts, nothing else may need the other side
         text = write_units(choose_mine(pieces)) if open_regions else mended_text(file, pieces)
-        new = [fault for fault in find_faults(text) if fault not in before]
+        new = [
+            fault
+            for fault in find_faults(text)
+            if fault not in before and not comes_with_all(fault, *file.texts[1:])
+        ]
         if open_regions:
             new = [fault for fault in new if fault.kind == UNDEFINED]
         known = set(file.doubts)

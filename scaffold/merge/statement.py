@@ -86,8 +86,10 @@ def merge_unit(base: Unit, mine: Unit, theirs: Unit, merge_lines: MergeLines) ->
         return None
     if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
         return mine
-    if base.key == mine.key:  # the owner changed a comment
-        return _with_comment(base, mine, theirs)
+    if _imports_all(mine, theirs):
+        return mine
+    if base.key == mine.key and all(len(unit.lines) == 1 for unit in (base, mine, theirs)):
+        return _with_comment(mine, theirs)  # the owner changed a comment
     flat = [_flat_text(unit) for unit in (base, mine, theirs)]
     text = merge_lines(*flat) if _is_docstring(flat[1]) else merge_text(*flat)
     if text is None:
@@ -103,10 +105,14 @@ def _flat_text(unit: Unit) -> str:
     return "\n".join(unit.flat)
 
 
-def _with_comment(base: Unit, mine: Unit, theirs: Unit) -> Unit | None:
-    """Their code with the owner's trailing comment."""
-    if max(len(unit.lines) for unit in (base, mine, theirs)) > 1:
-        return mine if base.key == theirs.key else None
+def _imports_all(mine: Unit, theirs: Unit) -> bool:
+    """Whether the owner imports all names of the module that the other side imports some of."""
+    own = re.fullmatch(r"(from [\w.]+ import) \*", mine.lines[0].partition("#")[0].strip())
+    return own is not None and theirs.text.startswith(own[1]) and " as " not in theirs.text
+
+
+def _with_comment(mine: Unit, theirs: Unit) -> Unit:
+    """Their code with the owner's trailing comment, on one line."""
     code = _without(theirs.lines[0], theirs.comment)
     line = f"{code}  {mine.comment}" if mine.comment else code
     return replace(theirs, lines=(line,), comment=mine.comment)
@@ -145,7 +151,7 @@ def _merge_nodes(
     says = [ast.dump(node) for node in (b, m, t)]
     if says[2] in (says[0], says[1]):
         return
-    if says[0] == says[1]:
+    if says[0] == says[1] and not _comments_differ(base, mine, b, m):
         yield Splice(*mine.span(m), theirs.cut(t))
         return
     if not type(b) is type(m) is type(t):
@@ -171,6 +177,12 @@ def _merge_nodes(
             _items(source, read(node)) for source, node in ((base, b), (mine, m), (theirs, t))
         )
         yield from _merge_items(base, mine, theirs, old, own, new)
+
+
+def _comments_differ(base: Source, mine: Source, b: ast.AST, m: ast.AST) -> bool:
+    """Whether the owner has other comments between the lines of a part."""
+    rows = [re.findall(r"#.*", source.cut(node)) for source, node in ((base, b), (mine, m))]
+    return rows[0] != rows[1] and hasattr(b, "lineno")
 
 
 def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from scaffold.merge.align import Side
 from scaffold.merge.statement import MergeLines
@@ -34,6 +35,26 @@ class Three:
         rows = (*self.base, *self.mine.units, *self.theirs.units)
         found = [re.sub(r".*\bimport\b", "", row.text) for row in rows if _IMPORT.match(row.text)]
         return {name for text in found for name in re.findall(r"\w+", text)}
+
+    @cached_property
+    def has_other_comments(self) -> bool:
+        """Whether the owner wrote, or translated, most comments anew."""
+        pairs = [
+            (unit.comment, mine.comment)
+            for number, unit in enumerate(self.base)
+            if unit.comment and (mine := self.mine.of(number)) and mine.key == unit.key
+        ]
+        return len(pairs) >= 5 and 2 * sum(old != new for old, new in pairs) > len(pairs)
+
+    def edited(self, number: int) -> bool:
+        """Whether the owner changed a unit, so that it may not go without a question.
+
+        The comment of a line goes with it if the owner took it out, as everywhere.
+        """
+        unit, mine = self.base[number], self.mine.of(number)
+        if mine is None or mine.key != unit.key:
+            return True
+        return bool(mine.comment) and mine.comment != unit.comment and not self.has_other_comments
 
     def opens_for_next(self, side: Side, gap: int) -> bool:
         """Whether new lines end with the head of a block around the next unit."""
