@@ -4,6 +4,8 @@ The right result of an update is the same edit, made to the new render; or, wher
 decide, a conflict in the file that says what to write. What a case allows says `verdict`.
 """
 
+import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -564,3 +566,75 @@ def test_the_owners_side_of_each_conflict_is_whole(case: Case) -> None:
             fault for fault in find_faults(take_side(text, mine=True)) if fault.kind == UNDEFINED
         }
         assert now <= set(find_faults(mine.get(path, ""))), path
+
+
+# ---- what is changed throughout a file -----------------------------------------------------------
+
+
+def without_comments(files: Files) -> None:
+    rows = [row for row in files[TRAIN].splitlines() if not row.strip().startswith("#")]
+    files[TRAIN] = "".join(f"{row.partition('  # ')[0]}\n" for row in rows)
+
+
+def other_comments(files: Files) -> None:
+    files[TRAIN] = re.sub(r"(?m)(^ *|  )# .*$", r"\1# auf Deutsch", files[TRAIN])
+
+
+FROM = re.compile(r"(?m)^from (\S+) import (\([^)]*\)|.+)$")
+
+
+def one_import_a_line(files: Files) -> None:
+    def split(found: re.Match[str]) -> str:
+        names = re.findall(r"\w+", found[2])
+        return "\n".join(f"from {found[1]} import {name}" for name in names)
+
+    files[TRAIN] = FROM.sub(split, files[TRAIN])
+
+
+def star_imports(files: Files) -> None:
+    def shorten(found: re.Match[str]) -> str:
+        return f"from {found[1]} import *" if f"{found[1]}.py" in files else found[0]
+
+    files[TRAIN] = FROM.sub(shorten, files[TRAIN])
+
+
+def main_in_a_class(files: Files) -> None:
+    head, rest = files[TRAIN].split(MAIN)
+    body, foot = rest.split("\n\n\nif __name__")
+    lines = [f"    {row}" if row else row for row in body.splitlines()]
+    files[TRAIN] = "".join(
+        (
+            f"{head}class Trainer:\n    def run(self, config: Config) -> None:",
+            "\n".join(lines),
+            "\n\n\nif __name__",
+            foot.replace("main(config)", "Trainer().run(config)"),
+        )
+    )
+
+
+STYLES = (without_comments, other_comments, one_import_a_line, star_imports, main_in_a_class)
+UPDATES: Mapping[str, Mapping[str, Value]] = {
+    "average": EMA,
+    "bf16": {"hardware.mixed_precision": "bf16"},
+    "window": WINDOW,
+    "early stopping": STOP,
+    "tracker": {"features.tracker.enabled": True, "features.tracker.kind": "tensorboard"},
+    "no clipping": {"features.clipping.enabled": False},
+    "no best model": NO_BEST,
+    "linear schedule": {"features.schedule.kind": "linear"},
+    "Lion": LION,
+}
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: str(style.__name__))
+def test_a_style_is_no_conflict(style: Edit, update: str) -> None:
+    _, _, theirs, merged = merge(Case("", style, UPDATES[update], SAME))
+    assert not merged.conflicts
+    style(theirs)
+    script = merged.files[TRAIN] or ""
+    assert {ast.dump(node) for node in ast.parse(script).body} == {
+        ast.dump(node) for node in ast.parse(theirs[TRAIN]).body
+    }
+    for path in theirs.keys() - {TRAIN}:
+        assert merged.files[path] == theirs[path]

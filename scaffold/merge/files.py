@@ -224,6 +224,8 @@ def _put_into_dialect(file: OpenFile) -> None:
     if file.kind == PYTHON:
         if file.layout:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
+        if dialect.imports_singly(own):
+            base, new = dialect.import_singly(base), dialect.import_singly(new)
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
