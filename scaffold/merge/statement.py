@@ -389,6 +389,13 @@ def _insert_items(
         text = _with_comments(theirs, t, place)
         if anchor is None and not m:
             raise Differs  # an empty list has no item to insert after
+        below = next((own[row.name] for row in t[place:] if row.name in own), None)
+        if anchor is None and below is not None and not _is_positional(below):
+            start = _start_with_comments(mine, below)
+            where[start] = where.get(start, "") + (
+                f"{text}, " if start == below.start else f"{text},\n"
+            )
+            continue
         if anchor is None or ("=" in text and _before_keywords(anchor, m)):
             anchor = m[-1] if m else None
         assert anchor is not None
@@ -401,6 +408,12 @@ def _insert_items(
             where[anchor.end] = where.get(anchor.end, "") + f", {text}"
     for end, text in where.items():
         yield Splice(end, end, text)
+
+
+def _start_with_comments(source: Source, item: Item) -> int:
+    """Where an item begins, or the comment lines above it."""
+    found = re.search(r"(?:^[ \t]*#[^\n]*\n)+[ \t]*\Z", source.text[: item.start], re.MULTILINE)
+    return found.start() if found else item.start
 
 
 def _tail_is_new(theirs: Source, t: Sequence[Item], anchor: Item) -> bool:
