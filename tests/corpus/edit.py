@@ -42,7 +42,7 @@ class Edit:
     source: str  # where it was seen: owner/name:file of a public repository, or REPORTED
     words: str  # what is changed
     apply: Apply
-    others: tuple[Apply, ...] = ()  # where it might stand as well
+    others: tuple[Apply, ...] = ()  # where it might stand as well, or that nothing is left to edit
     decide: tuple[str, ...] = ()  # changes after which a person has to look
 
     @property
@@ -51,15 +51,26 @@ class Edit:
         return hashlib.sha256(self.name.encode()).digest()[0] % 2 == 1
 
     def __call__(self, files: Files, way: int = 0) -> Files:
-        """The files with this edit. Raises CannotEdit."""
+        """The files with this edit. Raises CannotEdit.
+
+        Nothing may be left to edit, if it says so, and if it can't be made in the first way.
+        """
         edited = dict(files)
         try:
             [self.apply, *self.others][way](edited)
         except (CannotEdit, KeyError, SyntaxError) as error:
             raise CannotEdit(f"{self.name}: {error}") from error
-        if edited == files:
+        if edited == files and (way == 0 or self.fits(files)):
             raise CannotEdit(f"{self.name}: nothing changed")
         return edited
+
+    def fits(self, files: Files) -> bool:
+        """Whether it can be made in the first way."""
+        try:
+            self(files)
+        except CannotEdit:
+            return False
+        return True
 
     def __str__(self) -> str:
         return self.name
@@ -83,6 +94,10 @@ def kind(
     """
     assert name not in EDITS, name
     EDITS[name] = Edit(name, source, words, both(*steps), tuple(also), tuple(decide))
+
+
+def nothing(files: Files) -> None:
+    """What is left of an edit of lines that are gone."""
 
 
 def both(*steps: Apply) -> Apply:

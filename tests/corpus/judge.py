@@ -261,7 +261,7 @@ def judge_result(
     reasons = []
     for one in expected:
         if not train(one).status:
-            why = texts_differ(one, files) or train(one).difference(train(files))
+            why = texts_differ(one, base, theirs, files) or train(one).difference(train(files))
             why = why or lost(mine, base, theirs, files) or undefined(mine, theirs, files)
             reasons.append(why or uncalled(one, base, theirs, files))
     if not reasons:
@@ -379,10 +379,12 @@ def same_code(expected: Files, files: Files) -> bool:
     )
 
 
-def texts_differ(expected: Files, files: Files) -> str:
-    """Whether a file that is no Python says something else."""
+def texts_differ(expected: Files, base: Files, theirs: Files, files: Files) -> str:
+    """Whether a file is missing, or one that is generated and no Python says something else."""
     for path in sorted(expected.keys() | files.keys()):
         one, two = expected.get(path), files.get(path)
+        if one is not None and two is not None and path not in base.keys() | theirs.keys():
+            continue
         if path == "README.md" or path.startswith("tests/"):
             continue
         if one is None or two is None:

@@ -706,6 +706,7 @@ kind(
             "main",
         )
     ],
+    decide=["accumulation"],
 )
 kind(
     "dry run",

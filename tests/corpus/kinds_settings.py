@@ -20,6 +20,7 @@ from corpus.edit import (
     field,
     find,
     kind,
+    nothing,
     rows,
     splice,
     sub,
@@ -496,6 +497,7 @@ kind(
     NANO,
     "max_grad_norm is called grad_clip",
     sub(TRAIN, r"\bmax_grad_norm\b", "grad_clip", None),
+    also=[nothing],
 )
 kind(
     "environment variable overrides a setting",
