@@ -265,8 +265,8 @@ kind(
     "evaluate(..., verbose=True)",
     sub(
         TRAIN,
-        r"^def evaluate\(accelerator, model, loader, name, limit\)",
-        "def evaluate(accelerator, model, loader, name, limit, verbose=False)",
+        r"^def evaluate\((.*)\) ->",
+        r"def evaluate(\1, verbose=False) ->",
     ),
     after(
         TRAIN, r"model\.train\(\)", "if verbose:\n    log(f'{name}: {seen} samples')", "evaluate"
@@ -283,8 +283,8 @@ kind(
     "loss and accuracy are returned beside the metrics",
     sub(
         TRAIN,
-        r"^def evaluate\(accelerator, model, loader, name, limit\) -> dict\[str, float\]:",
-        "def evaluate(accelerator, model, loader, name, limit) -> tuple[dict[str, float], int]:",
+        r"^def evaluate\((.*)\) -> dict\[str, float\]:",
+        r"def evaluate(\1) -> tuple[dict[str, float], int]:",
     ),
     sub(
         TRAIN,
