@@ -411,19 +411,20 @@ def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
 
 def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) -> None:
     """The next update translates them."""
-    assert cli("add", "evaluation_by_steps", project).code == 0
+    settings = ["features.evaluation_by_steps.every=50", "training.checkpoint_unit=steps"]
+    options = [part for setting in settings for part in ("--set", setting)]
+    assert cli("update", project, "--set", "features.evaluation_by_steps=true", *options).code == 0
     shutil.rmtree(project / ".scaffold")
     edit(
         project / "scaffold.toml", "features.evaluation_by_steps", "features.evaluation_by_updates"
     )
-    edit(project / "scaffold.toml", "every = 100", "every = 50")
-    edit(project / "scaffold.toml", 'checkpoint_unit = "epochs"', 'checkpoint_unit = "updates"')
+    edit(project / "scaffold.toml", 'checkpoint_unit = "steps"', 'checkpoint_unit = "updates"')
     assert cli("adopt", project).code == 0
     assert answer(project, "features.evaluation_by_steps.every") == 50
     assert answer(project, "training.checkpoint_unit") == "steps"
     assert cli("update", project, "--epochs", "9").code == 0
-    settings = (project / "scaffold.toml").read_text()
-    assert "[features.evaluation_by_steps]" in settings and 'checkpoint_unit = "steps"' in settings
+    text = (project / "scaffold.toml").read_text()
+    assert "[features.evaluation_by_steps]" in text and 'checkpoint_unit = "steps"' in text
     assert "epochs: int = 9" in (project / "train.py").read_text()
 
 
