@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -221,6 +221,14 @@ def _add_to_bundle(
             on.append(way)
             return
     found.append((task, [way]))
+
+
+def in_turns(cases: Iterable[Any], every: int) -> list[Any]:
+    """Parameters of tests: each of these in the sweep, and the first of so many in every run."""
+    return [
+        pytest.param(case, marks=[pytest.mark.sweep] * (number % every > 0))
+        for number, case in enumerate(cases)
+    ]
 
 
 MINIMAL: Answers = {"project.loop": "minimal"}

@@ -257,7 +257,7 @@ def test_several_columns_are_picked(start: Start, tmp_path: Path) -> None:
     terminal.wait(f"({task}.label_column)", "» kind")
     terminal.press(ENTER)
     terminal.repeat(ENTER, until=SUMMARY)
-    assert "2 classes in kind: c 9, f 9" in terminal.text
+    assert "2 classes in kind: c (9), f (9)" in terminal.text
     assert "text_columns=one,two" in terminal.text
 
 

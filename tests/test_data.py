@@ -168,6 +168,7 @@ def test_new_says_it_above_the_next_steps(
     task = "tabular_regression"
     given = [f"{task}.{x}" for x in ("dataset=csv", "path=data/houses.csv", "target=seize")]
     settings = [f"--set={x}" for x in given]
+    before = set(sys.modules)
     result = cli("new", "p", "--yes", "--task", task, *settings)
     assert result.code == 0, result.err
     said = (
@@ -176,4 +177,4 @@ def test_new_says_it_above_the_next_steps(
         "Next:\n"
     )
     assert said in result.out
-    assert not {"torch", "pandas", "numpy"} & sys.modules.keys()
+    assert not {"torch", "pandas", "numpy"} & (set(sys.modules) - before)

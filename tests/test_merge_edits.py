@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from conftest import render
+from conftest import in_turns, render
 from scenarios import (
     CLIPPING,
     EMA,
@@ -529,7 +529,7 @@ for text, update, verdict in (
     case(f"job: {text}, then {update}", edit, update, verdict, SLURM, JOB, expect)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", in_turns(CASES, 3), ids=str)
 def test_edit(case: Case) -> None:
     base, mine, theirs, merged = merge(case)
     files = {path: text for path, text in merged.files.items() if text is not None}
@@ -539,11 +539,23 @@ def test_edit(case: Case) -> None:
         for path, text in mine.items():
             own = rows(text) - rows(base.get(path, ""))
             assert own <= rows(files.get(path, text)), "an edit is lost"
+        assert_own_side_is_whole(base, mine, files)
         return
     assert not conflicts, merged.conflicts
     expected = dict(theirs)
     (case.expect or case.edit)(expected)
     assert same(files, expected) == []
+
+
+def assert_own_side_is_whole(base: Files, mine: Files, merged: Files) -> None:
+    """With "yours" taken everywhere, no line that came needs one that did not."""
+    for path, text in merged.items():
+        if not path.endswith(".py") or text == base.get(path):
+            continue
+        now = {
+            fault for fault in find_faults(take_side(text, mine=True)) if fault.kind == UNDEFINED
+        }
+        assert now <= set(find_faults(mine.get(path, ""))), path
 
 
 def rows(text: str) -> set[str]:
@@ -553,19 +565,6 @@ def rows(text: str) -> set[str]:
 def test_cases_are_many_and_different() -> None:
     assert len({case.name for case in CASES}) == len(CASES) >= 140
     assert sum(case.verdict == SAME for case in CASES) >= 25  # not everything is asked
-
-
-@pytest.mark.parametrize("case", [case for case in CASES if case.verdict == ASK], ids=str)
-def test_the_owners_side_of_each_conflict_is_whole(case: Case) -> None:
-    """With "yours" taken everywhere, no line that came needs one that did not."""
-    base, mine, _, merged = merge(case)
-    for path, text in merged.files.items():
-        if text is None or not path.endswith(".py") or text == base.get(path):
-            continue
-        now = {
-            fault for fault in find_faults(take_side(text, mine=True)) if fault.kind == UNDEFINED
-        }
-        assert now <= set(find_faults(mine.get(path, ""))), path
 
 
 # ---- what is changed throughout a file -----------------------------------------------------------
@@ -626,7 +625,7 @@ UPDATES: Mapping[str, Mapping[str, Value]] = {
 }
 
 
-@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("update", in_turns(UPDATES, 3))
 @pytest.mark.parametrize("style", STYLES, ids=lambda style: str(style.__name__))
 def test_a_style_is_no_conflict(style: Edit, update: str) -> None:
     base, _, theirs, merged = merge(Case("", style, UPDATES[update], SAME))

@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from conftest import read_files, render, write_files
+from conftest import in_turns, read_files, render, write_files
 from pyflakes.checker import Checker
 from rivals import TOOLS, Rival, find_tool
 from scenarios import (
@@ -106,7 +106,7 @@ def lines(files: Mapping[str, str]) -> Counter[str]:
     return Counter(line.strip() for text in files.values() for line in text.splitlines())
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+@pytest.mark.parametrize("scenario", in_turns(SCENARIOS, 2), ids=str)
 def test_scenario(scenario: Scenario, tmp_path: Path) -> None:
     renders = rendered(scenario)
     mine = edited(scenario, renders[0])

@@ -337,7 +337,7 @@ def _count(number: int, noun: str, whole: bool = True) -> str:
 
 
 def _classes(column: str, counts: Counter[str], whole: bool) -> str:
-    shown = ", ".join(f"{name[:LETTERS]} {count:,}" for name, count in counts.most_common(SHOWN))
+    shown = ", ".join(f"{name[:LETTERS]} ({count:,})" for name, count in counts.most_common(SHOWN))
     more = ", ..." if len(counts) > SHOWN else ""
     number = f"{'' if whole else 'at least '}{len(counts):,}"
     plural = "class" if len(counts) == 1 else "classes"
