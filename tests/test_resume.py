@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from conftest import as_many_as_possible, given_for, render, write_files
+from conftest import as_many_as_possible, given_for, in_turns, render, write_files
 from forge import Bomb, assert_nothing_is_executed, seal, ways
 from test_training import CATALOG
 from training import clean_environment, start
@@ -313,7 +313,7 @@ def regenerate(folder: Path, given: Mapping[str, Value]) -> subprocess.Completed
     return start(folder, ["train.py", *flags], 1)
 
 
-@pytest.mark.parametrize("label", LEFT)
+@pytest.mark.parametrize("label", in_turns(LEFT, 2))
 def test_settings_of_the_data_that_came_or_went_are_refused(label: str, tmp_path: Path) -> None:
     before, after, reason = LEFT[label]
     folder = write_files(tmp_path / "project", render(before))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from conftest import given_for, render, write_files
+from conftest import given_for, in_turns, render, write_files
 from forge import Bomb, assert_nothing_is_executed, seal, ways
 from test_training import CATALOG
 from training import count_processes, start
@@ -184,7 +184,7 @@ FORGED: dict[str, Mapping[str, Value]] = {
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("way", FORGED)
+@pytest.mark.parametrize("way", in_turns(FORGED, 2))
 def test_nothing_in_a_split_checkpoint_is_executed(way: str, tmp_path: Path) -> None:
     project = project_of(tmp_path, FORGED[way])
     train(project, "split", DRIVER.name, 2)

@@ -9,6 +9,7 @@ from conftest import (
     bundles,
     command_line,
     given_for,
+    in_turns,
     needed_for,
     own_choices,
     render,
@@ -57,7 +58,7 @@ def assert_merged(folder: Path, given: dict[str, Value]) -> None:
     assert (folder / "notes.md").read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("label", BUNDLES)
+@pytest.mark.parametrize("label", in_turns(BUNDLES, 2))
 def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
     task, on = BUNDLES[label]
     folder = tmp_path / "example"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import needed_for, render, required_by
+from conftest import in_turns, needed_for, render, required_by
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -129,7 +129,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("key", TEXTS)
+@pytest.mark.parametrize("key", in_turns(TEXTS, 2))
 def test_a_text_stays_a_text(key: str) -> None:
     seen: Counter[str] = Counter()
     harmless = render(project(key, HARMLESS))
