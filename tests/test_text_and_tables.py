@@ -252,8 +252,11 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert ask(folder, "str(model.build_model(config).dtype)") == "torch.float32"
     result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
     assert result.returncode == 0, result.stderr
-    names = "AutoModelForSequenceClassification.from_pretrained('runs/latest').config.label2id"
-    code = f"from transformers import AutoModelForSequenceClassification\nprint({names})"
+    settings = json.loads((folder / "runs/latest/config.json").read_text())["settings"]
+    assert settings["batch_size"] == 16, "the model's config.json is not the run's"
+    load = "AutoModelForSequenceClassification.from_pretrained('runs/latest/transformers')"
+    code = "from transformers import AutoModelForSequenceClassification\n"
+    code += f"print({load}.config.label2id)"
     loaded = call(folder, code)
     assert loaded.stdout.strip() == "{'cold': 0, 'warm': 1}", loaded.stderr
     wrong = "model.build_model(train.Config(pretrained_name='nobody/nothing'))"

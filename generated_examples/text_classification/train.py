@@ -3,6 +3,7 @@
 `python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
 """
 
+import shutil
 import time
 from dataclasses import dataclass
 from itertools import islice
@@ -171,9 +172,11 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    if accelerator.is_main_process:  # with the weights, it is all that from_pretrained needs
-        accelerator.unwrap_model(model).config.save_pretrained(config.output_dir)
-        build_tokenizer(config).save_pretrained(config.output_dir)
+    if accelerator.is_main_process:  # a folder for from_pretrained
+        folder = config.output_dir / "transformers"
+        accelerator.unwrap_model(model).config.save_pretrained(folder)
+        build_tokenizer(config).save_pretrained(folder)
+        shutil.copy(config.output_dir / "model.safetensors", folder)
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 

@@ -1,3 +1,4 @@
+import shutil
 from itertools import islice
 
 import torch
@@ -57,6 +58,8 @@ train_loss.add(loss, len(labels))
 #: end add_loss
 
 #: slot end_of_run
-if accelerator.is_main_process:  # with the weights, it is all that from_pretrained needs
-    accelerator.unwrap_model(model).config.save_pretrained(config.output_dir)
-    build_tokenizer(config).save_pretrained(config.output_dir)
+if accelerator.is_main_process:  # a folder for from_pretrained
+    folder = config.output_dir / "transformers"
+    accelerator.unwrap_model(model).config.save_pretrained(folder)
+    build_tokenizer(config).save_pretrained(folder)
+    shutil.copy(config.output_dir / "model.safetensors", folder)

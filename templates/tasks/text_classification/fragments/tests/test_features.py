@@ -44,10 +44,10 @@ def test_texts_are_padded():
 
 
 def test_from_pretrained_loads_the_folder_of_a_run(tmp_path):
-    run(tmp_path, epochs=1)
+    folder = run(tmp_path, epochs=1) / "transformers"
     text = "a text of a few words"
-    tokens = AutoTokenizer.from_pretrained(tmp_path)(text)
+    tokens = AutoTokenizer.from_pretrained(folder)(text)
     assert dict(tokens) == dict(build_tokenizer(train.Config(**SETTINGS))(text))
-    state = AutoModelForSequenceClassification.from_pretrained(tmp_path).state_dict()
+    state = AutoModelForSequenceClassification.from_pretrained(folder).state_dict()
     for name, weights in load_file(tmp_path / "model.safetensors").items():
         assert torch.equal(state[name], weights), f"{name} differs after from_pretrained"
