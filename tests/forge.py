@@ -36,6 +36,11 @@ class Bomb:
         return os.makedirs, (str(self.target), 0o777, True)
 
 
+def checksum(data: bytes) -> str:
+    """As a project writes it."""
+    return f"{zlib.crc32(data):08x}"
+
+
 def seal(checkpoint: Path) -> None:
     """Write the sizes and checksums of the files as they are, as a forger would."""
     path = checkpoint / "checkpoint.json"
@@ -44,10 +49,8 @@ def seal(checkpoint: Path) -> None:
     files = {file.relative_to(checkpoint).as_posix(): file for file in checkpoint.rglob("*")}
     files = {name: file for name, file in files.items() if file.is_file() and file != path}
     facts["files"] = {name: file.stat().st_size for name, file in files.items()}
-    facts["checksums"] = {
-        name: f"{zlib.crc32(file.read_bytes()):08x}" for name, file in files.items()
-    }
-    facts["checksum"] = f"{zlib.crc32(json.dumps(facts).encode()):08x}"
+    facts["checksums"] = {name: checksum(file.read_bytes()) for name, file in files.items()}
+    facts["checksum"] = checksum(json.dumps(facts).encode())
     path.write_text(json.dumps(facts))
 
 

@@ -1,6 +1,5 @@
 """A model that is split among processes learns, is evaluated, saved and resumed as a whole one."""
 
-import hashlib
 import re
 import shutil
 from collections.abc import Mapping
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import given_for, in_turns, render, write_files
-from forge import Bomb, assert_nothing_is_executed, seal, ways
+from forge import Bomb, assert_nothing_is_executed, checksum, seal, ways
 from test_training import CATALOG
 from training import count_processes, start
 
@@ -151,10 +150,9 @@ def assert_best_weights_are_loaded(project: Path) -> None:
     folder = project / "runs/split"
     marked = {key: value + 1 for key, value in load_file(folder / "best.safetensors").items()}
     save_file(marked, folder / "best.safetensors")
-    last = max(folder.glob("checkpoint_*"))  # which knows its best model by a digest
+    last = max(folder.glob("checkpoint_*"))  # which knows its best model by a checksum
     states = torch.load(last / "states.pt", weights_only=True)
-    digest = hashlib.sha256((folder / "best.safetensors").read_bytes()).hexdigest()
-    states["BestModel"]["digest"] = digest
+    states["BestModel"]["checksum"] = checksum((folder / "best.safetensors").read_bytes())
     torch.save(states, last / "states.pt")
     seal(last)
     train(project, "split", DRIVER.name, 2, "--resume")

@@ -169,8 +169,8 @@ def main(config: Config) -> None:
     check_environment(accelerator)
     torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once
     check_compression(accelerator, config.gradient_compression)
-    folder = choose_folder(accelerator, config.output_dir, find_resumed(config))
-    config = replace(config, output_dir=folder)
+    output_dir = choose_folder(accelerator, config.output_dir, find_resumed(config))
+    config = replace(config, output_dir=output_dir)
     accelerator.project_configuration.logging_dir = config.output_dir
     torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
     settings = {name: str(value) for name, value in vars(config).items()}

@@ -1,6 +1,5 @@
 """Small objects that the loop calls by name: no base class, no event system."""
 
-import hashlib
 import json
 import time
 from collections import defaultdict
@@ -14,6 +13,7 @@ from accelerate.utils import broadcast_object_list
 from matplotlib.figure import Figure
 from torch import nn
 
+from checksums import checksum
 from files import load_weights, save_weights, writing
 from metrics import RunningLoss
 from model import build_tokenizer
@@ -45,13 +45,15 @@ class BestModel:
 
     def __init__(self, accelerator: Accelerator, path: Path) -> None:
         self.accelerator, self.path = accelerator, path
-        self.score, self.digest = float("-inf"), ""
+        self.score = float("-inf")
+        self.checksum = ""
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
         if score > self.score:  # NaN never is
             save_weights(self.accelerator, model, self.path)
-            self.score, self.digest = score, file_digest(self.path)
+            self.score = score
+            self.checksum = checksum(self.path)
 
     def load(self, model: nn.Module) -> None:
         """Load the best weights, if there are any. All processes call it together."""
@@ -59,23 +61,15 @@ class BestModel:
             load_weights(self.accelerator, model, self.path)
 
     def state_dict(self) -> dict:
-        return {"score": self.score, "digest": self.digest}
+        return {"score": self.score, "checksum": self.checksum}
 
     def load_state_dict(self, state: dict) -> None:
         # another run may have replaced the file; the main process decides for all
-        unchanged = broadcast_object_list([file_digest(self.path) == state["digest"]])[0]
+        unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
         if unchanged:
-            self.score, self.digest = state["score"], state["digest"]
+            self.score, self.checksum = state["score"], state["checksum"]
         else:
             log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
-
-
-def file_digest(path: Path) -> str:
-    """The SHA-256 of a file, or nothing if there is no such file."""
-    if not path.exists():
-        return ""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class MetricsFile:

@@ -1,8 +1,9 @@
-"""Checksums of the files of a checkpoint: they show damage, but not a forgery."""
+"""Checksums of files: they show damage, but not a forgery."""
 
 import json
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from accelerate import PartialState
@@ -15,13 +16,11 @@ from progress import log
 def checksum(path: Path) -> str:
     """The CRC-32 of a file, or nothing if it can't be read."""
     value = 0
-    try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                value = zlib.crc32(block, value)
-    except OSError:
-        return ""
-    return f"{value:08x}"
+    with suppress(OSError), path.open("rb") as file:
+        while block := file.read(1 << 20):
+            value = zlib.crc32(block, value)
+        return f"{value:08x}"
+    return ""
 
 
 def write_facts(folder: Path, facts: dict) -> None:

@@ -164,7 +164,7 @@ def _read_objects(text: str, whole: bool) -> Table:
 
 
 def read_text(path: Path) -> tuple[str, bool]:
-    """The beginning of a text, up to the end of a line, and whether that is all of it."""
+    """The first lines of a text file, and whether they are the whole file."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         text = file.read(CHARACTERS)
         if not file.read(1):
@@ -173,7 +173,7 @@ def read_text(path: Path) -> tuple[str, bool]:
 
 
 def _in_time(items: Iterable[T], table: Table) -> Iterator[T]:
-    """So many of the items as there is time for. Notes in the table if there are more."""
+    """The first ROWS items, or as many as fit in SECONDS. The table notes if there are more."""
     end, iterator = time.monotonic() + SECONDS, iter(items)
     for number, item in enumerate(islice(iterator, ROWS)):
         yield item

@@ -87,7 +87,7 @@ class Menu:
         return keys
 
     def filter_keys(self) -> KeyBindings:
-        """Keys that type a filter; Enter is for what is picked, also behind it."""
+        """Keys that type a filter. Enter picks the choice, even while a filter is typed."""
         keys = KeyBindings()
         for character in set(string.printable) - set(string.whitespace):
 

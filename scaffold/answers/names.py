@@ -26,7 +26,7 @@ def suggest_settings(catalog: Catalog, key: str) -> list[str]:
 
 
 def suggest_features(catalog: Catalog, name: str) -> list[str]:
-    """What is meant by a name that is no feature: the best first, each with its setting."""
+    """Features that an unknown name may mean, the best match first, each with its setting."""
     name = _plain(name)
     found = []
     for option, choice in choices_named(catalog, name):

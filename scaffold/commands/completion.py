@@ -9,16 +9,16 @@ from scaffold.answers.names import short_setting
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.schema import schema
 
-Found = Iterator[tuple[str, str]]  # what can stand there, and its help
+Found = Iterator[tuple[str, str]]  # each completion, and its help
 _WIDTH = 60  # of a help: fish would take the rest of a broken line for another completion
 
-_key = ""  # in bash, which completes only what is behind a '=': what is before it
+_key = ""  # bash completes only the text after a '=': this is the text before it
 
 
 def prepare_bash() -> None:
-    """Join the words around '=' again: to bash, they are words of their own.
+    """Join what bash splits at each '='.
 
-    What is completed is the value behind it; `_settings` gets the key from here.
+    Only the value is completed; `_settings` reads the key from here.
     """
     global _key
     line, current = os.environ["COMP_WORDS"], int(os.environ["COMP_CWORD"])

@@ -61,7 +61,7 @@ def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs:
 
 
 def _find(folder: Path, name: str, known: Sequence[str]) -> str:
-    """The file with conflicts that is meant, by its path in the project or from here."""
+    """The file with conflicts that this path names, from the project or from here."""
     if name in known:
         return name
     for path in known:

@@ -160,7 +160,7 @@ def role(unit: Unit) -> tuple[str, ...]:
 
 
 def _row_role(text: str) -> tuple[str, ...]:
-    """Of a row of TOML, YAML, a shell or a list of requirements: the key, or what is required."""
+    """The key of a row of TOML, YAML or shell, or the package of a requirement."""
     option = re.match(r"SBATCH\s+(--[\w-]+|-\w)", text)
     if option:
         return ("row", "SBATCH", _SBATCH.get(option[1], option[1]))

@@ -23,7 +23,7 @@ from scaffold.merge.syntax import parse
 
 Files = Mapping[str, str]
 
-_MOST_FILES = 200  # of which all are looked at
+_MOST_FILES = 200  # of a larger project, only files that its code imports are checked
 _IMPORT = r"(?m)^[ \t]*(?:from|import) .*"
 
 
@@ -113,7 +113,7 @@ def _read(files: Files) -> Project:
 
 
 def _unreadable(path: str) -> Facts:
-    """A file that is no Python, of which nothing is known."""
+    """Facts of a file that is not Python: it may define any name."""
     tree = ast.Module([], [])
     return Facts(path, tree, Scope(path, tree, names={"__getattr__": [None]}))
 

@@ -32,7 +32,7 @@ def find_conflicts(path: str, text: str) -> list[Conflict]:
 
 
 def find_leftovers(path: str, text: str) -> list[Conflict]:
-    """Markers of a conflict, of git for example, of which the others are gone.
+    """Single markers that an earlier conflict left behind, such as one of git.
 
     Markers in a string of Python, or in a page that explains them, do not count.
     """

@@ -1,4 +1,4 @@
-"""Features of which only one half is there: built but never used, or set but never read.
+"""Features with one half missing: built but never used, or set but never read.
 
 A fresh render says what belongs together.
 """

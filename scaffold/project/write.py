@@ -12,7 +12,7 @@ from types import FrameType
 
 from scaffold.errors import ScaffoldError
 
-# what is in a folder that counts as empty: a new repository
+# a folder with only these counts as empty: a new repository
 _NOTHING = {".DS_Store", ".git", ".hg", ".jj", ".svn"}
 
 

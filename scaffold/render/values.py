@@ -65,7 +65,7 @@ def changes(catalog: Catalog, answers: Mapping[str, Value]) -> list[str]:
     given = {key: answers[key] for key in ("project.task", LOOP)}
     for option in catalog.tasks[task].options:
         made = [choice for choice in option.choices if choice.value == answers[option.key]]
-        # where the data is, what is stated about it, and what belongs to that
+        # the path of the data, what the task says about it, and the settings that go with it
         about_data = any("target" in choice.values for choice in made) or option.when.keys() & given
         if option.path or about_data:
             given[option.key] = answers[option.key]
