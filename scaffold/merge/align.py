@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from scaffold.merge.units import Unit, parse_unit
 
@@ -33,10 +33,34 @@ class Side:
     inserts: Sequence[Sequence[int]]  # new units before each unit of the base, and at the end
     number_of: Mapping[int, int]  # the inverse of `match`
 
+    @cached_property
+    def parents(self) -> Sequence[int | None]:
+        """For each unit, the head of the block that it is in."""
+        return find_parents(self.units)
+
+    @cached_property
+    def levels(self) -> Sequence[int]:
+        """The smallest depth of the new units of each gap."""
+        return [
+            min((self.units[row].depth for row in places), default=0) for places in self.inserts
+        ]
+
     def of(self, number: int) -> Unit | None:
         """What became of a unit of the base."""
         found = self.match[number]
         return None if found is None else self.units[found]
+
+
+def find_parents(units: Sequence[Unit]) -> list[int | None]:
+    """For each unit, the nearest code above it that is less deep."""
+    found: list[int | None] = []
+    heads: list[int] = []
+    for place, unit in enumerate(units):
+        above = [head for head in heads if units[head].depth < unit.depth]
+        found.append(above[-1] if above else None)
+        if not unit.is_comment:  # a comment may stand anywhere in a block
+            heads = [*above, place]
+    return found
 
 
 def align(base: Sequence[Unit], units: Sequence[Unit]) -> Side:
@@ -171,7 +195,7 @@ def _row_role(text: str) -> tuple[str, ...]:
     return ("row", found[1].lower()) if found else ()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def _role(text: str) -> tuple[str, ...]:
     found = parse_unit(text)
     if found is None:

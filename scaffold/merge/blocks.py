@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scaffold.merge.three import Three, parent
+from scaffold.merge.three import Three
 from scaffold.merge.units import Unit
 
 
@@ -46,7 +46,7 @@ def _dropped(three: Three, units: Sequence[Unit]) -> set[str]:
 
 def _base_heads(three: Three, place: int | None) -> set[str]:
     heads = set()
-    while place is not None and (place := parent(three.base, place)) is not None:
+    while place is not None and (place := three.parents[place]) is not None:
         heads.add(f"b{place}")
     return heads
 
@@ -55,7 +55,7 @@ def _heads(three: Three, mark: str, place: int | None) -> set[str]:
     """The origins of the heads of the blocks around a unit, in one side."""
     side = three.mine if mark == "m" else three.theirs
     heads = set()
-    while place is not None and (place := parent(side.units, place)) is not None:
+    while place is not None and (place := side.parents[place]) is not None:
         known = side.number_of.get(place)
         heads.add(f"{mark}{place}" if known is None else f"b{known}")
     return heads

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from scaffold.merge.align import Side, role
 from scaffold.merge.commute import can_commute, same_purpose
 from scaffold.merge.statement import merge_unit
-from scaffold.merge.three import Region, Three, contains, parent
+from scaffold.merge.three import Region, Three, contains
 from scaffold.merge.undone import find_undone
 from scaffold.merge.units import PYTHON, TOML, Unit
 
@@ -96,7 +96,7 @@ def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
     number_of = one.number_of
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
     depth = one.units[first].depth
-    head = parent(one.units, first)
+    head = one.parents[first]
     if head is not None and head not in number_of:
         return None  # in a new block
     near: list[int] = []  # the units above and below it in its block, the nearest first
@@ -175,7 +175,7 @@ def _stands_alone(three: Three, number: int) -> bool:
     unit = three.base[number]
     if unit.is_comment or unit.text.rstrip().endswith(":"):
         return False
-    head = parent(three.base, number)
+    head = three.parents[number]
     text = "" if head is None else three.base[head].text.lstrip()
     return (unit.depth == 0 and not text) or text.startswith("class ")
 

@@ -46,7 +46,7 @@ def can_commute(one: Sequence[Unit], two: Sequence[Unit], modules: Collection[st
     return True
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def effects_of(text: str) -> Effects:
     """The effects of one statement, or of the head of a block. Imported names count as others."""
     found = parse_unit(text)
@@ -138,7 +138,7 @@ def _purposes(unit: Unit) -> frozenset[tuple[str, ...]]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def _telling_calls(text: str) -> frozenset[str]:
     """The names of several words that a statement calls."""
     found = parse_unit(text)

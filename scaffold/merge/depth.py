@@ -1,7 +1,9 @@
 """Finds the depth of a unit in the merged text after a side put a block around others."""
 
+import itertools
+
 from scaffold.merge.align import Side
-from scaffold.merge.three import Three, parent
+from scaffold.merge.three import Three
 
 
 def in_same_block(three: Three, number: int) -> bool:
@@ -10,7 +12,7 @@ def in_same_block(three: Three, number: int) -> bool:
     for side in (three.mine, three.theirs):
         new: list[str] = []
         place = side.match[number]
-        while place is not None and (place := parent(side.units, place)) is not None:
+        while place is not None and (place := side.parents[place]) is not None:
             if place not in side.number_of:
                 new.append(side.units[place].key)
         heads.append(new)
@@ -23,12 +25,12 @@ def depth_change(three: Three, one: Side, other: Side, place: int, gap: int) -> 
     if replaced is not None:
         return replaced.depth - three.base[gap].depth
     places = one.inserts[gap]
-    level = min(one.units[other_place].depth for other_place in places)
+    level = one.levels[gap]
     best: tuple[int, int, int] | None = None
     after = one.of(gap) if gap < len(three.base) else None
     # a blank line above, and none below: it belongs to what follows
     to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
-    rest = places[list(places).index(place) :]
+    rest = itertools.takewhile(lambda row: row >= place, reversed(places))
     if after is not None and all(one.units[row].is_comment for row in rest):
         to_next = True  # a comment is about what stands below it
     opens = three.opens_for_next(one, gap)
@@ -65,13 +67,13 @@ def depth_change_of_region(three: Three, side: Side, start: int, end: int) -> in
             continue
         change = side.units[place].depth - three.base[number].depth
         while place is not None:
-            place = parent(side.units, place)
+            place = side.parents[place]
             change -= place in opened
-        head = parent(three.base, number)
+        head = three.parents[number]
         while head is not None and head >= start:
             change += side.match[head] is None
-            head = parent(three.base, head)
+            head = three.parents[head]
         return change
-    head = parent(three.base, start) if start < len(three.base) else None
+    head = three.parents[start] if start < len(three.base) else None
     around = None if head is None else side.of(head)
     return 0 if around is None or head is None else around.depth - three.base[head].depth

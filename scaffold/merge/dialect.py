@@ -338,7 +338,7 @@ def words(unit: Unit) -> Sequence[Word]:
     return _words(unit.text, in_class)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def _words(text: str, in_class: bool) -> tuple[Word, ...]:
     lead = len(text) - len(text.lstrip())
     body = text[lead:]
@@ -380,7 +380,7 @@ def _words_of_fstring(text: str, start: int) -> Iterator[Word]:
                 yield Word(held + name[0], start + place, start + place + len(name[0]))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def _mask(text: str) -> str:
     out = []
     for token in _tokens(text.strip()):

@@ -30,7 +30,18 @@ class Keys:
 
 
 Value: TypeAlias = Keys | str | None  # None: unknown
-Names: TypeAlias = dict[str, Value]
+
+
+class Names(dict[str, Value]):
+    """What names stand for."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        super().__init__(values)
+        self.has_dicts = any(isinstance(value, Keys) for value in values.values())
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        super().__setitem__(name, value)
+        self.has_dicts = self.has_dicts or isinstance(value, Keys)
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ class _Values:
         self.given: set[str] = set()  # parameters of the function
         self.in_loop = False
 
-    def run(self, scope: Scope, given: Names) -> Value:
+    def run(self, scope: Scope, given: Mapping[str, Value]) -> Value:
         """Follow a function with these arguments. Returns what it returns."""
         raise NotImplementedError
 
@@ -138,7 +149,7 @@ class _Values:
         if function is None or not isinstance(kind, Callable) or self.depth > _DEPTH:
             return None
         inner = self.project.definitions[kind.path, kind.name]
-        given: Names = {}
+        given: dict[str, Value] = {}
         places = [*function.args.posonlyargs, *function.args.args][skipped:]
         for parameter, value in zip(places, node.args, strict=False):
             if isinstance(value, ast.Starred):
@@ -151,7 +162,7 @@ class _Values:
 
     def note(self, node: ast.stmt, parts: Sequence[ast.AST], names: Names, scope: Scope) -> None:
         """Note which dicts a statement reads, and follow the calls in it."""
-        if not any(isinstance(value, Keys) for value in names.values()):
+        if not names.has_dicts:
             return
         read: dict[str, set[str]] = {}
         whole: set[str] = set()
@@ -191,14 +202,14 @@ class _Reader(_Values):
                     self.run(scope, {})
         return list(self.found.values())
 
-    def run(self, scope: Scope, given: Names) -> Value:
+    def run(self, scope: Scope, given: Mapping[str, Value]) -> Value:
         assert isinstance(scope.node, FUNCTIONS)
         key = (id(scope), frozenset(given.items()))
         if key in self.results:
             return self.results[key]
         self.results[key] = None  # for what calls itself
         returned: list[Value] = []
-        names = dict(given)
+        names = Names(given)
         outer, self.given = self.given, set(given)
         self.depth += 1
         self.body(scope.node.body, names, scope, returned)
@@ -250,7 +261,7 @@ class _Reader(_Values):
         self, bodies: Sequence[list[ast.stmt]], names: Names, scope: Scope, returned: list[Value]
     ) -> None:
         """Follow each of several bodies, and keep what one of them may have left."""
-        ends = [dict(names) for _ in bodies]
+        ends = [Names(names) for _ in bodies]
         for body, end in zip(bodies, ends, strict=True):
             self.body(body, end, scope, returned)
         for name in {name for end in ends for name in end}:

@@ -5,10 +5,11 @@ the test reads those of the last epoch if the test was deleted.
 """
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from scaffold.merge.align import Side
 from scaffold.merge.commute import effects_of, read_effects
+from scaffold.merge.sources import Sources
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region, Three
 from scaffold.merge.units import PYTHON, Unit
@@ -20,49 +21,30 @@ def find_stale(three: Three) -> Iterator[tuple[Region, str]]:
     if three.kind != PYTHON:
         return
     for one, other in ((three.theirs, three.mine), (three.mine, three.theirs)):
-        changed = _changed_by_calls(one.units)
+        sources = Sources(one.units, _changed_by_calls(one.units))
         for gap, places in enumerate(one.inserts):
-            name = _stale_name(three, one, other, gap, places, changed)
+            name = _stale_name(three, one, other, gap, places, sources)
             if name:
                 yield (gap, gap), f"{name} would not be what it was made for"
 
 
 def _stale_name(
-    three: Three,
-    one: Side,
-    other: Side,
-    gap: int,
-    places: Sequence[int],
-    changed: Mapping[str, Collection[str]],
+    three: Three, one: Side, other: Side, gap: int, places: Sequence[int], sources: Sources
 ) -> str:
     for place in places:
         unit = one.units[place]
         if unit.is_comment or not unit.scope:
             continue
         for name in sorted(effects_of(unit.text.strip()).reads):
-            source = _source(one.units, place, name, changed)
+            source = sources.above(place, name)
             number = None if source is None else one.number_of.get(source)
             if source is None or number is None or other.match[number] is not None:
                 continue
-            if _source(one.units, source, name, changed) is None:
+            if sources.above(source, name) is None:
                 continue  # there is no other value: it would be undefined
             if not _is_replaced(three, other, number, gap, name, unit.scope):
                 return name
     return ""
-
-
-def _source(
-    units: Sequence[Unit], before: int, name: str, changed: Mapping[str, Collection[str]]
-) -> int | None:
-    """The nearest line above, in the same function, that gives a name its value."""
-    for place in range(before - 1, -1, -1):
-        unit = units[place]
-        if unit.scope != units[before].scope or unit.is_comment:
-            continue
-        effects = effects_of(unit.text.strip())
-        if name in effects.binds or any(name in changed.get(row, ()) for row in effects.reads):
-            return place
-    return None
 
 
 def _is_replaced(three: Three, side: Side, number: int, gap: int, name: str, scope: str) -> bool:

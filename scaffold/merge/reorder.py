@@ -79,9 +79,11 @@ def _chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
                 yield name, chunk
             name, chunk, comments = _name(unit), [*comments, unit], []
         else:
-            if chunk and _code(chunk)[-1].text.lstrip().startswith("@"):
+            last = _last_code(chunk)
+            if last is not None and last.text.lstrip().startswith("@"):
                 name = _name(unit)
-            chunk, comments = [*chunk, *comments, unit], []
+            chunk += [*comments, unit]
+            comments = []
     yield name, [*chunk, *comments]
 
 
@@ -90,12 +92,12 @@ def _goes_on(chunk: Chunk, unit: Unit) -> bool:
     found = parse_unit(unit.text.strip())
     if found and found[0] in ("else", "elif", "except", "finally"):
         return True
-    code = _code(chunk)
-    return bool(code) and code[-1].depth == unit.depth and code[-1].text.lstrip().startswith("@")
+    last = _last_code(chunk)
+    return last is not None and last.depth == unit.depth and last.text.lstrip().startswith("@")
 
 
-def _code(chunk: Chunk) -> Chunk:
-    return [unit for unit in chunk if not unit.is_comment]
+def _last_code(chunk: Chunk) -> Unit | None:
+    return next((unit for unit in reversed(chunk) if not unit.is_comment), None)
 
 
 def _name(unit: Unit) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scaffold.merge.align import Side
+from scaffold.merge.align import Side, find_parents
 from scaffold.merge.statement import MergeLines
 from scaffold.merge.units import Unit
 
@@ -24,6 +24,11 @@ class Three:
     kind: str
     merge_lines: MergeLines  # for docstrings
     union: bool  # whether lines of text that both sides insert in one place may both stay
+
+    @cached_property
+    def parents(self) -> Sequence[int | None]:
+        """For each unit of the base, the head of the block that it is in."""
+        return find_parents(self.base)
 
     def origin(self, side: Side, place: int) -> str:
         """Where a unit of a side comes from."""
@@ -71,14 +76,6 @@ class Three:
         if not replaced or self.theirs.match[gap] is None:
             return False
         return all(unit.is_comment for unit in mine) or not self.opens_for_next(self.theirs, gap)
-
-
-def parent(units: Sequence[Unit], place: int) -> int | None:
-    """The head of the block that a unit is in."""
-    for before in range(place - 1, -1, -1):
-        if units[before].depth < units[place].depth and not units[before].is_comment:
-            return before
-    return None
 
 
 def contains(units: Sequence[Unit], others: Sequence[Unit]) -> bool:

@@ -8,11 +8,13 @@ and keeps the result under a name of its owner's, has to see all the parts.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from scaffold.merge.align import Side
 from scaffold.merge.commute import effects_of
 from scaffold.merge.depth import depth_change
-from scaffold.merge.three import Region, Three, parent
+from scaffold.merge.sources import Sources
+from scaffold.merge.three import Region, Three
 from scaffold.merge.units import PYTHON, Unit
 
 _REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
@@ -21,6 +23,14 @@ _GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added 
 _OUTPUT = re.compile(
     r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
 )
+
+
+@dataclass(frozen=True)
+class _Near:
+    """The nearest lines above and below, in the same block, that both sides have."""
+
+    above: int | None = None
+    below: int | None = None
 
 
 def find_torn(three: Three) -> Iterator[tuple[Region, str]]:
@@ -34,14 +44,18 @@ def find_torn(three: Three) -> Iterator[tuple[Region, str]]:
     ]
     if not new:
         return
+    units = three.mine.units
+    sources = Sources(units), Sources(three.theirs.units)
     for gap, places in enumerate(three.mine.inserts):
-        for statement in _statements(three.mine.units, places):
-            after = statement[-1] + 1
-            if after < len(three.mine.units) and (
-                three.mine.units[after].depth > three.mine.units[statement[0]].depth
-            ):
+        near, level = _Near(), -1
+        for statement in _statements(units, places):
+            after, depth = statement[-1] + 1, units[statement[0]].depth
+            if after < len(units) and units[after].depth > depth:
                 continue  # a block around lines of ours: blocks.py
-            reason = _is_torn(three, gap, statement) or _sees_one_part(three, gap, statement)
+            if depth != level:  # the statements of a gap and a depth have the same lines around
+                near, level = _find_near(three, statement), depth
+            reason = _is_torn(three, gap, statement, near)
+            reason = reason or _sees_one_part(three, statement, near, *sources)
             if reason:
                 yield (gap, gap), reason
                 break
@@ -61,17 +75,17 @@ def _statements(units: Sequence[Unit], places: Sequence[int]) -> Iterator[list[i
         yield found
 
 
-def _is_torn(three: Three, gap: int, statement: Sequence[int]) -> str:
+def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near) -> str:
     """Why a statement has no place, if the lines around it go into different loops."""
     mine, theirs = three.mine, three.theirs
-    above, below = _neighbours(three, statement)
+    above, below = near.above, near.below
     if below is None:
         return ""
     around_below = _new_heads(theirs, theirs.match[below])
     if above is not None:
         around_above = _new_heads(theirs, theirs.match[above])
     else:  # it is the first in its block, whose head may have been replaced by several
-        head = parent(mine.units, statement[0])
+        head = mine.parents[statement[0]]
         known = None if head is None else mine.number_of.get(head)
         if head is None or known is None:
             return ""
@@ -84,21 +98,20 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int]) -> str:
         return ""
     inner = max(around_above, around_below, key=len)
     if _belongs_inside(three, statement, inner):
-        near = above if inner == around_above and above is not None else below
-        there = theirs.of(near)
-        change = (there.depth if there else 0) - three.base[near].depth
+        beside = above if inner == around_above and above is not None else below
+        there = theirs.of(beside)
+        change = (there.depth if there else 0) - three.base[beside].depth
         if depth_change(three, mine, theirs, statement[0], gap) == change:
             return ""
     return "is your line for each step, or for each part of it?"
 
 
-def _neighbours(three: Three, statement: Sequence[int]) -> tuple[int | None, int | None]:
-    """The nearest lines above and below, in the same block, that both sides have."""
+def _find_near(three: Three, statement: Sequence[int]) -> _Near:
     units = three.mine.units
     depth = units[statement[0]].depth
     found: list[int | None] = []
     for places in (range(statement[0] - 1, -1, -1), range(statement[-1] + 1, len(units))):
-        near = None
+        found.append(None)
         for place in places:
             if units[place].is_comment:
                 continue
@@ -108,16 +121,15 @@ def _neighbours(three: Three, statement: Sequence[int]) -> tuple[int | None, int
             if units[place].depth > depth or number is None:
                 continue
             if three.theirs.match[number] is not None:
-                near = number
+                found[-1] = number
                 break
-        found.append(near)
-    return found[0], found[1]
+    return _Near(*found)
 
 
 def _new_heads(side: Side, place: int | None) -> list[int]:
     """The new loops and conditions around a unit, the outermost first."""
     heads: list[int] = []
-    while place is not None and (place := parent(side.units, place)) is not None:
+    while place is not None and (place := side.parents[place]) is not None:
         if place not in side.number_of and _REPEATS.match(side.units[place].text.lstrip()):
             heads.insert(0, place)
     return heads
@@ -154,14 +166,15 @@ def _bound_in(units: Sequence[Unit], head: int) -> set[str]:
     return found
 
 
-def _sees_one_part(three: Three, gap: int, statement: Sequence[int]) -> str:
+def _sees_one_part(
+    three: Three, statement: Sequence[int], near: _Near, mine_sources: Sources, sources: Sources
+) -> str:
     """Why a statement that adds up what it reads would miss most of it, if it would."""
     mine, theirs = three.mine, three.theirs
-    above, below = _neighbours(three, statement)
-    near = below if above is None else above
-    if near is None:
-        near = mine.number_of.get(parent(mine.units, statement[0]) or -1)
-    here = None if near is None else theirs.match[near]
+    beside = near.below if near.above is None else near.above
+    if beside is None:
+        beside = mine.number_of.get(mine.parents[statement[0]] or -1)
+    here = None if beside is None else theirs.match[beside]
     if here is None:
         return ""
     for place in statement:
@@ -170,9 +183,9 @@ def _sees_one_part(three: Three, gap: int, statement: Sequence[int]) -> str:
         if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
             continue
         for name in sorted(effects.reads - effects.binds):
-            if not _is_of_this_round(mine.units, statement[0], name):
+            if not _is_of_this_round(mine, mine_sources, statement[0], name):
                 continue
-            place_there = _binder(theirs.units, here + (near == above), name)
+            place_there = sources.above(here + (beside == near.above), name)
             loops = _new_heads(theirs, place_there)
             if place_there is not None and _LOOPS.match(theirs.units[place_there].text.lstrip()):
                 loops += [place_there] if place_there not in theirs.number_of else []
@@ -182,34 +195,21 @@ def _sees_one_part(three: Three, gap: int, statement: Sequence[int]) -> str:
     return ""
 
 
-def _binder(units: Sequence[Unit], before: int, name: str) -> int | None:
-    """The nearest line above that binds a name, in the same function."""
-    scope = units[min(before, len(units) - 1)].scope
-    for place in range(before - 1, -1, -1):
-        unit = units[place]
-        if unit.scope != scope or unit.is_comment:
-            continue
-        if name in effects_of(unit.text.strip()).binds:
-            return place
-    return None
-
-
-def _is_of_this_round(units: Sequence[Unit], place: int, name: str) -> bool:
+def _is_of_this_round(side: Side, sources: Sources, place: int, name: str) -> bool:
     """Whether a name is bound in each round of the loop that a line is in."""
-    found = _binder(units, place, name)
+    found = sources.above(place, name)
     if found is None:
         return False
-    around = _heads(units, place)
-    loops = [
-        row for row in (*_heads(units, found), found) if _LOOPS.match(units[row].text.lstrip())
-    ]
-    return bool(loops) and set(loops) <= set(around)
+    around = (*_heads(side, found), found)
+    loops = [row for row in around if _LOOPS.match(side.units[row].text.lstrip())]
+    return bool(loops) and set(loops) <= set(_heads(side, place))
 
 
-def _heads(units: Sequence[Unit], place: int) -> list[int]:
+def _heads(side: Side, place: int) -> list[int]:
+    """The heads of all blocks around a unit."""
     heads = []
-    head = parent(units, place)
+    head = side.parents[place]
     while head is not None:
         heads.append(head)
-        head = parent(units, head)
+        head = side.parents[head]
     return heads

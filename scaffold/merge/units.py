@@ -206,7 +206,7 @@ def _with_scopes(units: list[Unit]) -> list[Unit]:
     return out
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def key_of(text: str) -> str:
     """What a statement says, independent of its layout: its syntax tree, or else its words."""
     tree = parse_unit(text)
@@ -238,7 +238,7 @@ def parse_unit(text: str) -> tuple[str, ast.stmt] | None:
     return found and (found[1].word, found[0])
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=262_144)
 def parse_framed(text: str) -> tuple[ast.stmt, Frame] | None:
     """The tree of a unit's text without indentation, and the position of the text in it."""
     for pattern, above, below in _FRAMES:
