@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import training
 import yaml
 from conftest import REPOSITORY, TEMPLATES, Cli, command_line, render, write_files
 from training import clean_environment, count_processes
@@ -374,7 +375,7 @@ def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     answers: Answers = {**TWO, "features.preemption.enabled": True}
     project = write_files(tmp_path / "project", with_launcher("torchrun", answers))
     flags = ["--epochs", "15", "--limit-batches", "5", "--log-every", "1"]
-    finish(start(project, "bash", "train.sh", *flags))
+    assert not training.start(project, ["train.py", *flags], 2).returncode
     cut = ["bash", "train.sh", *flags, "--output-dir", "runs/cut"]
     process = start(project, *cut)
     assert process.stdout
