@@ -120,6 +120,8 @@ class Component:
     about: str = ""  # one screen: what it does, when to take it, what it costs
     options: tuple[Option, ...] = ()
     dependencies: tuple[str, ...] = ()
+    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by trait
+    files: Mapping[str, str] = field(default_factory=dict)  # what is in its files, for the README
     metrics: tuple[str, ...] = ()  # names that its evaluation adds to the log, without the set's
     # tasks only
     has: tuple[str, ...] = ()  # traits
@@ -298,7 +300,7 @@ _FIELDS = {
     | {"defaults_with", "usage", "result"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
-    | {"needs", "sets", "logs_train_loss", "minimal"},
+    | {"needs", "sets", "logs_train_loss", "minimal", "dependencies_for", "files"},
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
@@ -359,6 +361,10 @@ def _read(
         ),
         about=data.get("about", "").strip(),
         dependencies=tuple(data.get("dependencies", ())),
+        dependencies_for={
+            trait: tuple(rows) for trait, rows in data.get("dependencies_for", {}).items()
+        },
+        files=dict(data.get("files", {})),
         metrics=tuple(data.get("metrics", ())),
         has=tuple(data.get("has", ())),
         defaults=dict(_flatten(data.get("defaults", {}))),

@@ -130,6 +130,8 @@ def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
 def _dependencies(component: Component) -> Iterator[str]:
     if component.dependencies:
         yield f"adds the dependencies {_names(component.dependencies)}"
+    for trait, packages in component.dependencies_for.items():
+        yield f"adds the dependencies {_names(packages)} for tasks with {trait}"
 
 
 def _names(names: Iterable[str]) -> str:

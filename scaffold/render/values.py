@@ -90,6 +90,8 @@ def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
     yield from component.dependencies
+    for trait in catalog.tasks[str(answers["project.task"])].has:
+        yield from component.dependencies_for.get(trait, ())
     for choice in chosen(catalog, component, answers):
         yield from choice.dependencies
 
