@@ -297,7 +297,7 @@ _FIELDS = {
     "trait": {"title", "help"},
     "task": _COMMON
     | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
-    | {"defaults_with", "usage", "result"},
+    | {"defaults_with", "usage", "result", "command", "inputs"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
     | {"needs", "sets", "logs_train_loss", "minimal", "dependencies_for", "files"},

@@ -1,10 +1,12 @@
 """Predicts with the weights of a run."""
 
+import argparse
 from dataclasses import fields
 from pathlib import Path
 
-from accelerate import PartialState
-from environment import read_settings
+import torch
+from accelerate import Accelerator, PartialState
+from environment import check_environment, read_settings
 from model import build_model
 from safetensors import SafetensorError
 from safetensors.torch import load_model
@@ -14,24 +16,77 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator(
+        #: slot accelerator
+    )
+    check_environment(accelerator)
     #: region choose_run
     folder = Path(folder)
     #: end choose_run
     weights = folder / "model.safetensors"
     #: slot choose_weights
     if not weights.exists():
-        raise SystemExit(f"{weights} does not exist: train first, or name a run that has ended.")
-    saved = read_settings(folder)
-    values = {}
-    for field in fields(Config):
-        if field.name in saved:  # a path is saved as a text
-            value = saved[field.name]
-            values[field.name] = Path(value) if field.type is Path else value
-    config = Config(**values | {"output_dir": folder})
+        raise SystemExit(f"{folder} has no weights: train first, or choose another run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
     model = build_model(config)
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())
         raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
-    return config, model.to(device or PartialState().device).eval()
+    return config, model.to(device or accelerator.device).eval()
+
+
+#: slot inputs
+
+
+#: slot functions
+
+
+@torch.inference_mode()
+def predict(
+    config: Config, model: nn.Module, inputs
+    #: slot parameters
+) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, outputs = next(model.parameters()).device, []
+    #: slot before_batches
+    with PartialState().split_between_processes(inputs) as share:
+        #: region batches
+        ...  #: slot batches
+        #: end batches
+    ...  #: slot rows
+
+
+#: slot write
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    ...  #: slot arguments
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    #: region output
+    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
+    #: end output
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    #: region read
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    #: end read
+    #: region call
+    rows = predict(config, model, inputs)
+    #: end call
+    if PartialState().is_main_process:
+        #: region write_rows
+        write(rows, arguments.output)
+        #: end write_rows
+        #: slot main_process
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@ from functools import cache
 
 import numpy as np
 from datasets import ClassLabel, DatasetDict, load_dataset
-from PIL import ImageOps
+from PIL import Image, ImageOps
 from torch import Tensor
 
 #: slot build_datasets
@@ -16,10 +16,15 @@ class Images(Dataset):
         return len(self.rows)
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        row, size = self.rows[index], self.config.image_size
-        image = ImageOps.fit(row[self.config.image_column].convert("RGB"), (size, size))
-        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1) / 255
-        return pixels, row[self.config.label_column]
+        row = self.rows[index]
+        image = to_input(row[self.config.image_column], self.config)
+        return image, row[self.config.label_column]
+
+
+def to_input(image: Image.Image, config) -> Tensor:
+    """The square from the centre of an image, shape (3, size, size), from 0 to 1."""
+    square = ImageOps.fit(image.convert("RGB"), (config.image_size, config.image_size))
+    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
 
 
 def build_datasets(config) -> list[Dataset]:

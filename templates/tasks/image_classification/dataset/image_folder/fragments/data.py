@@ -27,15 +27,20 @@ def build_datasets(config) -> list[Dataset]:
 
 def read_folder(folder, config) -> ImageFolder:
     """Squares from the centre of RGB images, and the numbers of their classes."""
-    square = [v2.Resize(config.image_size), v2.CenterCrop(config.image_size)]
-    convert = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
     try:
-        data = ImageFolder(folder, v2.Compose([*square, *convert]))
+        data = ImageFolder(folder, build_transform(config))
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
     return data
+
+
+def build_transform(config) -> v2.Compose:
+    """An RGB image to what the model takes: a square from its centre, from 0 to 1."""
+    square = [v2.Resize(config.image_size), v2.CenterCrop(config.image_size)]
+    convert = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
+    return v2.Compose([*square, *convert])
 
 
 def training_folder(config) -> Path:

@@ -1,4 +1,4 @@
 import pandas as pd
 
 #: slot read_file
-table = pd.read_parquet(path)
+return pd.read_parquet(path)

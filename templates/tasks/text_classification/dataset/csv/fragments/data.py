@@ -15,7 +15,7 @@ def load_texts(config) -> list[list[Row]]:
     ]
 
 
-def read_rows(path: str, config) -> list[Row]:
+def read_lines(path: str, columns: list[str]) -> list[dict]:
     """The rows of a CSV file, whose first line names the columns, or of a JSONL file."""
     kind = "JSONL" if path.endswith(".jsonl") else "CSV"
     try:
@@ -26,15 +26,20 @@ def read_rows(path: str, config) -> list[Row]:
                 lines = list(csv.DictReader(file))
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise SystemExit(f"{path} can't be read as {kind}: {error}") from error
-    text_columns = config.text_columns.split(",")
-    rows = []
     for number, line in enumerate(lines, start=1):
-        for column in [*text_columns, config.label_column]:
+        for column in columns:
             if line.get(column) is None:
                 raise SystemExit(
                     f"{path}, row {number}: there is no column {column!r} in "
                     f"{', '.join(map(str, line))}. Set --text-columns and --label-column."
                 )
-        texts = tuple(str(line[column]) for column in text_columns)
-        rows.append((texts, str(line[config.label_column])))
-    return rows
+    return lines
+
+
+def read_rows(path: str, config) -> list[Row]:
+    """The texts and the class of each row of a file."""
+    columns = config.text_columns.split(",")
+    return [
+        (tuple(str(line[column]) for column in columns), str(line[config.label_column]))
+        for line in read_lines(path, [*columns, config.label_column])
+    ]

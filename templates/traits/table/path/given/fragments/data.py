@@ -6,12 +6,17 @@ from columns import Columns
 from torch.utils.data import Dataset, TensorDataset, random_split
 
 #: slot load_table
-def read_table(path: str, config) -> pd.DataFrame:
-    """The rows of a file, without the columns to leave out."""
+def read_file(path: str) -> pd.DataFrame:
+    """All rows and columns of a file."""
     try:
         ...  #: slot read_file
     except (OSError, ValueError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
+
+
+def read_table(path: str, config) -> pd.DataFrame:
+    """The rows of a file, without the columns to leave out."""
+    table = read_file(path)
     dropped = [name for name in config.drop_columns.split(",") if name]
     names = ", ".join(map(str, table.columns))
     if config.target not in table:

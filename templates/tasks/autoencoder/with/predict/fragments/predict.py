@@ -1,0 +1,35 @@
+from accelerate.utils import gather_object
+from pictures import save_grid
+from torch.utils.data import DataLoader
+from train import compute_loss
+
+#: slot functions
+def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
+    """Draw images, and below each what the model makes of it."""
+    #: region drawn
+    images = torch.stack([read_image(path) for path in paths])
+    #: end drawn
+    with torch.inference_mode():
+        outputs = model(images.to(next(model.parameters()).device)).cpu()
+    save_grid(torch.cat([images, outputs]), columns=len(images), path=picture.with_suffix(".png"))
+
+#: slot batches
+#: region images
+for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    images = torch.stack([read_image(path) for path in paths]).to(device)
+    #: end images
+    #: region forward
+    reconstructions = model(images)
+    #: end forward
+    outputs += compute_loss(reconstructions, images).tolist()
+
+#: slot rows
+rows = zip(inputs, gather_object(outputs), strict=True)
+return [{"image": str(path), "error": error} for path, error in rows]
+
+#: slot arguments
+parser.add_argument("--picture", type=Path, help="a .png file for the first 16 and their outputs")
+
+#: slot main_process
+if arguments.picture:
+    draw(config, model, inputs[:16], arguments.picture)

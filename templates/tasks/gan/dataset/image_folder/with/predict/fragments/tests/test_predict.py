@@ -1,0 +1,2 @@
+#: replace images
+images = batch

@@ -1,0 +1,12 @@
+import numpy as np
+from PIL import Image, ImageOps
+from torch import Tensor
+
+#: slot functions
+def read_image(path: Path) -> Tensor:
+    """A digit, white on black, shape (1, 8, 8), from 0 to 1."""
+    try:
+        image = ImageOps.fit(Image.open(path).convert("L"), (8, 8))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+    return torch.from_numpy(np.array(image)).unsqueeze(0) / 255

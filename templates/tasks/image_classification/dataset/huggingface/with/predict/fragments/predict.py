@@ -1,0 +1,32 @@
+import json
+from functools import partial
+
+from PIL import Image
+from torch import Tensor
+from data import to_input
+
+#: slot functions
+def read_images(config: Config, paths: list[Path]) -> Tensor:
+    """Images as the model takes them, shape (batch, 3, size, size)."""
+    images = []
+    for path in paths:
+        try:
+            images.append(to_input(Image.open(path), config))
+        except (OSError, SyntaxError, ValueError) as error:
+            raise OSError(f"{path} can't be read as an image: {error}") from error
+    return torch.stack(images)
+
+#: replace names
+names = json.loads((config.output_dir / "classes.json").read_text())
+
+#: slot before_batches
+settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}
+
+#: replace images
+for images in DataLoader(share, 4 * config.batch_size, **settings):
+
+#: wrap batches
+try:
+    ...  #: body
+except OSError as error:  # its last line: a data worker puts its traceback above
+    raise SystemExit(str(error).splitlines()[-1]) from error

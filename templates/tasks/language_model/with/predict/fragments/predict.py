@@ -1,0 +1,40 @@
+from model import build_tokenizer
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+
+#: slot functions
+def generate(model: nn.Module, texts: list[Tensor], context: int, length: int, device):
+    """The texts with `length` more tokens each, which do not depend on the other texts."""
+    generators = [torch.Generator().manual_seed(0) for _ in texts]
+    for _ in range(length):
+        windows = [text[-context:] for text in texts]
+        inputs = pad_sequence(windows, batch_first=True).to(device)  # no token sees a later one
+        #: region forward
+        logits = model(inputs)
+        #: end forward
+        for row, window in enumerate(windows):
+            chances = logits[row, len(window) - 1].float().softmax(dim=-1).cpu()
+            token = torch.multinomial(chances, 1, generator=generators[row])
+            texts[row] = torch.cat([texts[row], token])
+    return texts
+
+#: slot before_batches
+tokenizer = build_tokenizer(config)
+
+#: slot batches
+for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
+    texts = [torch.tensor(start) for start in starts]
+    texts = generate(model, texts, config.context, length, device)
+    for start, text in zip(starts, texts, strict=True):
+        tokens = [*text[len(start) :].tolist(), tokenizer.end]
+        tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
+        outputs.append(tokenizer.decode([*start[1:], *tokens]))
+
+#: slot rows
+rows = zip(inputs, gather_object(outputs), strict=True)
+return [{"prompt": prompt, "text": text} for prompt, text in rows]
+
+#: slot arguments
+parser.add_argument("--length", type=int, default=200, help="how many tokens to generate")

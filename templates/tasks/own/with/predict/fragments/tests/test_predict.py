@@ -1,0 +1,10 @@
+import torch
+
+#: slot metric
+inputs, targets = map(torch.cat, zip(*read_batches(config), strict=True))
+rows = predict.predict(config, model, inputs)
+errors = [abs(row["prediction"] - float(target)) for row, target in zip(rows, targets, strict=True)]
+assert sum(errors) / len(errors) == pytest.approx(reported["test_error"], rel=1e-5)
+
+#: slot five
+rows = predict.predict(config, model, read_batches(config)[0][0][:5])

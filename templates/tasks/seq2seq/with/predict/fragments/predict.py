@@ -1,0 +1,28 @@
+from data import encode
+from model import END, PADDING
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+
+#: slot functions
+def decode(tokens: Tensor) -> str:
+    """The text of generated tokens, up to END."""
+    known = tokens.tolist()
+    known = known[: known.index(END)] if END in known else known
+    return bytes(token for token in known if token < 256).decode(errors="replace")
+
+#: slot batches
+for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    sources = [encode(text) for text in texts]
+    sources = pad_sequence(sources, batch_first=True, padding_value=PADDING).to(device)
+    #: region forward
+    generated = model.generate(sources, length)
+    #: end forward
+    outputs += [decode(tokens) for tokens in generated]
+
+#: slot rows
+rows = zip(inputs, gather_object(outputs), strict=True)
+return [{"source": source, "text": text} for source, text in rows]
+
+#: slot arguments
+parser.add_argument("--length", type=int, default=100, help="the most bytes of a target")

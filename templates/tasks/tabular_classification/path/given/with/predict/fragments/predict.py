@@ -1,0 +1,2 @@
+#: slot before_batches
+names = Columns.load(config.output_dir).classes

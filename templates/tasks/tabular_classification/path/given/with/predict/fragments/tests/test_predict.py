@@ -1,0 +1,4 @@
+from data import fit_columns
+
+#: replace names
+names = fit_columns(config).classes

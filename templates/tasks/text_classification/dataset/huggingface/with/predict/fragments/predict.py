@@ -1,0 +1,14 @@
+#: slot functions
+def split_text(text: str | tuple[str, ...], config: Config) -> tuple[str, ...]:
+    """The texts of a line: one, or a pair with a tab between them."""
+    count = len(config.text_columns.split(","))
+    texts = tuple(text.split("\t", count - 1)) if isinstance(text, str) else text
+    if len(texts) != count:
+        raise SystemExit(f"Write pairs of texts, with a tab between them, not {text!r}.")
+    return texts
+
+#: replace columns
+columns = [split_text(text, config) for text in texts]
+
+#: slot text
+text = "\t".join(split_text(text, config))

@@ -1,0 +1,11 @@
+from accelerate.utils import gather_object
+from torch import Tensor
+
+#: slot batches
+for table in share.split(4 * config.batch_size):
+    #: region forward
+    predictions = model(table.to(device))
+    #: end forward
+    #: region outputs
+    outputs += predictions.tolist()
+    #: end outputs

@@ -1,0 +1,29 @@
+import sys
+
+from accelerate.utils import broadcast_object_list, gather_object
+
+#: slot inputs
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            #: slot files
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+#: slot arguments
+parser.add_argument("inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -")
