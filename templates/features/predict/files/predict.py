@@ -26,7 +26,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     weights = folder / "model.safetensors"
     #: slot choose_weights
     if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run.")
+        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -54,7 +54,9 @@ def predict(
     """A row for each input, in their order. All processes call it together."""
     device, outputs = next(model.parameters()).device, []
     #: slot before_batches
+    #: region share
     with PartialState().split_between_processes(inputs) as share:
+        #: end share
         #: region batches
         ...  #: slot batches
         #: end batches

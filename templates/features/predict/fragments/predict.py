@@ -8,7 +8,7 @@ from files import writing
 #: slot write
 def write(rows: list[dict], path: Path | None) -> None:
     """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
-    with writing(path), path.open("w", encoding="utf-8") if path else nullcontext(sys.stdout) as file:
+    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
         #: region write_text
         if path and path.suffix == ".jsonl":
             file.writelines(f"{json.dumps(row)}\n" for row in rows)

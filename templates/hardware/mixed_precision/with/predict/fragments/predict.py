@@ -1,3 +1,5 @@
-#: wrap forward
-with torch.autocast(device.type, {"bf16": torch.bfloat16, "fp16": torch.float16}.get(config.mixed_precision), enabled=config.mixed_precision in ("bf16", "fp16")):
-    ...  #: body
+#: replace share
+# the precision of training
+precision = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(config.mixed_precision)
+autocast = torch.autocast(device.type, precision, enabled=precision is not None)
+with PartialState().split_between_processes(inputs) as share, autocast:

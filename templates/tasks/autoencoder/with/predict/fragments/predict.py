@@ -18,9 +18,7 @@ def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> 
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     images = torch.stack([read_image(path) for path in paths]).to(device)
     #: end images
-    #: region forward
     reconstructions = model(images)
-    #: end forward
     outputs += compute_loss(reconstructions, images).tolist()
 
 #: slot rows

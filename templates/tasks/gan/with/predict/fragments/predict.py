@@ -5,9 +5,7 @@ from torch.utils.data import DataLoader
 #: slot batches
 for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     noise = fixed_noise(numbers[0], len(numbers), model.latent).to(device)
-    #: region forward
     images = model(noise)
-    #: end forward
     outputs += images.float().cpu()
 
 #: slot rows

@@ -11,9 +11,7 @@ names = [str(digit) for digit in range(10)]
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     images = torch.stack([read_image(path) for path in paths])
     #: end images
-    #: region forward
     logits = model(images.to(device))
-    #: end forward
     outputs += logits.cpu().double().softmax(dim=1).tolist()
 
 #: slot rows

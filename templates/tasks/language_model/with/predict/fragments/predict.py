@@ -10,9 +10,7 @@ def generate(model: nn.Module, texts: list[Tensor], context: int, length: int, d
     for _ in range(length):
         windows = [text[-context:] for text in texts]
         inputs = pad_sequence(windows, batch_first=True).to(device)  # no token sees a later one
-        #: region forward
         logits = model(inputs)
-        #: end forward
         for row, window in enumerate(windows):
             chances = logits[row, len(window) - 1].float().softmax(dim=-1).cpu()
             token = torch.multinomial(chances, 1, generator=generators[row])

@@ -20,9 +20,7 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
 
 #: slot batches
 for rows in share.split(4 * config.batch_size):
-    #: region forward
     predictions = model(rows.to(device))
-    #: end forward
     outputs += predictions.squeeze(1).tolist()
 
 #: slot rows

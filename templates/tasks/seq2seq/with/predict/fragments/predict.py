@@ -15,9 +15,7 @@ def decode(tokens: Tensor) -> str:
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     sources = [encode(text) for text in texts]
     sources = pad_sequence(sources, batch_first=True, padding_value=PADDING).to(device)
-    #: region forward
     generated = model.generate(sources, length)
-    #: end forward
     outputs += [decode(tokens) for tokens in generated]
 
 #: slot rows

@@ -15,9 +15,7 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     columns = [(text,) for text in texts]
     #: end columns
     batch = tokenize(columns, tokenizer, config.max_length)
-    #: region forward
     logits = model(**batch.to(device)).logits
-    #: end forward
     outputs += logits.cpu().double().softmax(dim=1).tolist()
 
 #: slot rows

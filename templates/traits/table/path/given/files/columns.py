@@ -51,7 +51,7 @@ class Columns:
     def transform(self, table: pd.DataFrame) -> Tensor:
         """The rows as numbers, shape (rows, len(names)). An unknown category is all zeros."""
         if missing := [name for name in (*self.medians, *self.categories) if name not in table]:
-            raise SystemExit(f"The table has no column {missing[0]!r}, which the model needs.")
+            raise SystemExit(f"columns are missing which the model needs: {', '.join(missing)}.")
         numbers = {
             name: to_numbers(table[name], self.first_days.get(name)) for name in self.medians
         }
@@ -92,8 +92,11 @@ def to_numbers(values: pd.Series, first_day: str | None) -> pd.Series:
         days = pd.to_datetime(values, format="ISO8601", utc=True)
         return (days - pd.Timestamp(first_day, tz="UTC")) / pd.Timedelta(days=1)
     except (ValueError, TypeError) as error:
-        kind = "a date" if first_day else "a number"
-        raise SystemExit(f"{values.name} is {kind} in the training rows: {error}") from error
+        kind, read = ("a date", pd.to_datetime) if first_day else ("a number", pd.to_numeric)
+        wrong = read(values, errors="coerce").isna() & values.notna()
+        row = f"row {values.index[wrong.argmax()] + 1}"
+        name = values.name
+        raise SystemExit(f"{row}: {name} is {kind} in the training rows: {error}") from error
 
 
 def to_texts(values: pd.Series) -> pd.Series:

@@ -3,9 +3,7 @@ from torch import Tensor
 
 #: slot batches
 for table in share.split(4 * config.batch_size):
-    #: region forward
     predictions = model(table.to(device))
-    #: end forward
     #: region outputs
     outputs += predictions.tolist()
     #: end outputs

@@ -1,4 +1,3 @@
-import numpy as np
 from PIL import Image, ImageOps
 from torch import Tensor
 
@@ -9,4 +8,5 @@ def read_image(path: Path) -> Tensor:
         image = ImageOps.fit(Image.open(path).convert("L"), (28, 28))
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
-    return torch.from_numpy(np.array(image)).unsqueeze(0) / 255
+    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
+    return pixels.view(1, 28, 28) / 255

@@ -1,0 +1,367 @@
+"""predict.py on what a user has: the same rows on 1 and 2 processes, and errors in one line."""
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import render, write_files
+from test_autoencoder import make_mnist
+from test_images import paint, paint_digits
+from test_text_and_tables import make_table, write_table, write_texts
+from test_walkthroughs import ENVIRONMENT
+from training import OFFLINE, clean_environment, start
+
+from scaffold.answers.catalog import Value
+
+pytestmark = pytest.mark.train
+
+SHORT = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "8"]
+
+
+def paint_files(folder: Path) -> list[str]:
+    """A folder with two images, one in a folder below, and an image of another kind."""
+    paint_digits(folder / "pictures", 2)
+    paint_digits(folder / "more", 1)
+    (folder / "more/0/0.png").rename(folder / "one.PNG")
+    (folder / "pictures/notes.txt").write_text("no image")
+    return ["pictures", "one.PNG"]
+
+
+def write_measurements(name: str) -> Callable[[Path], list[str]]:
+    def write(folder: Path) -> list[str]:
+        from sklearn import datasets
+
+        table = getattr(datasets, f"load_{name}")(as_frame=True).data.head(3)
+        shuffled = table[[*reversed(table.columns)]].assign(other="text")
+        shuffled.to_csv(folder / "rows.csv", index=False)
+        return ["rows.csv"]
+
+    return write
+
+
+def write_rows(folder: Path) -> list[str]:
+    """Rows without the column to predict, with a category that training never saw."""
+    path = next(folder.glob("table.*"))
+    target = "kind" if path.suffix == ".csv" else "number"
+    table = make_table().head(3).drop(columns=target)
+    table.loc[1, "colour"] = "violet"
+    write_table(table, folder / f"rows{path.suffix}")
+    return [f"rows{path.suffix}"]
+
+
+def write_lines(folder: Path) -> list[str]:
+    (folder / "texts.txt").write_text("import socket\n\nnaïve\n", encoding="utf-8")
+    return ["texts.txt"]
+
+
+def write_pairs(folder: Path) -> list[str]:
+    write_texts(folder / "new.csv", 2)
+    return ["new.csv", "a river that is red\tbread, orange"]
+
+
+def write_numbers(folder: Path) -> list[str]:
+    (folder / "numbers.txt").write_text("1,2,3,4\n0.1,0.2,0.3,0.4\n0,0,0,0\n")
+    return ["numbers.txt"]
+
+
+def prepare_images(folder: Path) -> None:
+    paint(folder / "images", ["blue", "red"], 20)
+
+
+def prepare_pictures(folder: Path) -> None:
+    paint_digits(folder / "images", 30)
+
+
+def prepare_hub(folder: Path) -> None:
+    """A folder with a dataset of images, as load_dataset() reads it."""
+    paint(folder / "hub/train", ["blue", "red"], 20)
+
+
+Case = tuple[str, dict[str, Value], Callable[[Path], None] | None, Callable[[Path], list[str]]]
+TABLE: dict[str, Value] = {"path": "table.csv", "target": "kind"}
+
+
+def about(task: str, **choices: Value) -> dict[str, Value]:
+    return {"project.task": task, **{f"{task}.{name}": value for name, value in choices.items()}}
+
+
+PAIRS = about(
+    "text_classification",
+    dataset="csv",
+    text_columns="first,second",
+    label_column="kind",
+)
+CASES: list[Case] = [
+    ("digits", {}, None, paint_files),
+    (
+        "mnist",
+        about("autoencoder", dataset="mnist"),
+        lambda folder: make_mnist(folder / "data/MNIST/raw"),
+        paint_files,
+    ),
+    (
+        "photos",
+        about("image_classification", dataset="image_folder", image_size=16),
+        prepare_images,
+        paint_files,
+    ),
+    (
+        "hub of photos",
+        about(
+            "image_classification",
+            dataset="huggingface",
+            dataset_name="hub",
+            image_column="image",
+            image_size=16,
+        ),
+        prepare_hub,
+        paint_files,
+    ),
+    ("autoencoder", about("autoencoder"), None, paint_files),
+    (
+        "autoencoder of photos",
+        about("autoencoder", dataset="image_folder", image_size=16),
+        prepare_pictures,
+        paint_files,
+    ),
+    (
+        "tumors",
+        about("tabular_classification"),
+        None,
+        write_measurements("breast_cancer"),
+    ),
+    ("patients", about("tabular_regression"), None, write_measurements("diabetes")),
+    (
+        "table of classes",
+        about("tabular_classification", dataset="csv", **TABLE),
+        lambda folder: write_table(make_table(), folder / "table.csv"),
+        write_rows,
+    ),
+    (
+        "table of numbers",
+        about("tabular_regression", dataset="parquet", path="table.parquet", target="number"),
+        lambda folder: write_table(make_table(), folder / "table.parquet"),
+        write_rows,
+    ),
+    ("paragraphs", about("text_classification"), None, write_lines),
+    ("pairs of texts", PAIRS, lambda folder: write_texts(folder / "texts.csv", 60), write_pairs),
+    ("dates", about("seq2seq"), None, lambda folder: ["--length", "8", "3/4/1998", "a", ""]),
+    ("language", about("language_model"), None, lambda _: ["--length", "8", "def f(", "b", ""]),
+    ("own", about("own"), None, write_numbers),
+]
+
+
+def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], None] | None) -> Path:
+    write_files(folder, render(given))
+    if prepare:
+        prepare(folder)
+    result = start(folder, SHORT, 1)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("given", "prepare", "write"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_each_input_has_its_row(
+    given: dict[str, Value],
+    prepare: Callable[[Path], None] | None,
+    write: Callable[[Path], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In both formats, in their order, the same on 1 and 2 processes."""
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
+    folder = trained(tmp_path, given, prepare)
+    script = ["predict.py", *write(folder), "--output"]
+    tables = []
+    for processes in (1, 2):
+        result = start(folder, [*script, f"{processes}.csv"], processes)
+        assert result.returncode == 0, result.stderr
+        with (folder / f"{processes}.csv").open(encoding="utf-8", newline="") as file:
+            tables.append(list(csv.DictReader(file)))
+    assert start(folder, [*script, "1.jsonl"], 1).returncode == 0
+    lines = (folder / "1.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [{k: str(v) for k, v in json.loads(line).items()} for line in lines] == tables[0]
+    one, two = tables
+    assert len(one) == len(two) == 3
+    for row, other in zip(one, two, strict=True):
+        assert row.keys() == other.keys()
+        for name, value in row.items():
+            if name.startswith("p_") or name in ("prediction", "error"):
+                assert float(other[name]) == pytest.approx(float(value), rel=1e-4, abs=1e-6)
+            else:
+                assert other[name] == value
+        if "label" in row:
+            chances = {name: float(row[name]) for name in row if name.startswith("p_")}
+            assert sum(chances.values()) == pytest.approx(1)
+            assert max(chances, key=lambda name: chances[name]) == f"p_{row['label']}"
+    if "image" in one[0]:
+        assert [row["image"] for row in one] == ["pictures/0/0.png", "pictures/1/1.png", "one.PNG"]
+
+
+def test_names_of_classes_are_those_of_the_run(tmp_path: Path) -> None:
+    """Not those of the folder as it is now."""
+    given = about("image_classification", dataset="image_folder", image_size=16)
+    folder = trained(tmp_path, given, prepare_images)
+    (folder / "images/red").rename(folder / "images/aaa")
+    result = start(folder, ["predict.py", "images/blue/0.png"], 1)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == "image,label,p_blue,p_red"
+
+
+def test_images_are_generated(tmp_path: Path) -> None:
+    """The same ones on two processes."""
+    from PIL import Image
+
+    folder = trained(tmp_path, about("gan"), None)
+    for processes, output in ((1, "one"), (2, "two")):
+        result = start(folder, ["predict.py", "5", "--output", output], processes)
+        assert result.returncode == 0, result.stderr
+    names = [f"0000{number}.png" for number in range(5)]
+    assert sorted(path.name for path in (folder / "two").iterdir()) == names
+    assert Image.open(folder / "one/00004.png").size == (8, 8)
+    assert [(folder / "one" / n).read_bytes() for n in names] == [
+        (folder / "two" / n).read_bytes() for n in names
+    ]
+    result = start(folder, ["predict.py", "0"], 1)
+    assert (result.returncode, result.stderr) == (1, "There is nothing to generate.\n")
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_standard_input_and_standard_output(processes: int, tmp_path: Path) -> None:
+    folder = trained(tmp_path, about("seq2seq"), None)
+    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    command = [sys.executable, *(launcher if processes > 1 else []), "predict.py", "-"]
+    result = subprocess.run(
+        [*command, "--length", "4"],
+        input="3/4/1998\n\n5 May 1980\n",
+        cwd=folder,
+        env={**clean_environment(), **OFFLINE},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.split("\n")) == 3 + 1, result.stdout
+
+
+def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, render({}))
+    paint_digits(folder / "pictures", 1)
+
+    def says(*arguments: str) -> str:
+        result = start(folder, ["predict.py", *arguments], 1)
+        assert result.returncode == 1 and result.stdout == "", result.stdout
+        assert result.stderr.count("\n") == 1, result.stderr
+        return result.stderr
+
+    assert says("pictures") == (
+        "runs/latest has no weights: train first, or choose another run with --run.\n"
+    )
+    assert start(folder, SHORT, 1).returncode == 0
+    (folder / "empty").mkdir()
+    (folder / "broken.png").write_text("no image")
+    picture = (folder / "pictures/0/0.png").read_bytes()
+    (folder / "cut.png").write_bytes(picture[: len(picture) // 2])
+    for name in ("missing.png", "broken.png", "cut.png"):
+        assert says("pictures", name).startswith(f"{name} can't be read as an image: ")
+    assert says("empty") == "There is nothing to predict.\n"
+    assert says("pictures", "--output", "empty").startswith("Can't write empty: ")
+    assert not list(folder.glob("*.partial"))
+
+    weights = folder / "runs/latest/model.safetensors"
+    shutil.copytree(folder / "runs/latest", folder / "other")
+    weights.write_bytes(weights.read_bytes()[:100])
+    assert says("pictures").startswith("runs/latest/model.safetensors does not fit the model")
+    weights.unlink()  # as in a run that has not ended: the best weights so far
+    assert start(folder, ["predict.py", "pictures"], 1).returncode == 0
+    (folder / "runs/latest/best.safetensors").unlink()
+    assert "has no weights" in says("pictures")
+    assert start(folder, ["predict.py", "pictures", "--run", "other"], 1).returncode == 0
+    model = folder / "model.py"
+    model.write_text(model.read_text().replace("width: int = 32", "width: int = 16"))
+    assert "does not fit the model" in says("pictures", "--run", "other")
+
+
+def test_tables_that_cannot_be_predicted(tmp_path: Path) -> None:
+    folder = trained(tmp_path, about("tabular_classification"), None)
+    write_measurements("breast_cancer")(folder)
+    lines = (folder / "rows.csv").read_text().splitlines()
+    header, first, *rest = lines
+    (folder / "cell.csv").write_text("\n".join([header, first, f"x{rest[0]}", rest[1]]))
+    (folder / "columns.csv").write_text("a,b\n1,2\n")
+    (folder / "nothing.csv").write_text(header)
+    (folder / "short.csv").write_text(f"{header}\n1,2")
+    for name, expected in (
+        ("cell.csv", "cell.csv, row 2: could not convert"),
+        ("short.csv", "short.csv, row 1: "),
+        ("columns.csv", "columns.csv lacks the columns mean radius, mean texture"),
+        ("nothing.csv", "There is nothing to predict."),
+        ("missing.csv", "missing.csv can't be read: "),
+    ):
+        result = start(folder, ["predict.py", name], 1)
+        assert result.returncode == 1 and result.stderr.startswith(expected), result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
+    given = about("tabular_classification", dataset="csv", **TABLE)
+    folder = trained(
+        tmp_path, given, lambda folder: write_table(make_table(), folder / "table.csv")
+    )
+    table = make_table().head(4)
+    table.drop(columns=["size", "colour"]).to_csv(folder / "columns.csv", index=False)
+    table.assign(size=["1", "2", "large", "4"]).to_csv(folder / "cell.csv", index=False)
+    (folder / "header.csv").write_text(",".join(table))
+    (folder / "empty.csv").write_text("")
+    for name, expected in (
+        ("columns.csv", "columns.csv: columns are missing which the model needs: size, colour."),
+        ("cell.csv", "cell.csv: row 3: size is a number in the training rows"),
+        ("header.csv", "There is nothing to predict."),
+        ("empty.csv", "empty.csv can't be read: "),
+        ("missing.csv", "missing.csv can't be read: "),
+    ):
+        result = start(folder, ["predict.py", name], 1)
+        assert result.returncode == 1 and expected in result.stderr, result.stderr
+        assert result.stderr.count("\n") == 1, result.stderr
+
+
+def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
+    """With and without checkpoints."""
+    given: dict[str, Value] = {"features.run_folders.enabled": True}
+    given["features.checkpoints.enabled"] = False
+    folder = write_files(tmp_path, render(given))
+    paint_digits(folder / "pictures", 1)
+    result = start(folder, ["predict.py", "pictures"], 1)
+    assert result.stderr == "No run in runs/{time} has ended: train first.\n"
+    for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
+        assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
+    (folder / "runs/2026-01-03_00-00-00").mkdir()
+    shutil.copy(
+        folder / "runs/2026-01-02_00-00-00/config.json", folder / "runs/2026-01-03_00-00-00"
+    )
+    code = "from predict import load; print(load()[0].output_dir)"
+    result = start(folder, ["-c", code], 1)
+    assert result.stdout == "runs/2026-01-02_00-00-00\n", result.stderr
+
+
+def test_settings_of_a_run(tmp_path: Path) -> None:
+    """With their types. Those that the script lacks are left out, new ones have defaults."""
+    folder = write_files(tmp_path, render({}))
+    script = folder / "train.py"
+    old = script.read_text()
+    field = "    limit_batches: int = 0"
+    script.write_text(old.replace(field, f"    gone: int = 0\n    data: Path = Path('a')\n{field}"))
+    assert start(folder, [*SHORT, "--seed", "3", "--gone", "2", "--data", "b"], 1).returncode == 0
+    script.write_text(
+        old.replace(field, f"    data: Path = Path('a')\n    later: float = 0.5\n{field}")
+    )
+    code = "from predict import load; c, _ = load(); print(c.seed, c.later, repr(c.data), c.epochs)"
+    result = start(folder, ["-c", code], 1)
+    assert result.stdout == "3 0.5 PosixPath('b') 1\n", result.stderr
