@@ -1,0 +1,3 @@
+#: slot stopped
+if any(self.folder.glob("checkpoint_*")):
+    return "can be resumed"
