@@ -31,7 +31,7 @@ MODULES = """
     sklearn.datasets sklearn.model_selection PIL.Image torchmetrics torchmetrics.classification
     transformers transformers.models.roberta.modeling_roberta transformers.models.gpt2.modeling_gpt2
     transformers.models.auto.modeling_auto tokenizers datasets schedulefree pytest _pytest.python
-    pdb unittest.mock
+    pdb unittest.mock optuna optuna.storages optuna.importance
 """
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone")
 

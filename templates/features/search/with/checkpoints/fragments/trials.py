@@ -1,0 +1,7 @@
+from checkpoint import find_checkpoints
+
+#: replace resume
+if find_checkpoints(folder):
+    command.append("--resume")
+else:
+    shutil.rmtree(folder, ignore_errors=True)  # what is left of a run that was killed

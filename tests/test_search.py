@@ -1,0 +1,452 @@
+"""search.py of a project: trials are runs of train.py, and a search that is killed loses none.
+
+Most tests replace train.py by a stand-in that starts at once and logs a known metric.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import warm
+from conftest import FIRST_TASK, in_turns, render, write_files
+from training import OFFLINE, SERVER, clean_environment, count_passed, run_python, run_tests, start
+
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import resolve
+from scaffold.errors import AnswerError
+
+FEATURE = {"features.search.enabled": True}
+# logs 1 - (learning_rate - 0.05)**2, less in early epochs; notes how each run begins and ends
+STAND_IN = """
+import argparse, json, math, os, signal, sys, time
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 3
+    batch_size: int = 32
+    learning_rate: float = 0.01
+    weight_decay: float = 0.01
+    seed: int = 0
+    pause: float = 0.0
+    fail: str = ""
+    output_dir: Path = Path("runs/latest")
+
+
+def note(text):
+    with open("notes", "a") as file:
+        file.write(f"{config.output_dir.name} {text}\\n")
+
+
+def stop(*_):
+    note("stopped")
+    raise SystemExit(75 if config.fail == "saves" else 143)
+
+
+def main():
+    assert not config.output_dir.exists(), "the folder of another run"
+    config.output_dir.mkdir(parents=True)
+    note(f"started {os.getpid()}")
+    is_first = config.learning_rate == 0.01
+    print("a line of its log")
+    if config.fail == "always" or config.fail == "later" and not is_first:
+        raise SystemExit("out of memory")
+    sign = 1 if METRIC == "val_accuracy" else -1
+    with (config.output_dir / "metrics.jsonl").open("w") as file:
+        for epoch in range(1, config.epochs + 1):
+            time.sleep(config.pause)
+            quality = 1 - (config.learning_rate - 0.05) ** 2 - 0.1 / epoch + 0.001 * config.seed
+            if config.fail == "nan" and not is_first:
+                quality = math.nan
+            if config.fail == "worse" and not is_first:
+                quality -= 5
+            for values in ({"loss": 1.0, "lr": 0.1}, {METRIC: sign * quality}):
+                print(json.dumps({"step": epoch, **values}), file=file, flush=True)
+        print(json.dumps({"step": epoch, "test_loss": 0.5 + config.seed}), file=file)
+    note("ended")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for field in fields(Config):
+        flag = "--" + field.name.replace("_", "-")
+        parser.add_argument(flag, type=field.type, default=field.default)
+    config = Config(**vars(parser.parse_args()))
+    signal.signal(signal.SIGTERM, stop)
+    main()
+"""
+
+
+class Project:
+    """A project whose train.py is the stand-in, without checkpoints."""
+
+    def __init__(self, folder: Path, task: str = FIRST_TASK) -> None:
+        off = {"features.checkpoints.enabled": False}
+        self.folder = write_files(folder, render({**FEATURE, **off, "project.task": task}))
+        metric = load_catalog().tasks[task].values["metric"]
+        self.replace_train(f"METRIC = {metric!r}\n{STAND_IN}")
+
+    def replace_train(self, text: str) -> None:
+        (self.folder / "train.py").write_text(text)
+
+    def start(self, *flags: str, real: bool = True) -> subprocess.Popen[str]:
+        environment = {**clean_environment(), **SERVER}
+        return subprocess.Popen(
+            [sys.executable if real else warm.python(environment), "search.py", *flags],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def search(self, *flags: str) -> tuple[int, str, str]:
+        process = self.start(*flags, real=False)
+        out, err = process.communicate(timeout=240)
+        return process.returncode, out, err
+
+    @property
+    def trials(self) -> list[Any]:
+        import optuna
+
+        url = f"sqlite:///{self.folder}/runs/search/first/study.db"
+        return optuna.load_study(study_name="search", storage=url).trials
+
+    @property
+    def states(self) -> list[str]:
+        return [trial.state.name for trial in self.trials]
+
+    def notes(self, text: str) -> list[str]:
+        """Which runs noted this, in order."""
+        path = self.folder / "notes"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [line.split()[0] for line in lines if line.split()[1] == text]
+
+    def wait_for(self, text: str, count: int) -> None:
+        for _ in range(1200):
+            if len(self.notes(text)) >= count:
+                return
+            time.sleep(0.05)
+        raise TimeoutError(f"{text}: {self.notes(text)}")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+train = pytest.mark.train
+
+
+@pytest.mark.parametrize("task", load_catalog().tasks)
+def test_the_metric_is_that_of_the_task(task: str) -> None:
+    """Or the one that decides which weights are best."""
+    values = load_catalog().tasks[task].values
+    search = render({**FEATURE, "project.task": task})["search.py"]
+    direction = "maximize" if values["higher_is_better"] else "minimize"
+    assert f'METRIC, DIRECTION = "{values["metric"]}", "{direction}"' in search
+    other = {"features.best_model.monitor": "train_loss"}
+    search = render({**FEATURE, **other, "project.task": task})["search.py"]
+    assert 'METRIC, DIRECTION = "train_loss", "minimize"' in search
+    for name in ("learning_rate", "weight_decay", "batch_size"):
+        assert f"    {name}: " in render({"project.task": task})["train.py"]
+
+
+@pytest.mark.parametrize("launcher", ["slurm", "trainjob", "pytorchjob", "sagemaker"])
+def test_it_starts_runs_on_its_own_machine(launcher: str) -> None:
+    given = {**FEATURE, "project.name": "x", "hardware.launcher": launcher}
+    with pytest.raises(AnswerError, match="search"):
+        resolve(load_catalog(), given)
+
+
+def test_runs_start_as_the_hardware_needs() -> None:
+    assert 'TRAIN = ["train.py"]' in render(FEATURE)["trials.py"]
+    several = {"hardware.distributed_type": "MULTI_GPU", "hardware.num_processes": 2}
+    script = render({**FEATURE, **several})["trials.py"]
+    assert '"accelerate.commands.launch"' in script and '"--main_process_port"' in script
+    assert "PROCESSES = 2" in script
+
+
+@train
+@pytest.mark.parametrize("task", [FIRST_TASK, "own"])
+def test_a_search_finds_the_best(task: str, tmp_path: Path) -> None:
+    """Of a metric that is better when it is higher, and of one that is better when it is lower."""
+    project = Project(tmp_path, task)
+    code, out, err = project.search("--trials", "8", "--jobs", "3", "--epochs", "2")
+    assert (code, err) == (0, "")
+    assert set(project.states) <= {"COMPLETE", "PRUNED"}
+    assert sorted(project.notes("started")) == [f"trial_{number:04d}" for number in range(8)]
+    assert project.trials[0].params["learning_rate"] == 0.01, "the first has the defaults"
+    complete = [trial for trial in project.trials if trial.state.name == "COMPLETE"]
+    best = min(complete, key=lambda trial: abs(trial.params["learning_rate"] - 0.05))
+    rate = best.params["learning_rate"]
+    assert f"complete trials is number {best.number}, with" in out
+    assert f"python train.py --learning-rate={rate} --weight-decay=" in out
+    assert f"scaffold update --set training.learning_rate={rate} --set " in out
+    sign = 1 if task == FIRST_TASK else -1
+    assert best.value == pytest.approx(sign * (1 - (rate - 0.05) ** 2 - 0.05))
+    for name in ("history.png", "importances.png"):
+        picture = (project.folder / "runs/search/first" / name).read_bytes()
+        assert picture.startswith(b"\x89PNG")
+    log = project.folder / "runs/search/first/trial_0003.log"
+    assert "a line of its log" in log.read_text()
+
+
+@train
+def test_a_killed_search_goes_on(project: Project) -> None:
+    """The run that outlived it is waited for, and not started again: its result counts."""
+    flags = ["--trials", "4", "--epochs", "4", "--pause", "0.5"]
+    search = project.start(*flags)
+    project.wait_for("started", 2)
+    search.kill()
+    search.communicate()
+    assert project.states == ["COMPLETE", "RUNNING"]
+    before = project.trials[1].params
+    code, _, err = project.search(*flags)
+    assert (code, err) == (0, "")
+    assert project.states == ["COMPLETE"] * 4
+    assert project.trials[1].params == before
+    assert project.notes("started") == [f"trial_{number:04d}" for number in range(4)]
+    assert len({trial.params["learning_rate"] for trial in project.trials}) == 4
+
+
+@train
+def test_a_run_that_was_killed_starts_again(project: Project) -> None:
+    """With the same settings and number, in an empty folder."""
+    flags = ["--trials", "2", "--pause", "0.5"]
+    search = project.start(*flags)
+    project.wait_for("started", 2)
+    search.kill()
+    os.kill(int((project.folder / "notes").read_text().split()[-1]), signal.SIGKILL)
+    search.communicate()
+    before = project.trials[1].params
+    code, _, err = project.search(*flags)
+    assert (code, err) == (0, "")
+    assert project.states == ["COMPLETE"] * 2 and project.trials[1].params == before
+    assert project.notes("started") == ["trial_0000", "trial_0001", "trial_0001"]
+
+
+@train
+@pytest.mark.parametrize("number", in_turns([signal.SIGTERM, signal.SIGINT], 2))
+def test_a_stopped_search_ends_its_runs(project: Project, number: int) -> None:
+    """Gracefully: they get SIGTERM, count as neither done nor failed, and continue later."""
+    flags = ["--trials", "3", "--jobs", "2", "--pause", "0.5"]
+    search = project.start(*flags)
+    project.wait_for("started", 2)
+    search.send_signal(number)
+    _, err = search.communicate(timeout=60)
+    assert search.returncode == 1
+    assert err == "Stopped. The same command continues the search.\n"
+    assert sorted(project.notes("stopped")) == ["trial_0000", "trial_0001"]
+    assert project.states == ["RUNNING", "RUNNING"]
+    assert project.search(*flags)[0] == 0
+    assert project.states == ["COMPLETE"] * 3
+
+
+@train
+def test_bad_trials_are_ended_early(project: Project) -> None:
+    """By the metrics of a run while it runs, compared with those of complete trials."""
+    path = project.folder / "train.py"
+    # the first six are good: as many as the pruner wants to see
+    text = path.read_text().replace(
+        'config.fail == "worse" and not is_first',
+        'config.fail == "worse" and int(config.output_dir.name[-4:]) > 5',
+    )
+    project.replace_train(text)
+    assert project.search("--trials", "6", "--fail", "worse")[0] == 0
+    done = project.states.count("COMPLETE")
+    assert done >= 5
+    flags = ["--trials", "7", "--fail", "worse"]
+    project.replace_train(text.replace("pause: float = 0.0", "pause: float = 1.0"))
+    code, out, err = project.search(*flags)
+    assert (code, err) == (0, "")
+    assert project.states[6] == "PRUNED"
+    assert project.notes("stopped")[-1] == "trial_0006"
+    assert "trial_0006 | --learning-rate=" in out and "pruned at evaluation 2" in out
+
+
+@train
+@pytest.mark.parametrize(
+    ("fail", "reason"),
+    [("later", "ended with status 1: see "), ("nan", "has val_accuracy nan")],
+)
+def test_trials_that_fail(project: Project, fail: str, reason: str) -> None:
+    """They are noted, count, and the others go on."""
+    code, out, err = project.search("--trials", "3", "--fail", fail)
+    assert (code, err) == (0, "")
+    assert project.states == ["COMPLETE", "FAIL", "FAIL"]
+    assert out.count(reason) == 2
+    assert "The best of 1 complete trials is number 0" in out
+    code, out, _ = project.search("--trials", "3", "--fail", fail)
+    assert code == 0 and len(project.notes("started")) == 3
+
+
+@train
+def test_if_the_first_trial_fails(project: Project) -> None:
+    """Something else than its settings is at fault: the search ends, and begins again later."""
+    code, out, err = project.search("--trials", "3", "--fail", "always")
+    assert (code, out) == (1, "")
+    log = "runs/search/first/trial_0000.log"
+    assert err == f"The first trial ended with status 1: see {log}\n"
+    assert "out of memory" in (project.folder / log).read_text()
+    code, _, err = project.search("--trials", "2", "--unknown-flag", "3")
+    assert code == 1 and "The first trial ended with status 2" in err
+    assert project.search("--trials", "3")[0] == 0
+    assert project.states == ["COMPLETE"] * 3
+
+
+@train
+def test_seeds(project: Project) -> None:
+    """The best settings again, with other seeds: mean, and the interval of Student's t."""
+    flags = ["--trials", "2", "--seeds", "3", "--jobs", "2"]
+    code, out, err = project.search(*flags)
+    assert (code, err) == (0, "")
+    names = [re.sub("trial_000.", "trial", name) for name in project.notes("started")[2:]]
+    assert sorted(names) == ["trial_seed_1", "trial_seed_2", "trial_seed_3"]
+    assert "  test_loss 2.5 (0.015662 to 4.9843)" in out  # 2.5 +- 4.303 / sqrt(3)
+    [path] = project.folder.glob("runs/search/first/*_seeds.json")
+    found = json.loads(path.read_text())["test_loss"]
+    assert found["seeds"] == {"1": 1.5, "2": 2.5, "3": 3.5} and found["mean"] == 2.5
+    again = project.search(*flags)[1]
+    assert again.split("interval:\n")[1] == out.split("interval:\n")[1]
+    assert len(project.notes("started")) == 5, "a run was repeated"
+    code, out, _ = project.search("--trials", "0", "--seeds", "2", "--output-dir", "runs/plain")
+    assert code == 0 and "defaults_seed_1 is done" in out
+    assert "--learning-rate" not in (project.folder / "notes").read_text()
+
+
+@train
+def test_what_is_refused(project: Project) -> None:
+    for flags, message in (
+        (["--jobs", "0"], "--jobs: at least 1"),
+        (["--seeds", "1"], "--seeds: from 2 to 20"),
+        (["--resume"], "the same command continues a search"),
+        (["--output-dir", "runs/{time}"], "a search needs a name without"),
+    ):
+        code, _, err = project.search(*flags)
+        assert code == 2 and message in err and "Traceback" not in err
+    code, _, err = project.search("--trials", "1", "--learning-rate=0.1")
+    assert (code, err) == (1, "--learning-rate: a flag can't be given if it is searched.\n")
+    assert project.search("--trials", "1")[0] == 0
+    code, _, err = project.search("--trials", "2", "--epochs", "5")
+    assert code == 1 and err.startswith("runs/search/first began with {'flags': ['--seed=0']")
+    search = project.start("--trials", "2", "--output-dir", "runs/other", "--pause", "1")
+    project.wait_for("started", 2)
+    code, _, err = project.search("--trials", "2", "--output-dir", "runs/other", "--pause", "1")
+    assert (code, err) == (1, "The search in runs/other is already running.\n")
+    assert search.wait(timeout=60) == 0
+    path = project.folder / "search.py"
+    path.write_text(path.read_text().replace("2 * size", "8 * size"))
+    code, _, err = project.search("--trials", "2")
+    assert code == 1 and "Use another --output-dir." in err and "Traceback" not in err
+
+
+@train
+def test_each_job_has_its_devices(tmp_path: Path) -> None:
+    """Of those that are visible; without GPUs, its share of the cores."""
+    several = {"hardware.distributed_type": "MULTI_GPU", "hardware.num_processes": 2}
+    for given, cases in (
+        ({}, [(4, "", "0 1 2"), (2, "", "0 1 0"), (2, "5,7", "5 7 5")]),
+        (
+            several,
+            [(6, "", "0,1 2,3 4,5"), (4, "1,a,3,6", "1,a 3,6 1,a"), (1, "", "0 0 0"), (0, "", "")],
+        ),
+    ):
+        files = {"trials.py": render({**FEATURE, **given})["trials.py"]}
+        folder = write_files(tmp_path, {**files, "checkpoint.py": "find_checkpoints = None\n"})
+        code = "import os, torch, trials\n"
+        for count, visible, _ in cases:
+            code += f"torch.cuda.device_count = lambda: {count}\n"
+            code += f"os.environ['CUDA_VISIBLE_DEVICES'] = {visible!r}\n"
+            code += "found = [trials.choose_devices(job, 3) for job in range(3)]\n"
+            code += "print(*(each['CUDA_VISIBLE_DEVICES'] for each in found))\n"
+            code += "assert trials.choose_devices(0, 1) == dict(os.environ)\n"
+        result = run_python(folder, ["-c", code])
+        found = [line.strip() for line in result.stdout.splitlines()]
+        assert found == [expected for _, _, expected in cases], result.stderr
+
+
+@train
+def test_t_quantiles(tmp_path: Path) -> None:
+    scipy = pytest.importorskip("scipy.stats")
+    rows = re.findall(r"QUANTILES \+?= (\[.*?\])", render(FEATURE)["results.py"])
+    found = [number for row in rows for number in json.loads(row)]
+    assert len(found) == 19
+    for degrees, quantile in enumerate(found, 1):
+        assert quantile == pytest.approx(scipy.t.ppf(0.975, degrees), abs=5e-4)
+
+
+@train
+def test_a_killed_run_resumes(tmp_path: Path) -> None:
+    """A real one, from its checkpoint. It ends with the same metrics as one that was not killed."""
+    psutil = pytest.importorskip("psutil")
+    folder = write_files(tmp_path, render(FEATURE))
+    flags = ["--epochs", "3", "--limit-batches", "20"]
+
+    def search() -> subprocess.Popen[bytes]:
+        environment = {**clean_environment(), **SERVER, **OFFLINE}
+        command = [sys.executable, "search.py", "--trials", "1", *flags]
+        return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+
+    whole = start(folder, ["train.py", *flags, "--output-dir", "runs/whole"], 1)
+    assert whole.returncode == 0, whole.stderr
+    killed = search()
+    trial = folder / "runs/search/first/trial_0000"
+    for _ in range(2400):
+        if any(trial.glob("checkpoint_*/checkpoint.json")):
+            break
+        time.sleep(0.02)
+    runs = psutil.Process(killed.pid).children()
+    killed.kill()
+    for process in runs:
+        process.kill()
+    killed.wait()
+    assert search().wait(timeout=240) == 0
+    log = trial.with_name("trial_0000.log").read_text()
+    assert log.count("resumed runs/search/first/trial_0000/checkpoint_") == 1
+    one, other = (path / "metrics.jsonl" for path in (trial, folder / "runs/whole"))
+    assert one.read_text() == other.read_text()
+
+
+@train
+@pytest.mark.parametrize("task", in_turns(sorted(load_catalog().tasks, key="own".__ne__), 99))
+def test_the_project_tests_it(task: str, tmp_path: Path) -> None:
+    folder = write_files(tmp_path, render({**FEATURE, "project.task": task}))
+    chosen = "settings_of_config or repeats_no_trial"
+    assert count_passed(run_tests(folder, "tests/test_features.py", "-k", chosen)) == 2
+
+
+@pytest.mark.sweep
+@train
+@pytest.mark.parametrize("seed", range(4))
+def test_kills_at_any_moment(seed: int, project: Project) -> None:
+    """Whenever it is killed, alone or with its runs: in the end each trial has one result."""
+    random, total = Random(seed), 12
+    flags = ["--trials", str(total), "--jobs", "2", "--pause", "0.2"]
+    kills = 0
+    while True:
+        search = project.start(*flags)
+        try:
+            _, err = search.communicate(timeout=random.uniform(0.5, 8))
+        except subprocess.TimeoutExpired:
+            search.kill()
+            search.communicate()
+            kills += 1
+            continue
+        assert (search.returncode, err) == (0, "")
+        break
+    assert kills >= 2
+    assert len(project.states) == total and set(project.states) <= {"COMPLETE", "PRUNED"}
+    ended = Counter(project.notes("ended"))
+    assert max(ended.values()) == 1, "a run was repeated after its end"
