@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -430,23 +431,28 @@ def test_the_project_tests_it(task: str, tmp_path: Path) -> None:
 @pytest.mark.sweep
 @train
 @pytest.mark.parametrize("seed", range(4))
-def test_kills_at_any_moment(seed: int, project: Project) -> None:
+def test_kills_at_any_moment(
+    seed: int, project: Project, proven: Callable[[str, int], None]
+) -> None:
     """Whenever it is killed, alone or with its runs: in the end each trial has one result."""
-    random, total = Random(seed), 12
-    flags = ["--trials", str(total), "--jobs", "2", "--pause", "0.2"]
-    kills = 0
-    while True:
+    psutil = pytest.importorskip("psutil")
+    random, total = Random(seed), 16
+    flags = ["--trials", str(total), "--jobs", "2", "--pause", "0.3"]
+    for kill in range(8):
         search = project.start(*flags)
-        try:
-            _, err = search.communicate(timeout=random.uniform(0.5, 8))
-        except subprocess.TimeoutExpired:
-            search.kill()
-            search.communicate()
-            kills += 1
-            continue
-        assert (search.returncode, err) == (0, "")
-        break
-    assert kills >= 2
+        before = len(project.notes("started"))
+        while kill % 2 and search.poll() is None and len(project.notes("started")) == before:
+            time.sleep(0.05)  # into the middle of a trial; else also while the search starts
+        time.sleep(random.uniform(0, 2 if kill % 2 else 8))
+        runs = psutil.Process(search.pid).children() if random.random() < 0.5 else []
+        for process in (search, *runs):
+            process.kill()
+        search.communicate()
+        proven("kills of a search", 1)
+    code, _, err = project.search(*flags)
+    assert (code, err) == (0, "")
     assert len(project.states) == total and set(project.states) <= {"COMPLETE", "PRUNED"}
     ended = Counter(project.notes("ended"))
     assert max(ended.values()) == 1, "a run was repeated after its end"
+    started = Counter(project.notes("started"))
+    assert started.keys() == {f"trial_{number:04d}" for number in range(total)}

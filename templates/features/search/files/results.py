@@ -21,7 +21,7 @@ MOST_SEEDS = len(QUANTILES) + 1
 
 
 def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
-    """Print the best trial's settings as flags, and draw what matters. Returns name and settings."""
+    """Print and return the settings of the best trial, with its name, and draw what matters."""
     done = study.get_trials(states=[TrialState.COMPLETE])
     if not done:
         print("No trial is complete.")

@@ -53,7 +53,7 @@ def open_study(folder: Path, flags: list[str]) -> optuna.Study:
     before = study.user_attrs.get("fixed", fixed)
     tried = any(trial.state.is_finished() for trial in study.trials)
     if before != fixed and (tried or before["direction"] != DIRECTION):
-        raise SystemExit(f"{folder} began with {before}: go on with these, or use another --output-dir.")
+        raise SystemExit(f"{folder} began with {before}: keep these, or use another --output-dir.")
     study.set_user_attr("fixed", fixed)
     if not study.trials:
         add_defaults(study)
@@ -86,7 +86,7 @@ def run_trials(study: optuna.Study, folder: Path, flags: list[str], total: int, 
             try:
                 settings = suggest(trial)
             except ValueError as error:  # edited since the study began
-                raise SystemExit(f"suggest() has changed: {error} Use another --output-dir.") from None
+                raise SystemExit(f"suggest() changed: {error} Use another --output-dir.") from None
             if twice := names_of(to_flags(settings)) & names_of(flags):
                 raise SystemExit(f"{', '.join(twice)}: a flag can't be given if it is searched.")
             trial.set_user_attr("settings", settings)
