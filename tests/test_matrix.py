@@ -52,8 +52,16 @@ from scaffold.render.project import render_project
 LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml"}
-# what Accelerate imports, or a person starts
-NOT_IMPORTED = ("deepspeed", "jupyterlab", "torch_xla", "torchao", "transformer-engine")
+# what Accelerate or torch.onnx imports, or a person starts
+NOT_IMPORTED = (
+    "deepspeed",
+    "jupyterlab",
+    "onnx",
+    "onnxscript",
+    "torch_xla",
+    "torchao",
+    "transformer-engine",
+)
 # pairs that no manifest lists under `conflicts`, because only one of several choices conflicts
 KNOWN_CONFLICTS = {
     frozenset({f"clipping.enabled=True+clipping.kind={kind}", other})

@@ -1,0 +1,9 @@
+from model import fixed_noise
+
+#: slot free
+FREE = (0,)  # the dimensions of inputs whose size may change: samples
+
+#: slot functions
+def read_inputs(config: Config) -> Inputs:
+    """Noise for eight images."""
+    return (fixed_noise(0, 8, config.latent),)

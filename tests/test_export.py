@@ -1,0 +1,185 @@
+"""export.py writes what runs elsewhere, and computes the same there."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import render, write_files
+from test_sharding import MAKE_PRETRAINED
+from training import run_python, start
+
+from scaffold.answers.catalog import Value, load_catalog
+
+EXPORT: dict[str, Value] = {"features.export.enabled": True}
+BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "16"]
+FORMATS = {"onnx", "torch", "safetensors"}
+
+
+def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
+    """A project with a run."""
+    project = write_files(folder, render({**EXPORT, **given}))
+    result = start(project, ["train.py", *flags], processes=1)
+    assert result.returncode == 0, result.stderr
+    return project
+
+
+def export(
+    project: Path, format: str, *flags: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return run_python(project, ["export.py", "--format", format, *flags], **environment)
+
+
+def formats(given: dict[str, Value]) -> set[str]:
+    """Those that the command of a project offers."""
+    text = render({**EXPORT, **given})["export.py"].partition("FORMATS = {")[2].partition("}")[0]
+    return {line.split('"')[1] for line in text.splitlines() if ":" in line}
+
+
+def test_a_project_offers_the_formats_that_go_with_its_model() -> None:
+    own = {"transformers"}
+    for task in load_catalog().tasks:
+        more = own if task == "text_classification" else set()
+        assert formats({"project.task": task}) == FORMATS | more, task
+    pretrained = {"project.task": "language_model", "language_model.model": "pretrained"}
+    assert formats(pretrained) == FORMATS | own
+    assert formats({"features.export.quantization": "int8"}) == FORMATS | {"int8"}
+
+
+def test_export_is_short() -> None:
+    assert len(render(EXPORT)["export.py"].splitlines()) <= 126
+
+
+# --- trained ------------------------------------------------------------------------------------
+
+PREPARE = """
+import torch
+from data import build_loaders
+from train import Config
+images, labels = build_loaders(Config())[2].dataset[:]
+torch.save((images, labels), "test.pt")
+"""
+# without the project: where the export is, and PyTorch or onnxruntime
+USE = {
+    "onnx": """
+import onnxruntime, torch
+session = onnxruntime.InferenceSession("model.onnx")
+run = lambda images: torch.from_numpy(session.run(None, {"images": images.numpy()})[0])
+""",
+    "torch": """
+import torch
+run = torch.export.load("model.pt2").module()
+""",
+    "safetensors": """
+from load import load
+import torch
+run = load()
+""",
+}
+COUNT = """
+images, labels = torch.load("test.pt")
+for size in (1, 7, len(images)):
+    batches = [run(part) for part in images.split(size)]
+    print(float((torch.cat(batches).argmax(dim=1) == labels).sum()) / len(labels))
+"""
+
+
+@pytest.mark.train
+def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
+    """In another folder, with batches of any size; and a folder that exists is left alone."""
+    project = train(tmp_path / "project", {}, "--epochs", "2")
+    rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    accuracy = json.loads(rows[-1])["test_accuracy"]
+    prepared = run_python(project, ["-c", PREPARE])
+    assert prepared.returncode == 0, prepared.stderr
+    for format, use in USE.items():
+        folder = tmp_path / format
+        result = export(project, format, "--output", str(folder))
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith(f"{folder} has the model as {format}")
+        (folder / "test.pt").write_bytes((project / "test.pt").read_bytes())
+        used = run_python(folder, ["-c", use + COUNT])
+        assert used.stdout.split() == [str(accuracy)] * 3, used.stderr
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    again = export(project, "onnx", "--output", str(folder))
+    assert again.returncode == 1
+    assert again.stderr == f"{folder} exists: name a new folder with --output.\n"
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    wrong = export(project, "transformers")
+    assert wrong.returncode == 2 and "choose from" in wrong.stderr
+    absent = export(project, "onnx", "--run", "runs/none")
+    assert absent.returncode == 1 and "Traceback" not in absent.stderr
+    assert "runs/none" in absent.stderr and not (project / "runs/none").exists()
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", load_catalog().tasks)
+def test_every_task_exports(task: str, tmp_path: Path) -> None:
+    project = train(tmp_path, {"project.task": task}, *BRIEF)
+    for format in sorted(formats({"project.task": task})):
+        result = export(project, format)
+        assert result.returncode == 0, result.stderr
+        assert f"runs/latest/export/{format} has the model" in result.stdout
+    folder = project / "runs/latest/export/safetensors"
+    loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
+    assert loaded.stdout == "False\n", loaded.stderr
+
+
+FROM_FOLDER = """
+import sys, torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model = AutoModelForCausalLM.from_pretrained(".")
+tokens = AutoTokenizer.from_pretrained(".")("import torch", return_tensors="pt")
+texts = model.generate(**tokens, max_new_tokens=3, do_sample=False)
+print(texts.shape[1] - tokens.input_ids.shape[1])
+"""
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["gpt2", "llama", "qwen3"])
+def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
+    """Also the folder for from_pretrained, which generates as any other."""
+    given: dict[str, Value] = {
+        "project.task": "language_model",
+        "language_model.model": "pretrained",
+        "language_model.model_name": name,
+        "language_model.context": 48,
+        **EXPORT,
+    }
+    project = write_files(tmp_path, render(given))
+    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
+    assert made.returncode == 0, made.stderr
+    trained = start(project, ["train.py", *BRIEF], processes=1)
+    assert trained.returncode == 0, trained.stderr
+    for format in sorted(formats(given)):
+        result = export(project, format)
+        assert result.returncode == 0, result.stderr
+    folder = project / "runs/latest/export/transformers"
+    used = run_python(folder, ["-c", FROM_FOLDER])
+    assert used.stdout == "3\n", used.stderr
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", ["image_classification", "seq2seq", "text_classification"])
+def test_weights_of_8_bits_have_their_metrics_measured(task: str, tmp_path: Path) -> None:
+    """torchao is installed for this test alone: where it is, Transformers imports it each time."""
+    packages = tmp_path / "packages"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*install, "--target", packages, "torchao>=0.18"], check=True)
+    given: dict[str, Value] = {"project.task": task, "features.export.quantization": "int8"}
+    project = train(tmp_path / "project", given, *BRIEF)
+    paths = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
+    stand_in = Path(__file__).parent / "torchvision_cpu"
+    result = export(project, "int8", PYTHONPATH=os.pathsep.join([str(stand_in), paths]))
+    assert result.returncode == 0, result.stderr
+    before, after, written = result.stdout.splitlines()
+    assert before.startswith("weights of 32 bits | test_loss ")
+    assert after.startswith("weights of 8 bits | test_loss ")
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert f"test_loss {last['test_loss']:.5g}" in before
+    assert written.startswith("runs/latest/export/int8 has the model as int8")
