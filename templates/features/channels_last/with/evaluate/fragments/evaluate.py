@@ -1,0 +1,4 @@
+import torch
+
+#: slot model
+model = model.to(memory_format=torch.channels_last)

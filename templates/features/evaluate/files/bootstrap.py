@@ -1,0 +1,64 @@
+"""How certain metrics are, and whether two runs differ."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+RESAMPLES = 1000  # sets of samples, each drawn with replacement
+Columns = dict[str, Tensor]  # values of each sample, in the order of the set
+Metrics = dict[str, float]
+
+
+def resample(samples: int, measure: Callable[[Tensor], Metrics]) -> Columns:
+    """What `measure` returns for the indices of each set. The sets are the same each time."""
+    draw = torch.Generator().manual_seed(0)
+    sets = [torch.randint(samples, (samples,), generator=draw) for _ in range(RESAMPLES)]
+    found = [measure(rows) for rows in sets]
+    return {name: torch.tensor([one[name] for one in found]).double() for name in found[0]}
+
+
+def percentiles(values: Tensor) -> Metrics:
+    """The middle 95% of the values."""
+    low, high = values.quantile(torch.tensor([0.025, 0.975]).double()).tolist()
+    return {"low": low, "high": high}
+
+
+def take(columns: Columns, rows: Tensor) -> Columns:
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def find_intervals(columns: Columns, summarize: Callable[[Columns], Metrics]) -> dict[str, Metrics]:
+    """A 95% confidence interval for each metric: the percentile bootstrap.
+
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
+    """
+    samples = len(columns["loss"])
+    drawn = resample(samples, lambda rows: summarize(take(columns, rows)))
+    return {name: percentiles(values) for name, values in drawn.items()}
+
+
+def compare(
+    columns: Columns, other: Columns, summarize: Callable[[Columns], Metrics]
+) -> dict[str, Metrics]:
+    """How much higher each metric is than that of another run: the paired bootstrap.
+
+    Both are measured on the same sets. p is two-sided: twice the share of sets whose difference has
+    the other sign. Koehn 2004, https://aclanthology.org/W04-3250
+    """
+    samples = len(columns["loss"])
+
+    def subtract(rows: Tensor) -> Metrics:
+        one, two = summarize(take(columns, rows)), summarize(take(other, rows))
+        return {name: one[name] - two[name] for name in one}
+
+    result, drawn = {}, resample(samples, subtract)
+    for name, difference in subtract(torch.arange(samples)).items():
+        values = drawn[name]
+        fewer = min(int((values <= 0).sum()), int((values >= 0).sum()))
+        p = min(1.0, 2 * (fewer + 1) / (RESAMPLES + 1))
+        result[f"{name}_difference"] = {"value": difference, **percentiles(values), "p": p}
+    return result
+
+
+#: slot functions

@@ -1,0 +1,121 @@
+"""Measure the weights of a run: `python evaluate.py --run runs/latest --split test`.
+
+The results are also in the folder evaluation/SPLIT of the run.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from accelerate import Accelerator
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch.utils.data import DataLoader
+
+from data import build_datasets, build_loaders
+from environment import check_environment
+from files import replacing
+from predict import load
+from train import Config, evaluate
+
+
+def build_loader(config: Config, split: str) -> DataLoader:
+    """All samples of a split, in their order."""
+    _, val_loader, test_loader = build_loaders(config)
+    sets = {"val": val_loader.dataset, "test": test_loader.dataset}
+    #: region train_set
+    sets["train"] = build_datasets(config)[0]
+    #: end train_set
+    data = sets[split]
+    #: slot samples
+    settings = {"collate_fn": val_loader.collate_fn, "num_workers": config.num_workers}
+    return DataLoader(data, val_loader.batch_size, **settings)
+
+
+#: slot measure
+#: region write_table when measure
+def write_table(path: Path, table: dict[str, list]) -> None:
+    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(table)
+        rows.writerows(zip(*table.values(), strict=True))
+
+
+#: end write_table
+#: region measure_groups when group
+def measure_groups(columns: Columns, by: str, groups: list[str]) -> dict[str, Metrics]:
+    """How many samples each group has, and their metrics. `groups` has a name for each sample."""
+    rows = {}
+    for group in sorted(set(groups)):
+        members = torch.tensor([row for row, name in enumerate(groups) if name == group])
+        rows[f"{by} {group}"] = {"samples": len(members), **summarize(take(columns, members))}
+    return rows
+
+
+#: end measure_groups
+#: slot functions
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--weights", type=Path, help="other weights of its model, a .safetensors")
+    parser.add_argument("--split", choices=["train", "val", "test"], default="test")
+    #: region against when measure
+    parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
+    #: end against
+    #: slot arguments
+    given = parser.parse_args()
+    config, model = load(given.run, device="cpu")
+    if given.weights:
+        try:
+            load_model(model, given.weights)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            reason = " ".join(str(error).split())
+            raise SystemExit(f"--weights {given.weights} can't be loaded: {reason}") from error
+    accelerator = Accelerator(
+        #: slot accelerator
+    )
+    check_environment(accelerator)
+    loader = accelerator.prepare(build_loader(config, given.split))
+    #: slot model
+    model = accelerator.prepare_model(model, evaluation_mode=True)
+    metrics = evaluate(accelerator, model, loader, given.split, config.limit_batches)
+    #: slot more_metrics
+    report = {name: {"value": value} for name, value in metrics.items()}
+    folder = config.output_dir / "evaluation" / given.split
+    #: region measured when measure
+    columns = measure(accelerator, model, loader, config.limit_batches)
+    for name, interval in find_intervals(columns, summarize).items():
+        report[f"{given.split}_{name}"] |= interval
+    #: slot names
+    if given.against:
+        _, model = load(given.against, device="cpu")
+        #: slot model
+        model = accelerator.prepare_model(model, evaluation_mode=True)
+        other = measure(accelerator, model, loader, config.limit_batches)
+        report |= compare(columns, other, summarize)
+        #: slot compared
+    #: region by when group
+    if given.by:
+        ...  #: slot group
+        report |= measure_groups(columns, given.by, groups)
+    #: end by
+    #: end measured
+    if accelerator.is_main_process:
+        for name, row in report.items():
+            print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
+        with replacing(folder / "metrics.json") as scratch:
+            scratch.write_text(json.dumps(report, indent=1))
+        #: region tables when measure
+        order = columns["loss"].argsort(descending=True, stable=True)
+        table = {"index": order.tolist()}
+        table |= {name: values[order].tolist() for name, values in columns.items()}
+        #: slot table
+        write_table(folder / "samples.csv", table)
+        #: slot tables
+        #: end tables
+        print(f"more is in {folder}")
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+#: slot samples
+if split != "train":
+    data = data.data  # the samples of the stream, each with an index

@@ -1,0 +1,4 @@
+from train import class_metrics
+
+#: slot more_metrics
+class_metrics.after_evaluation(metrics)

@@ -1,0 +1,2 @@
+#: slot accelerator
+cpu=True,

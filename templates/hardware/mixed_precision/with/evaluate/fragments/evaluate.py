@@ -1,0 +1,2 @@
+#: slot accelerator
+mixed_precision=config.mixed_precision,

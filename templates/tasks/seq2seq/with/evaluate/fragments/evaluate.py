@@ -1,0 +1,30 @@
+import csv
+from bootstrap import Columns, Metrics, compare, find_intervals
+from itertools import islice
+
+import torch
+from metrics import IGNORED, count_tokens
+from train import compute_loss
+
+#: slot measure
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The mean loss per token of each target, its tokens, and whether it is generated exactly."""
+    model.eval()
+    generate = accelerator.unwrap_model(model).generate
+    batches = []
+    for sources, inputs, targets in islice(loader, limit or None):
+        losses = compute_loss(model(sources, inputs), targets).sum(dim=1)
+        with accelerator.autocast():
+            generated = generate(sources, targets.shape[1])
+        exact = ((generated == targets) | (targets == IGNORED)).all(dim=1)
+        values = (losses, count_tokens(targets), exact)
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    losses, tokens, exact = map(torch.cat, zip(*batches, strict=True))
+    return {"loss": losses / tokens, "tokens": tokens, "exact_match": exact}
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples: each token counts the same for the loss."""
+    loss = (columns["loss"] * columns["tokens"]).sum() / columns["tokens"].sum()
+    return {"loss": float(loss), "exact_match": float(columns["exact_match"].double().mean())}

@@ -1,0 +1,14 @@
+from math import comb
+
+#: slot functions
+def mcnemar(right: Tensor, other_right: Tensor) -> Metrics:
+    """Whether two runs are right equally often: McNemar 1947, https://doi.org/10.1007/BF02295996
+
+    Only samples count that one of them alone gets right. If both are equally good, each of these is
+    of either kind with the same chance. p is two-sided, and exact.
+    """
+    alone, other_alone = int((right & ~other_right).sum()), int((other_right & ~right).sum())
+    both = alone + other_alone
+    tail = sum(comb(both, count) for count in range(min(alone, other_alone) + 1))
+    p = min(1.0, 2 * tail / 2**both)
+    return {"right_alone": alone, "other_right_alone": other_alone, "p": p}

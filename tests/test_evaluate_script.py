@@ -1,0 +1,240 @@
+"""evaluate.py gives the numbers of training, and says how certain they are."""
+
+import csv
+import json
+import math
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import render, write_files
+from test_text_and_tables import make_table, write_table
+from training import run_python, start
+
+from scaffold.answers.catalog import Value, load_catalog
+
+EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
+BRIEF = ["--epochs", "1", "--batch-size", "16"]
+TASKS = list(load_catalog().tasks)
+
+
+def train(folder: Path, given: dict[str, Value], *flags: str, processes: int = 1) -> Path:
+    """A project with a run in runs/latest."""
+    project = write_files(folder, render({**EVALUATE, **given}))
+    retrain(project, *flags, processes=processes)
+    return project
+
+
+def retrain(project: Path, *flags: str, processes: int = 1) -> None:
+    result = start(project, ["train.py", *flags], processes)
+    assert result.returncode == 0, result.stderr
+
+
+def evaluate(project: Path, *flags: str, processes: int = 1) -> dict[str, dict[str, float]]:
+    result = start(project, ["evaluate.py", *flags], processes)
+    assert result.returncode == 0, result.stderr
+    split = flags[flags.index("--split") + 1] if "--split" in flags else "test"
+    report = json.loads((project / "runs/latest/evaluation" / split / "metrics.json").read_text())
+    for name in report:
+        assert f"{name} | " in result.stdout
+    return report
+
+
+def logged(project: Path, run: str = "latest") -> dict[str, float]:
+    """The last value of each metric that training reported."""
+    found: dict[str, float] = {}
+    for line in (project / "runs" / run / "metrics.jsonl").read_text().splitlines():
+        found |= json.loads(line)
+    return found
+
+
+def rows(project: Path, file: str, split: str = "test") -> list[dict[str, str]]:
+    text = (project / "runs/latest/evaluation" / split / file).read_text()
+    return list(csv.DictReader(text.splitlines()))
+
+
+def message(project: Path, *flags: str) -> str:
+    """What a person reads for bad input: one message, no traceback."""
+    result: subprocess.CompletedProcess[str] = run_python(project, ["evaluate.py", *flags])
+    assert result.returncode in (1, 2) and "Traceback" not in result.stderr, result.stderr
+    return result.stderr
+
+
+def test_evaluate_is_short() -> None:
+    for task in TASKS:
+        files = render({**EVALUATE, "project.task": task})
+        assert len(files["evaluate.py"].splitlines()) < 150, task
+        assert ("bootstrap.py" in files) == (task != "gan"), "the GAN has no metric of one sample"
+        assert ("confusion.py" in files) == ("classification" in task)
+
+
+# --- trained ------------------------------------------------------------------------------------
+
+
+@pytest.mark.train
+def test_what_is_said_of_a_classifier(tmp_path: Path) -> None:
+    """Metrics, intervals, errors, classes and a comparison, each checked against the others."""
+    project = train(tmp_path, {}, "--epochs", "2")
+    retrain(project, *BRIEF, "--seed", "1", "--output-dir", "runs/other")
+    report = evaluate(project, "--by", "class", "--against", "runs/other")
+    last, other = logged(project), logged(project, "other")
+    for name in ("test_loss", "test_accuracy"):
+        row = report[name]
+        assert row["value"] == last[name]
+        assert row["low"] < row["value"] < row["high"]
+        difference = report[f"{name.removeprefix('test_')}_difference"]
+        assert difference["value"] == pytest.approx(last[name] - other[name], abs=1e-6)
+        assert difference["low"] <= difference["value"] <= difference["high"]
+        assert 0 < difference["p"] <= 1
+    samples, errors = rows(project, "samples.csv"), rows(project, "errors.csv")
+    right = sum(row["label"] == row["prediction"] for row in samples)
+    assert right / len(samples) == last["test_accuracy"]
+    # the interval of a share, which is normal for this many samples
+    share, row = right / len(samples), report["test_accuracy"]
+    width = 2 * 1.96 * math.sqrt(share * (1 - share) / len(samples))
+    assert row["high"] - row["low"] == pytest.approx(width, rel=0.25)
+    losses = [float(row["loss"]) for row in samples]
+    assert losses == sorted(losses, reverse=True)
+    assert sum(losses) / len(losses) == pytest.approx(last["test_loss"], rel=1e-5)
+    assert sorted(int(row["index"]) for row in samples) == list(range(len(samples)))
+    assert errors == [row for row in samples if row["label"] != row["prediction"]]
+    for label in map(str, range(10)):
+        group = [row for row in samples if row["label"] == label]
+        hits = sum(row["prediction"] == label for row in group)
+        assert report[f"class {label}"]["samples"] == len(group)
+        assert report[f"class {label}"]["accuracy"] == pytest.approx(hits / len(group))
+        [counts] = [row for row in rows(project, "confusion.csv") if row["label"] == label]
+        assert int(counts[label]) == hits
+        assert sum(int(counts[name]) for name in map(str, range(10))) == len(group)
+    picture = project / "runs/latest/evaluation/test/confusion.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    same = evaluate(project, "--against", "runs/latest")
+    assert same["accuracy_difference"] == {"value": 0, "low": 0, "high": 0, "p": 1}
+    assert same["mcnemar"] == {"right_alone": 0, "other_right_alone": 0, "p": 1}
+    assert "can't be loaded" in message(project, "--weights", "train.py")
+
+
+FORMULAS = """
+import torch
+from math import comb
+from bootstrap import compare, find_intervals, mcnemar
+
+def pairs(one, two):
+    right = [True] * one + [False] * two + [True] * 5
+    other = [False] * one + [True] * two + [True] * 5
+    return mcnemar(torch.tensor(right), torch.tensor(other))["p"]
+
+def mean(columns):
+    return {"loss": float(columns["loss"].mean())}
+
+# a known case: 1 and 9 of 10, two tails of Binomial(10, 1/2)
+assert pairs(1, 9) == pairs(9, 1) == 2 * (comb(10, 0) + comb(10, 1)) / 2**10
+assert pairs(3, 3) == 1 and pairs(0, 0) == 1
+# 1900 throws of a coin: 100 are 2.29 standard deviations; 2**1900 is no float
+assert 0.0225 < pairs(1000, 900) < 0.0235
+# the interval covers the true mean about 95 times in 100
+draw, hits = torch.Generator().manual_seed(1), 0
+for _ in range(100):
+    found = find_intervals({"loss": torch.randn(50, generator=draw)}, mean)["loss"]
+    hits += found["low"] <= 0 <= found["high"]
+print(hits)
+one = torch.randn(200, generator=draw)
+near = {"loss": one + 0.1 + 0.01 * torch.randn(200, generator=draw)}
+row = compare(near, {"loss": one}, mean)["loss_difference"]
+assert row["p"] < 0.01, "paired: the spread of the samples is the same in both"
+row = compare({"loss": torch.randn(200, generator=draw)}, {"loss": one}, mean)["loss_difference"]
+print(row["p"])
+"""
+
+
+@pytest.mark.train
+def test_intervals_and_tests_are_those_of_the_books(tmp_path: Path) -> None:
+    project = write_files(tmp_path, render(EVALUATE))
+    result = run_python(project, ["-c", FORMULAS])
+    assert result.returncode == 0, result.stderr
+    hits, p = result.stdout.split()
+    assert 88 <= int(hits) <= 99
+    assert float(p) > 0.05
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=[pytest.mark.sweep] * (task != "tabular_regression"))
+        for task in TASKS
+    ],
+)
+def test_every_split_is_measured_as_in_training(task: str, tmp_path: Path) -> None:
+    """On one process and on two; the last weights of a run are those of its last evaluation."""
+    flags = [*BRIEF, "--limit-batches", "6"] if task in LONG else BRIEF
+    off: dict[str, Value] = {"project.task": task, "features.best_model.enabled": False}
+    project = train(tmp_path, off, *flags)
+    last = logged(project)
+    for split in ("test", "val"):
+        report = evaluate(project, "--split", split)
+        names = [name for name in last if name.startswith(f"{split}_")]
+        assert names and {name: report[name]["value"] for name in names} == {
+            name: last[name] for name in names
+        }
+        if task != "gan":
+            assert all(report[name]["low"] <= report[name]["high"] for name in names)
+    assert evaluate(project, "--split", "train")
+    one = evaluate(project)
+    if task == "gan":
+        return
+    listed = rows(project, "samples.csv")
+    two = evaluate(project, processes=2)
+    if task not in LONG:  # with a limit two processes see twice as many
+        assert two.keys() == one.keys()
+        for name, row in one.items():
+            assert two[name] == pytest.approx(row, rel=1e-4, abs=1e-5)
+        again = rows(project, "samples.csv")
+        assert [float(row["loss"]) for row in again] == pytest.approx(
+            [float(row["loss"]) for row in listed], rel=1e-3, abs=1e-5
+        )
+
+
+LONG = ("language_model", "seq2seq", "text_classification", "gan")
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "kind", ["regression", pytest.param("classification", marks=pytest.mark.sweep)]
+)
+def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
+    table = make_table()
+    write_table(table, tmp_path / "table.csv")
+    task, target = f"tabular_{kind}", "number" if kind == "regression" else "kind"
+    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
+    given |= {f"{task}.path": "table.csv", f"{task}.target": target}
+    project = train(tmp_path, given, *BRIEF)
+    report = evaluate(project, "--by", "colour")
+    groups = {name: row for name, row in report.items() if name.startswith("colour ")}
+    assert set(groups) == {"colour red", "colour green", "colour blue"}
+    assert sum(row["samples"] for row in groups.values()) == len(rows(project, "samples.csv"))
+    mean = sum(row["samples"] * row["loss"] for row in groups.values())
+    expected = report["test_loss"]["value"] * len(rows(project, "samples.csv"))
+    assert mean == pytest.approx(expected, rel=1e-4)
+    assert "has no such column" in message(project, "--by", "nothing")
+    if kind == "classification":
+        assert {row["label"] for row in rows(project, "samples.csv")} == {"large", "small"}
+
+
+@pytest.mark.train
+def test_features_leave_the_numbers_as_they_are(tmp_path: Path) -> None:
+    """Streams, precision, another layout, and metrics that a callback adds after evaluate()."""
+    given: dict[str, Value] = {
+        f"features.{name}.enabled": True for name in ("stream", "channels_last", "torchmetrics")
+    }
+    given |= {"features.torchmetrics.place": "callback", "hardware.mixed_precision": "bf16"}
+    given |= {"features.best_model.enabled": False}
+    project = train(tmp_path, given, *BRIEF)
+    last = logged(project)
+    for split in ("test", "val"):
+        report = evaluate(project, "--split", split)
+        names = [name for name in last if name.startswith(f"{split}_")]
+        assert len(names) == 4
+        assert {name: report[name]["value"] for name in names} == {n: last[n] for n in names}
+    order = [int(row["index"]) for row in rows(project, "samples.csv")]
+    assert sorted(order) == list(range(len(order))) and order != sorted(order)
