@@ -13,7 +13,6 @@ from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from data import build_datasets, build_loaders
-from environment import check_environment
 from files import replacing
 from predict import load
 from train import Config, evaluate
@@ -64,6 +63,10 @@ def main() -> None:
     #: end against
     #: slot arguments
     given = parser.parse_args()
+    #: slot run
+    accelerator = Accelerator(
+        #: slot accelerator
+    )
     config, model = load(given.run, device="cpu")
     if given.weights:
         try:
@@ -71,10 +74,6 @@ def main() -> None:
         except (OSError, RuntimeError, SafetensorError) as error:
             reason = " ".join(str(error).split())
             raise SystemExit(f"--weights {given.weights} can't be loaded: {reason}") from error
-    accelerator = Accelerator(
-        #: slot accelerator
-    )
-    check_environment(accelerator)
     loader = accelerator.prepare(build_loader(config, given.split))
     #: slot model
     model = accelerator.prepare_model(model, evaluation_mode=True)

@@ -1,2 +1,4 @@
+from environment import read_settings
+
 #: slot accelerator
-mixed_precision=config.mixed_precision,
+mixed_precision=read_settings(given.run).get("mixed_precision", Config.mixed_precision),
