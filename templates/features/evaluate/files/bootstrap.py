@@ -13,8 +13,7 @@ Metrics = dict[str, float]
 def resample(samples: int, measure: Callable[[Tensor], Metrics]) -> Columns:
     """What `measure` returns for the indices of each set. The sets are the same each time."""
     draw = torch.Generator().manual_seed(0)
-    sets = [torch.randint(samples, (samples,), generator=draw) for _ in range(RESAMPLES)]
-    found = [measure(rows) for rows in sets]
+    found = [measure(torch.randint(samples, (samples,), generator=draw)) for _ in range(RESAMPLES)]
     return {name: torch.tensor([one[name] for one in found]).double() for name in found[0]}
 
 
@@ -36,6 +35,13 @@ def find_intervals(columns: Columns, summarize: Callable[[Columns], Metrics]) ->
     samples = len(columns["loss"])
     drawn = resample(samples, lambda rows: summarize(take(columns, rows)))
     return {name: percentiles(values) for name, values in drawn.items()}
+
+
+def is_same_data(columns: Columns, other: Columns) -> bool:
+    """Whether both are of the same samples, as far as their columns tell."""
+    data = [name for name in ("label", "target", "tokens") if name in columns]
+    same_size = len(columns["loss"]) == len(other["loss"])
+    return same_size and all(torch.equal(columns[name], other[name]) for name in data)
 
 
 def compare(

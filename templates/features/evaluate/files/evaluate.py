@@ -31,6 +31,20 @@ def build_loader(config: Config, split: str) -> DataLoader:
     return DataLoader(data, val_loader.batch_size, **settings)
 
 
+def open_run(accelerator: Accelerator, run: Path, split: str, weights: Path | None = None):
+    """The settings of a run, its model, and the loader of a split, both on this process."""
+    config, model = load(run, device="cpu")
+    if weights:
+        try:
+            load_model(model, weights)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            reason = " ".join(str(error).split())
+            raise SystemExit(f"--weights {weights} can't be loaded: {reason}") from error
+    #: slot model
+    model = accelerator.prepare_model(model, evaluation_mode=True)
+    return config, model, accelerator.prepare(build_loader(config, split))
+
+
 #: slot measure
 #: region write_table when measure
 def write_table(path: Path, table: dict[str, list]) -> None:
@@ -67,39 +81,33 @@ def main() -> None:
     accelerator = Accelerator(
         #: slot accelerator
     )
-    config, model = load(given.run, device="cpu")
-    if given.weights:
-        try:
-            load_model(model, given.weights)
-        except (OSError, RuntimeError, SafetensorError) as error:
-            reason = " ".join(str(error).split())
-            raise SystemExit(f"--weights {given.weights} can't be loaded: {reason}") from error
-    loader = accelerator.prepare(build_loader(config, given.split))
-    #: slot model
-    model = accelerator.prepare_model(model, evaluation_mode=True)
+    config, model, loader = open_run(accelerator, given.run, given.split, given.weights)
     metrics = evaluate(accelerator, model, loader, given.split, config.limit_batches)
     #: slot more_metrics
-    report = {name: {"value": value} for name, value in metrics.items()}
-    folder = config.output_dir / "evaluation" / given.split
     #: region measured when measure
     columns = measure(accelerator, model, loader, config.limit_batches)
-    for name, interval in find_intervals(columns, summarize).items():
-        report[f"{given.split}_{name}"] |= interval
-    #: slot names
     if given.against:
-        _, model = load(given.against, device="cpu")
-        #: slot model
-        model = accelerator.prepare_model(model, evaluation_mode=True)
-        other = measure(accelerator, model, loader, config.limit_batches)
-        report |= compare(columns, other, summarize)
-        #: slot compared
-    #: region by when group
-    if given.by:
-        ...  #: slot group
-        report |= measure_groups(columns, given.by, groups)
-    #: end by
+        other_config, model, loader = open_run(accelerator, given.against, given.split)
+        other = measure(accelerator, model, loader, other_config.limit_batches)
+        if not is_same_data(columns, other):
+            raise SystemExit(f"{given.against} has other samples: choose a run on the same data.")
     #: end measured
     if accelerator.is_main_process:
+        folder = config.output_dir / "evaluation" / given.split
+        report = {name: {"value": value} for name, value in metrics.items()}
+        #: region intervals when measure
+        for name, interval in find_intervals(columns, summarize).items():
+            report.setdefault(f"{given.split}_{name}", {}).update(interval)
+        #: slot names
+        if given.against:
+            report |= compare(columns, other, summarize)
+            #: slot compared
+        #: region by when group
+        if given.by:
+            ...  #: slot group
+            report |= measure_groups(columns, given.by, groups)
+        #: end by
+        #: end intervals
         for name, row in report.items():
             print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
         with replacing(folder / "metrics.json") as scratch:

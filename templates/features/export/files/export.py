@@ -117,7 +117,7 @@ def main() -> None:
                 raise
             except Exception as error:  # noqa: BLE001, of which exporters have many kinds
                 reason = str(error).strip().partition("\n")[0]
-                raise SystemExit(f"The model can't be written as {given.format}: {reason}") from None
+                raise SystemExit(f"Can't export as {given.format}: {reason}") from None
             if not worst <= TOLERANCE:  # nor is NaN
                 raise SystemExit(f"Nothing is written: the outputs differ by {worst:.1e}.")
             folder.rename(output)

@@ -38,7 +38,7 @@ def test_a_model_that_branches_on_values_is_refused(tmp_path, monkeypatch):
         return trace(model, inputs)
 
     monkeypatch.setattr(export, "trace", trace_branch)
-    with pytest.raises(SystemExit, match="can't be written as torch: .*data-dependent"):
+    with pytest.raises(SystemExit, match="Can't export as torch: .*data-dependent"):
         write_export(tmp_path, "torch", monkeypatch)
     assert not list((tmp_path / "export").iterdir())
 

@@ -1,5 +1,5 @@
 import csv
-from bootstrap import Columns, Metrics, compare, find_intervals
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
 from itertools import islice
 
 import torch

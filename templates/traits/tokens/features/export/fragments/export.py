@@ -6,7 +6,7 @@ FREE = (0, 1)  # the dimensions of inputs whose size may change: samples and tok
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
     """What the model takes of the first batch of the test data."""
-    {{ task.batch }} = next(iter(build_loaders(config)[2]))
+    {{ task.batch.split(",")[0] }}{{ ", _" if "," in task.batch }} = next(iter(build_loaders(config)[2]))
     return ({{ task.batch.split(",")[0] }},)
 
 #: slot batches
