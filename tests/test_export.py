@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import render, write_files
 from test_sharding import MAKE_PRETRAINED
+from test_text_and_tables import make_table, write_table, write_texts
 from training import run_python, start
 
 from scaffold.answers.catalog import Value, load_catalog
@@ -112,6 +113,28 @@ def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
     absent = export(project, "onnx", "--run", "runs/none")
     assert absent.returncode == 1 and "Traceback" not in absent.stderr
     assert "runs/none" in absent.stderr and not (project / "runs/none").exists()
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "task", ["tabular_classification", pytest.param("text_classification", marks=pytest.mark.sweep)]
+)
+def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
+    """The settings of such a run also describe the files."""
+    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
+    if task == "text_classification":
+        write_texts(tmp_path / "rows.csv", 100)
+        given |= {f"{task}.text_columns": "first,second", f"{task}.label_column": "kind"}
+    else:
+        write_table(make_table(), tmp_path / "rows.csv")
+        given[f"{task}.target"] = "kind"
+    given[f"{task}.path"] = str(tmp_path / "rows.csv")
+    project = train(tmp_path / "project", given, *BRIEF)
+    folder = tmp_path / "safetensors"
+    result = export(project, "safetensors", "--output", str(folder))
+    assert result.returncode == 0, result.stderr
+    loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
+    assert loaded.stdout == "False\n", loaded.stderr
 
 
 @pytest.mark.train
