@@ -47,3 +47,13 @@ def find_in_runs(output_dir: Path, name: str) -> list[Path]:
     has_time(output_dir)  # refuses a wrong name
     folders = escape(str(output_dir)).replace("{time}", "????-??-??_??-??-??")
     return [Path(path) for path in glob(f"{folders}/{name}")]
+
+
+def newest_run(output_dir: Path) -> Path:
+    """The folder itself, or of those that are named by time the newest whose run has ended."""
+    if not has_time(output_dir):
+        return output_dir
+    found = find_in_runs(output_dir, "model.safetensors")
+    if not found:
+        raise SystemExit(f"No run in {output_dir} has ended: train first.")
+    return max(found).parent

@@ -45,13 +45,18 @@ class Pairs(Dataset):
     """Sources and targets as tokens, each followed by END."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self.pairs = [[torch.tensor([*text.encode(), END]) for text in pair] for pair in pairs]
+        self.pairs = [[encode(text) for text in pair] for pair in pairs]
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __getitem__(self, index: int) -> list[Tensor]:
         return self.pairs[index]
+
+
+def encode(text: str) -> Tensor:
+    """The bytes of a text, and END."""
+    return torch.tensor([*text.encode(), END])
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:

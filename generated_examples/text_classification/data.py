@@ -4,6 +4,7 @@ Batches are dictionaries with the argument names of transformers.
 """
 
 import sysconfig
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -79,10 +80,16 @@ def collate(
 ) -> dict[str, Tensor]:
     """A batch of texts, padded to the longest, and their labels."""
     texts, labels = zip(*rows, strict=True)
+    return {**tokenize(texts, tokenizer, max_length), "labels": torch.tensor(labels)}
+
+
+def tokenize(
+    texts: Sequence[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> dict[str, Tensor]:
+    """The token ids of texts, or of pairs, and their mask, padded to the longest."""
     columns = [list(column) for column in zip(*texts, strict=True)]
     settings = {"padding": True, "truncation": True, "max_length": max_length}
-    tokens = tokenizer(*columns, return_tensors="pt", **settings)
-    return {**tokens, "labels": torch.tensor(labels)}
+    return tokenizer(*columns, return_tensors="pt", **settings)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

@@ -11,6 +11,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from unittest import mock
 
+import optuna
 import pytest
 import torch
 from accelerate import Accelerator
@@ -20,7 +21,11 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.utils.data import DataLoader
 
+import compare
 import cross_validate
+import evaluate
+import export
+import search
 import test_resume
 import train
 from callbacks import Ema, LearningCurves, StopOnSpike, Throughput
@@ -184,6 +189,38 @@ def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
     message = "clip once, after the last backward"
     torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_runs_are_compared(tmp_path, monkeypatch, capsys):
+    """What differs, and the metrics of both runs; what is broken is named and does not matter."""
+    for seed in (1, 2):
+        run(tmp_path / f"seed{seed}", epochs=1, max_steps=2, seed=seed)
+    with (tmp_path / "seed2" / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 3, "los')
+    broken = tmp_path / "broken" / "config.json"
+    broken.parent.mkdir()
+    broken.write_text('{"settings":')
+    table, picture = tmp_path / "runs.csv", tmp_path / "curves.png"
+    flags = [str(tmp_path), "--sort", "test_loss", "--output", str(table), "--plot", str(picture)]
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "argv", ["compare.py", *flags])
+    compare.main()
+    printed = capsys.readouterr()
+    assert f"{broken} can't be read" in printed.err
+    assert "metrics.jsonl, line" in printed.err
+    names = printed.out.splitlines()[0].split()
+    assert {"seed", "test_loss"} < set(names)
+    assert not {"epochs", "output_dir"} & set(names), "a column that is the same in all runs"
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert sorted(row["seed"] for row in rows) == ["1", "2"]
+    first, second = (float(row["best test_loss"]) for row in rows)
+    assert first <= second, "the best run comes first"
+    for row in rows:
+        assert (row["state"], row["step"]) == ("finished", "2")
+        lines = (tmp_path / f"seed{row['seed']}" / "metrics.jsonl").read_text().splitlines()
+        test = next(line for line in map(json.loads, lines) if "test_loss" in line)
+        assert float(row["test_loss"]) == test["test_loss"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_each_sample_is_held_out_once():
@@ -407,6 +444,32 @@ def test_evaluation_has_its_own_batch_size():
         assert [loader.batch_size for loader in loaders] == [8, expected, expected]
 
 
+def test_evaluate_gives_the_metrics_of_training(tmp_path, monkeypatch):
+    """To the last digit, and the metrics of single samples agree with them."""
+    evaluated, measured = train.evaluate, {}
+
+    def evaluate_and_note(accelerator, model, loader, name, *limit):
+        metrics = evaluated(accelerator, model, loader, name, *limit)
+        measured.update(metrics)
+        return metrics
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    run(tmp_path, epochs=1)
+    report = write_report(tmp_path, "test", monkeypatch)
+    compared = [name for name in measured if name.startswith("test_")]
+    assert compared, "nothing was tested"
+    for name in compared:
+        assert report[name]["value"] == measured[name]
+
+
+def write_report(folder: Path, split: str, monkeypatch, *flags: str) -> dict:
+    """What evaluate.py writes about a run."""
+    given = [f"--run={folder}", f"--split={split}", *flags]
+    monkeypatch.setattr(sys, "argv", ["evaluate.py", *given])
+    evaluate.main()
+    return json.loads((folder / "evaluation" / split / "metrics.json").read_text())
+
+
 def test_evaluates_by_steps(tmp_path, capsys):
     run(tmp_path, evaluate_every=5)
     lines = [line for line in capsys.readouterr().out.splitlines() if "val_loss" in line]
@@ -444,6 +507,49 @@ def test_more_sets_are_evaluated(tmp_path, capsys):
         map(torch.equal, val_weights, fit_weights)
     ), "evaluate all sets with the same weights"
     assert " | fit_loss " in capsys.readouterr().out
+
+
+def test_each_export_computes_the_same(tmp_path, monkeypatch, capsys):
+    run(tmp_path, epochs=1)
+    for format in export.FORMATS:
+        write_export(tmp_path, format, monkeypatch)
+        assert f"has the model as {format}" in capsys.readouterr().out
+        with pytest.raises(SystemExit, match="exists"):
+            write_export(tmp_path, format, monkeypatch)
+
+
+def test_an_export_that_computes_something_else_is_not_written(tmp_path, monkeypatch):
+    run(tmp_path, epochs=1)
+    written = export.export_torch
+
+    def change(*given):
+        program = written(*given)
+        return lambda *inputs: program(*inputs) * (1 + 1e-4)
+
+    monkeypatch.setattr(export, "export_torch", change)
+    with pytest.raises(SystemExit, match="outputs differ"):
+        write_export(tmp_path, "torch", monkeypatch)
+    assert not list((tmp_path / "export").iterdir())
+
+
+def test_a_model_that_branches_on_values_is_refused(tmp_path, monkeypatch):
+    """One line with the reason, and nothing is written."""
+    run(tmp_path, epochs=1)
+    trace = export.trace
+
+    def trace_branch(model, inputs):
+        model.register_forward_hook(lambda _, __, output: output if output.sum() > 0 else -output)
+        return trace(model, inputs)
+
+    monkeypatch.setattr(export, "trace", trace_branch)
+    with pytest.raises(SystemExit, match="Can't export as torch: .*data-dependent"):
+        write_export(tmp_path, "torch", monkeypatch)
+    assert not list((tmp_path / "export").iterdir())
+
+
+def write_export(run: Path, format: str, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["export.py", f"--run={run}", f"--format={format}"])
+    export.main()
 
 
 def test_parts_make_the_step_of_the_whole_batch(tmp_path, capsys):
@@ -1027,6 +1133,27 @@ def build_counting(build):
         return model
 
     return build_and_count
+
+
+def test_settings_of_config_are_searched():
+    found = search.suggest(optuna.trial.FixedTrial(vars(Config())))
+    assert found and found.items() <= vars(Config()).items(), "a name that is no field of Config"
+
+
+def test_a_search_repeats_no_trial(tmp_path):
+    """Two trials at once, each in its own folder. Started again, it has nothing left to do."""
+    command = [sys.executable, "search.py", "--output-dir", str(tmp_path), "--jobs", "2"]
+    command += ["--trials", "2", "--epochs", "1", "--limit-batches", "2"]
+    project, written = Path(train.__file__).parent, []
+    for _ in range(2):
+        subprocess.run(command, cwd=project, check=True, capture_output=True)
+        written.append([path.stat().st_mtime for path in sorted(tmp_path.glob("*/*"))])
+        study = optuna.load_study(study_name="search", storage=f"sqlite:///{tmp_path}/study.db")
+        states = [trial.state.name for trial in study.trials]
+        assert states == ["COMPLETE"] * 2, (tmp_path / "trial_0001.log").read_text()
+    assert written[0] == written[1], "a trial was repeated"
+    assert study.trials[0].params.items() <= vars(Config()).items(), "the first has the defaults"
+    assert (tmp_path / "trial_0001" / "model.safetensors").exists()
 
 
 def test_nan_stops_the_run(tmp_path, monkeypatch):

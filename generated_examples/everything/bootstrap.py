@@ -1,0 +1,81 @@
+"""How certain metrics are, and whether two runs differ."""
+
+from collections.abc import Callable
+from math import comb
+
+import torch
+from torch import Tensor
+
+RESAMPLES = 1000  # sets of samples, each drawn with replacement
+Columns = dict[str, Tensor]  # values of each sample, in the order of the set
+Metrics = dict[str, float]
+
+
+def resample(samples: int, measure: Callable[[Tensor], Metrics]) -> Columns:
+    """What `measure` returns for the indices of each set. The sets are the same each time."""
+    draw = torch.Generator().manual_seed(0)
+    found = [measure(torch.randint(samples, (samples,), generator=draw)) for _ in range(RESAMPLES)]
+    return {name: torch.tensor([one[name] for one in found]).double() for name in found[0]}
+
+
+def percentiles(values: Tensor) -> Metrics:
+    """The middle 95% of the values."""
+    low, high = values.quantile(torch.tensor([0.025, 0.975]).double()).tolist()
+    return {"low": low, "high": high}
+
+
+def take(columns: Columns, rows: Tensor) -> Columns:
+    return {name: values[rows] for name, values in columns.items()}
+
+
+def find_intervals(columns: Columns, summarize: Callable[[Columns], Metrics]) -> dict[str, Metrics]:
+    """A 95% confidence interval for each metric: the percentile bootstrap.
+
+    Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
+    """
+    samples = len(columns["loss"])
+    drawn = resample(samples, lambda rows: summarize(take(columns, rows)))
+    return {name: percentiles(values) for name, values in drawn.items()}
+
+
+def is_same_data(columns: Columns, other: Columns) -> bool:
+    """Whether both are of the same samples, as far as their columns tell."""
+    data = [name for name in ("label", "target", "tokens") if name in columns]
+    same_size = len(columns["loss"]) == len(other["loss"])
+    return same_size and all(torch.equal(columns[name], other[name]) for name in data)
+
+
+def compare(
+    columns: Columns, other: Columns, summarize: Callable[[Columns], Metrics]
+) -> dict[str, Metrics]:
+    """How much higher each metric is than that of another run: the paired bootstrap.
+
+    Both are measured on the same sets. p is two-sided: twice the share of sets whose difference has
+    the other sign. Koehn 2004, https://aclanthology.org/W04-3250
+    """
+    samples = len(columns["loss"])
+
+    def subtract(rows: Tensor) -> Metrics:
+        one, two = summarize(take(columns, rows)), summarize(take(other, rows))
+        return {name: one[name] - two[name] for name in one}
+
+    result, drawn = {}, resample(samples, subtract)
+    for name, difference in subtract(torch.arange(samples)).items():
+        values = drawn[name]
+        fewer = min(int((values <= 0).sum()), int((values >= 0).sum()))
+        p = min(1.0, 2 * (fewer + 1) / (RESAMPLES + 1))
+        result[f"{name}_difference"] = {"value": difference, **percentiles(values), "p": p}
+    return result
+
+
+def mcnemar(right: Tensor, other_right: Tensor) -> Metrics:
+    """Whether two runs are right equally often: McNemar 1947, https://doi.org/10.1007/BF02295996
+
+    Only samples count that one of them alone gets right. If both are equally good, each of these is
+    of either kind with the same chance. p is two-sided, and exact.
+    """
+    alone, other_alone = int((right & ~other_right).sum()), int((other_right & ~right).sum())
+    both = alone + other_alone
+    tail = sum(comb(both, count) for count in range(min(alone, other_alone) + 1))
+    p = min(1.0, 2 * tail / 2**both)
+    return {"right_alone": alone, "other_right_alone": other_alone, "p": p}

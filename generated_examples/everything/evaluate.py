@@ -1,0 +1,145 @@
+"""Measure the weights of a run: `python evaluate.py --run runs/latest --split test`.
+
+The results are also in the folder evaluation/SPLIT of the run.
+"""
+
+import argparse
+import csv
+import json
+from itertools import islice
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch.utils.data import DataLoader
+
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, mcnemar, take
+from confusion import count_pairs, draw_pairs
+from data import build_datasets, build_loaders, take_fold
+from environment import read_settings
+from files import replacing
+from predict import load
+from run_folders import newest_run
+from train import Config, compute_loss, evaluate
+
+
+def build_loader(config: Config, split: str) -> DataLoader:
+    """All samples of a split, in their order."""
+    _, val_loader, test_loader = build_loaders(config)
+    sets = {"val": val_loader.dataset, "test": test_loader.dataset}
+    train_set, val_set, _ = build_datasets(config)
+    sets["train"], _ = take_fold(train_set, val_set, config)
+    data = sets[split]
+    settings = {"collate_fn": val_loader.collate_fn, "num_workers": config.num_workers}
+    return DataLoader(data, val_loader.batch_size, **settings)
+
+
+def open_run(accelerator: Accelerator, run: Path, split: str, weights: Path | None = None):
+    """The settings of a run, its model, and the loader of a split, both on this process."""
+    config, model = load(run, device="cpu")
+    if weights:
+        try:
+            load_model(model, weights)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            reason = " ".join(str(error).split())
+            raise SystemExit(f"--weights {weights} can't be loaded: {reason}") from error
+    model = model.to(memory_format=torch.channels_last)
+    model = accelerator.prepare_model(model, evaluation_mode=True)
+    return config, model, accelerator.prepare(build_loader(config, split))
+
+
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The loss, the label and the prediction of each sample."""
+    model.eval()
+    batches = []
+    for images, labels in islice(loader, limit or None):
+        logits = model(images)
+        values = (compute_loss(logits, labels), labels, logits.argmax(dim=-1))
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    parts = map(torch.cat, zip(*batches, strict=True))
+    return dict(zip(("loss", "label", "prediction"), parts, strict=True))
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples."""
+    right = columns["prediction"] == columns["label"]
+    return {"loss": float(columns["loss"].mean()), "accuracy": float(right.double().mean())}
+
+
+def write_table(path: Path, table: dict[str, list]) -> None:
+    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(table)
+        rows.writerows(zip(*table.values(), strict=True))
+
+
+def measure_groups(columns: Columns, by: str, groups: list[str]) -> dict[str, Metrics]:
+    """How many samples each group has, and their metrics. `groups` has a name for each sample."""
+    rows = {}
+    for group in sorted(set(groups)):
+        members = torch.tensor([row for row, name in enumerate(groups) if name == group])
+        rows[f"{by} {group}"] = {"samples": len(members), **summarize(take(columns, members))}
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--weights", type=Path, help="other weights of its model, a .safetensors")
+    parser.add_argument("--split", choices=["train", "val", "test"], default="test")
+    parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
+    parser.add_argument("--by", choices=["class"], help="also print the metrics of each class")
+    given = parser.parse_args()
+    given.run = newest_run(given.run)
+    accelerator = Accelerator(
+        cpu=True,
+        mixed_precision=read_settings(given.run).get("mixed_precision", Config.mixed_precision),
+    )
+    config, model, loader = open_run(accelerator, given.run, given.split, given.weights)
+    metrics = evaluate(accelerator, model, loader, given.split, config.limit_batches)
+    columns = measure(accelerator, model, loader, config.limit_batches)
+    if given.against:
+        other_config, model, loader = open_run(accelerator, given.against, given.split)
+        other = measure(accelerator, model, loader, other_config.limit_batches)
+        if not is_same_data(columns, other):
+            raise SystemExit(f"{given.against} has other samples: choose a run on the same data.")
+    if accelerator.is_main_process:
+        folder = config.output_dir / "evaluation" / given.split
+        report = {name: {"value": value} for name, value in metrics.items()}
+        for name, interval in find_intervals(columns, summarize).items():
+            report.setdefault(f"{given.split}_{name}", {}).update(interval)
+        classes = 1 + int(max(columns["label"].max(), columns["prediction"].max()))
+        names = [str(label) for label in range(classes)]
+        if given.against:
+            report |= compare(columns, other, summarize)
+            right = [one["prediction"] == one["label"] for one in (columns, other)]
+            report["mcnemar"] = mcnemar(*right)
+        if given.by:
+            groups = [names[label] for label in columns["label"].tolist()]
+            report |= measure_groups(columns, given.by, groups)
+        for name, row in report.items():
+            print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
+        with replacing(folder / "metrics.json") as scratch:
+            scratch.write_text(json.dumps(report, indent=1))
+        order = columns["loss"].argsort(descending=True, stable=True)
+        table = {"index": order.tolist()}
+        table |= {name: values[order].tolist() for name, values in columns.items()}
+        for name in ("label", "prediction"):
+            table[name] = [names[number] for number in table[name]]
+        write_table(folder / "samples.csv", table)
+        wrong = [row for row, name in enumerate(table["label"]) if name != table["prediction"][row]]
+        errors = {name: [values[row] for row in wrong] for name, values in table.items()}
+        write_table(folder / "errors.csv", errors)
+        counts = count_pairs(columns["label"], columns["prediction"], len(names))
+        rows = {name: counts[:, column].tolist() for column, name in enumerate(names)}
+        write_table(folder / "confusion.csv", {"label": names, **rows})
+        draw_pairs(folder / "confusion.png", counts, names)
+        print(f"more is in {folder}")
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    main()

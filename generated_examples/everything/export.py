@@ -1,0 +1,125 @@
+"""Export the model of a run, for use elsewhere: `python export.py --run runs/latest --format onnx`.
+
+What is written is loaded again. It appears in --output if it computes the same on test data.
+"""
+
+import argparse
+import shutil
+import warnings
+from collections.abc import Callable
+from modulefinder import ModuleFinder
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import onnxruntime
+import torch
+from safetensors.torch import save_model
+from torch import Tensor, nn
+
+import load_exported
+from data import build_loaders
+from files import writing
+from predict import load
+from train import Config
+
+FORMATS = {
+    "onnx": "for onnxruntime and everything else that reads ONNX",
+    "torch": "for torch.export.load, without the code of the model",
+    "safetensors": "weights and settings, with load.py and the modules that it needs",
+}
+FREE = (0,)  # the dimensions of inputs whose size may change: samples
+TOLERANCE = 1e-5  # of outputs, relative to the largest, or absolute if that is below 1
+Inputs = tuple[Tensor, ...]  # the arguments of the model, each with a row for each sample
+Program = Callable[..., Tensor]  # computes what the model computes
+
+
+def read_inputs(config: Config) -> Inputs:
+    """What the model takes of the first batch of the test data."""
+    images, _ = next(iter(build_loaders(config)[2]))
+    return (images,)
+
+
+def trace(model: nn.Module, inputs: Inputs) -> torch.export.ExportedProgram:
+    sizes = dict.fromkeys(FREE, torch.export.Dim.DYNAMIC)
+    return torch.export.export(model, inputs, dynamic_shapes=(sizes,) * len(inputs))
+
+
+def export_onnx(model: nn.Module, inputs: Inputs, path: Path) -> Program:
+    torch.onnx.export(trace(model, inputs), f=path, verbose=False)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [argument.name for argument in session.get_inputs()]
+    return lambda *inputs: torch.from_numpy(
+        session.run(None, dict(zip(names, map(Tensor.numpy, inputs), strict=True)))[0]
+    )
+
+
+def export_torch(model: nn.Module, inputs: Inputs, path: Path) -> Program:
+    torch.export.save(trace(model, inputs), path)
+    return torch.export.load(path).module()
+
+
+def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Program:
+    source = Path(__file__).with_name("model.py")
+    finder = ModuleFinder([str(source.parent)])  # it finds the modules of this project alone
+    finder.run_script(str(source))
+    for module in finder.modules.values():
+        shutil.copy(module.__file__, folder)
+    shutil.copy(load_exported.__file__, folder / "load.py")
+    shutil.copy(config.output_dir / "config.json", folder)
+    save_model(model, folder / "model.safetensors")
+    return load_exported.load(folder)
+
+
+def export(model: nn.Module, config: Config, format: str, folder: Path) -> float:
+    """Write the model. Returns the largest difference of its outputs, relative to the largest."""
+    # a size of 1 would be taken for fixed: at least two samples
+    inputs = tuple(torch.cat([values, values])[:8] for values in read_inputs(config))
+    batches = [tuple(values[:size] for values in inputs) for size in (8, 2, 1)]
+    if not isinstance(model(*inputs), Tensor):
+        raise TypeError("it does not return one tensor")
+    if format == "onnx":
+        program = export_onnx(model, inputs, folder / "model.onnx")
+    elif format == "torch":
+        program = export_torch(model, inputs, folder / "model.pt2")
+    elif format == "safetensors":
+        program = export_safetensors(model, config, folder)
+    differences = []
+    for batch in batches:
+        expected, found = model(*batch), program(*batch)
+        differences.append((found - expected).abs().max() / expected.abs().max().clamp(min=1))
+    return float(torch.stack(differences).max())  # NaN if one of them is
+
+
+@torch.no_grad()
+def main() -> None:
+    formats = "; ".join(f"{name}: {text}" for name, text in FORMATS.items())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--format", choices=FORMATS, default="onnx", help=formats)
+    parser.add_argument("--output", type=Path, help="a new folder (default: RUN/export/FORMAT)")
+    given = parser.parse_args()
+    config, model = load(given.run, device="cpu")
+    output = given.output or config.output_dir / "export" / given.format
+    if output.exists():
+        raise SystemExit(f"{output} exists: name a new folder with --output.")
+    warnings.simplefilter("ignore", FutureWarning)  # of PyTorch, about itself
+    with writing(output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f"{output.name}.", dir=output.parent) as scratch:
+            folder = Path(scratch, output.name)
+            folder.mkdir()
+            try:
+                worst = export(model, config, given.format, folder)
+            except OSError:  # of the disk
+                raise
+            except Exception as error:  # noqa: BLE001, of which exporters have many kinds
+                reason = str(error).strip().partition("\n")[0]
+                raise SystemExit(f"Can't export as {given.format}: {reason}") from None
+            if not worst <= TOLERANCE:  # nor is NaN
+                raise SystemExit(f"Nothing is written: the outputs differ by {worst:.1e}.")
+            folder.rename(output)
+    print(f"{output} has the model as {given.format}: outputs differ by at most {worst:.1e}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Predicts with the weights of a run."""
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from environment import check_environment, read_settings
+from files import writing
+from model import build_model, fixed_noise
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():  # the run has not ended: its best weights so far
+        weights = folder / "best.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, outputs = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            noise = fixed_noise(numbers[0], len(numbers), model.latent).to(device)
+            images = model(noise)
+            outputs += images.float().cpu()
+    rows = zip(inputs, gather_object(outputs), strict=True)
+    return [{"number": number, "image": image} for number, image in rows]
+
+
+def write(rows: list[dict], folder: Path) -> None:
+    """Write the generated images to 00000.png, 00001.png and so on."""
+    for row in rows:
+        path = folder / f"{row['number']:05}.png"
+        pixels = (255 * row["image"]).round().byte().permute(1, 2, 0).squeeze(2)
+        with writing(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels.numpy()).save(path)
+    print(f"{len(rows)} images are in {folder}.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = list(range(arguments.count))
+    if not inputs:
+        raise SystemExit("There is nothing to generate.")
+    rows = predict(config, model, inputs)
+    if PartialState().is_main_process:
+        write(rows, arguments.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""predict.py gives the metrics that training reported, on any number of processes."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from accelerate import PartialState
+
+import predict
+import train
+from data import build_loaders
+from helpers import launch, run
+
+
+def train_shortly(folder: Path) -> dict[str, float]:
+    """Train for two steps. Returns the metrics that the run reported."""
+    reported, evaluate = {}, train.evaluate
+
+    def note(*values):
+        metrics = evaluate(*values)
+        reported.update(metrics)
+        return metrics
+
+    with mock.patch.object(train, "evaluate", note):
+        run(folder, epochs=1, limit_batches=2)
+    return reported
+
+
+def read_batches(config) -> list:
+    """The batches of test data that the run evaluated."""
+    return list(islice(build_loaders(config)[2], config.limit_batches))
+
+
+def test_predictions_give_the_metric_of_the_test(tmp_path):
+    reported = train_shortly(tmp_path)
+    config, model = predict.load(tmp_path)
+    assert not model.training and config.limit_batches == 2
+    inputs, targets = map(torch.cat, zip(*read_batches(config), strict=True))
+    rows = predict.predict(config, model, inputs)
+    errors = [
+        abs(row["prediction"] - float(target)) for row, target in zip(rows, targets, strict=True)
+    ]
+    assert sum(errors) / len(errors) == pytest.approx(reported["test_error"], rel=1e-5)
+
+
+def test_two_processes_predict_like_one(tmp_path):
+    """One row for each input, in their order."""
+    run(tmp_path, epochs=1, limit_batches=2)
+    predict_five(tmp_path)
+    launch(predict_five, tmp_path)
+    one, two = (json.loads((tmp_path / f"{count}.json").read_text()) for count in (1, 2))
+    assert len(one) == len(two) == 5
+    for row, other in zip(one, two, strict=True):
+        assert other.keys() == row.keys()
+        for name, value in row.items():
+            close = value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-6)
+            assert other[name] == close
+
+
+def predict_five(folder: Path) -> None:
+    config, model = predict.load(folder)
+    rows = predict.predict(config, model, read_batches(config)[0][0][:5])
+    state = PartialState()
+    if state.is_main_process:
+        (folder / f"{state.num_processes}.json").write_text(json.dumps(rows))
+
+
+def test_a_run_without_weights(tmp_path):
+    with pytest.raises(SystemExit, match="has no weights"):
+        predict.load(tmp_path)

@@ -1,0 +1,123 @@
+"""Predicts with the weights of a run."""
+
+import argparse
+import csv
+import json
+import sys
+from contextlib import nullcontext
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+from transformers import AutoConfig, AutoTokenizer
+
+from data import build_tokenizer, tokenize
+from environment import check_environment, read_settings
+from files import writing
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():  # the run has not ended: its best weights so far
+        weights = folder / "best.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, outputs = next(model.parameters()).device, []
+    tokenizer, classes = build_tokenizer(config), model.config.id2label
+    if (saved := config.output_dir / "transformers").is_dir():  # those of the run, if it has ended
+        tokenizer = AutoTokenizer.from_pretrained(saved)
+        classes = AutoConfig.from_pretrained(saved).id2label
+    names = list(classes.values())
+    with PartialState().split_between_processes(inputs) as share:
+        for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            columns = [(text,) for text in texts]
+            batch = tokenize(columns, tokenizer, config.max_length)
+            logits = model(**batch.to(device)).logits
+            outputs += logits.cpu().double().softmax(dim=1).tolist()
+    rows, chance_of = [], [f"p_{name}" for name in names]
+    for text, chances in zip(inputs, gather_object(outputs), strict=True):
+        label, named = names[chances.index(max(chances))], zip(chance_of, chances, strict=True)
+        rows.append({"text": text, "label": label, **dict(named)})
+    return rows
+
+
+def write(rows: list[dict], path: Path | None) -> None:
+    """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
+    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
+        if path and path.suffix == ".jsonl":
+            file.writelines(f"{json.dumps(row)}\n" for row in rows)
+        else:
+            table = csv.DictWriter(file, rows[0], lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
+    )
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs)
+    if PartialState().is_main_process:
+        write(rows, arguments.output)
+
+
+if __name__ == "__main__":
+    main()
