@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from test_text_and_tables import make_table, write_table, write_texts
 from test_walkthroughs import ENVIRONMENT
 from training import OFFLINE, clean_environment, start
 
-from scaffold.answers.catalog import Value
+from scaffold.answers.catalog import Value, load_catalog
 
 pytestmark = pytest.mark.train
 
@@ -349,6 +351,27 @@ def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     code = "from predict import load; print(load()[0].output_dir)"
     result = start(folder, ["-c", code], 1)
     assert result.stdout == "runs/2026-01-02_00-00-00\n", result.stderr
+
+
+@pytest.mark.parametrize("task", load_catalog().tasks)
+def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
+    """Its command and its Python run as they stand there."""
+    folder = trained(tmp_path, about(task), None)
+    readme = (folder / "README.md").read_text()
+    (command,) = re.findall("^python (predict.py .*?)   #", readme, re.MULTILINE)
+    (code,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
+    paint_digits(folder / "folder", 2)
+    shutil.copy(folder / "folder/0/0.png", folder / "image.png")
+    if task.startswith("tabular"):
+        names = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}
+        write_measurements(names[task])(folder)
+    write_numbers(folder)
+    write_lines(folder)
+    result = start(folder, shlex.split(command), 1)
+    assert result.returncode == 0, result.stderr
+    result = start(folder, ["-c", f"{code}\nprint(len(rows), type(rows[0]))"], 1)
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(r"[1-9]\d* <class 'dict'>\n", result.stdout)
 
 
 def test_settings_of_a_run(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from conftest import (
 from test_resume import resume_everywhere
 from training import count_passed, count_processes, run_tests, start
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.catalog import Value, load_catalog
 from scaffold.answers.schema import resolve, task_values
 
 pytestmark = pytest.mark.train
@@ -43,7 +43,7 @@ SAME_FOR_ALL = [
 ]
 CHECKPOINTS = Way("checkpoints", (("features.checkpoints.enabled", True),))
 # what a proof shows of the task itself: the rest comes from features, and is the same for all
-OF_A_TASK = ("resume_is_exact", "two_processes", "evaluation")
+OF_A_TASK = ("resume_is_exact", "two_processes", "evaluation", "predictions_give")
 # those that train for half a minute: in every run their proofs show what is theirs
 LONGEST = "text_classification", "seq2seq", "language_model"
 # whose runs to the stated result take as long, with the number of processes: in the sweep
@@ -83,14 +83,17 @@ def test_default_project_reaches_its_result(
     assert f"{bound:g}" in (project / "README.md").read_text(), "the README states another result"
     assert seconds < 120, "the default project is to train in two minutes on two cores"
     if processes == 1:
-        used = use_as_the_readme_says(project)
+        used = use_as_the_readme_says(project, given)
         assert used.returncode == 0 and "tensor(" in used.stdout, used.stderr
     proven("tasks trained to their stated result, on 1 and 2 processes", 1)
 
 
-def use_as_the_readme_says(project: Path) -> subprocess.CompletedProcess[str]:
-    """Run the Python of the README, which loads the trained weights."""
-    (block,) = re.findall("```python\n(.*?)```", (project / "README.md").read_text(), re.DOTALL)
+def use_as_the_readme_says(
+    project: Path, given: Mapping[str, Value]
+) -> subprocess.CompletedProcess[str]:
+    """Run the Python of the README without predict.py, which loads the trained weights."""
+    readme = render({**given, "features.predict.enabled": False})["README.md"]
+    (block,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
     (project / "use.py").write_text(block)
     return start(project, ["use.py"], 1)
 

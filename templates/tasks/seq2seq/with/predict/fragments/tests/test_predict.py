@@ -2,9 +2,8 @@ import torch
 from data import encode
 
 #: slot functions
-def test_targets_end_where_the_model_ends_them(tmp_path, monkeypatch):
-    run(tmp_path, epochs=1, limit_batches=1)
-    config, model = predict.load(tmp_path)
+def test_targets_end_where_the_model_ends_them(trained, monkeypatch):
+    config, model = predict.load(trained[0])
     written = torch.stack([encode("1998"), encode("20é")])
     later = torch.full((2, 3), ord("x"))
     monkeypatch.setattr(model, "generate", lambda *_: torch.cat([written, later], dim=1))
