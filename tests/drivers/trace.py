@@ -92,7 +92,7 @@ def files_of(folder: Path) -> dict[str, object]:
     """What the run has left behind, by path: numbers as they are compared."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
+        name = re.sub(r"\d{10}\.\d+", "TIME", path.relative_to(folder).as_posix())
         if path.is_dir() or "__pycache__" in name or path.is_symlink():
             continue
         if "tfevents" in name:
