@@ -19,7 +19,7 @@ from scaffold.project.encoding import UTF_8, decode, encode, encoding_of
 from scaffold.project.moves import follow_siblings
 from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
-from scaffold.project.read import read_text, read_texts
+from scaffold.project.read import read_named, read_text, read_texts
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
 from scaffold.render.project import render_project
 
@@ -51,6 +51,7 @@ def plan_update(
     found = {place: text for place in places if (text := read_text(folder, place)) is not None}
     # other code of the owner may need what an update removes
     found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})
+    found |= read_named(folder, found)
     renamed = tell_renames(folder, pristine)
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge import dialect
 from scaffold.merge.check import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import Conflict, frame, take_side
+from scaffold.merge.elsewhere import follow_definitions
 from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
+from scaffold.merge.follow import follow_parts
+from scaffold.merge.hints import follow_hints
 from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
+from scaffold.merge.settings import follow_settings
 from scaffold.merge.settle import settle
 from scaffold.merge.spelling import Spelling, find_spelling
 from scaffold.merge.three import Region
@@ -65,6 +69,9 @@ def merge_files(
                 merged.files[path] = own
             else:
                 open_files.append(file)
+    generated = {pristine.place(name) for name in (*pristine.files, *theirs)}
+    open_files = follow_definitions(open_files, mine, generated)
+    open_files = follow_settings(open_files, mine, generated)
     _weave_all(merged, open_files, mine)
     _lay_out_like_others(merged, replaced, open_files, mine)
     check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
@@ -226,10 +233,26 @@ def _put_into_dialect(file: OpenFile) -> None:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
         if dialect.imports_singly(own):
             base, new = dialect.import_singly(base), dialect.import_singly(new)
+        base, new = follow_hints(base, own, new)
+        base, new = _follow(file, base, own, new)
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
     file.units = base_units, own_units, new_units
+
+
+def _follow(file: OpenFile, base: str, own: str, new: str) -> tuple[str, str]:
+    """The pristine and the new file, with statements in the functions where the owner has them."""
+    before, mine, after = (split(text, PYTHON) for text in (base, own, new))
+    followed = follow_parts(before, mine, after, dialect.find_indent(own))
+    if followed is None:
+        return base, new
+    base, new = map(write_units, followed)
+    file.layout = file.layout or dialect.Layout(100, single=False)
+    if not file.layout.fits(own):
+        file.layout = None
+        return base, new
+    return file.layout.put_on(base), file.layout.put_on(new)
 
 
 def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:

@@ -5,6 +5,7 @@ passes all of the dict on: a tracker just gets fewer values.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -88,7 +89,8 @@ def _is_rendered(use: Use, rendered: Mapping[str, str]) -> bool:
         text = ast.unparse(ast.parse(rendered.get(use.path, "")))
     except SyntaxError:
         return False
-    return use.text in {line.strip() for line in text.splitlines()}
+    said = re.sub(r"\bself\.", "", use.text)  # its owner may have made a class of the function
+    return said in {line.strip() for line in text.splitlines()}
 
 
 class _Values:

@@ -20,7 +20,7 @@ def find_order(base: Sequence[Unit], mine: Sequence[Unit]) -> Order:
     found: Order = {}
     old, new = dict(_bodies(base)), dict(_bodies(mine))
     for scope in old.keys() & new.keys():
-        before, after = ([name for name, _ in _chunks(units)] for units in (old[scope], new[scope]))
+        before, after = ([name for name, _ in chunks(units)] for units in (old[scope], new[scope]))
         shared = _once(before) & _once(after)
         order = [name for name in after if name in shared]
         if order != [name for name in before if name in shared]:
@@ -50,7 +50,7 @@ def _once(names: Sequence[str]) -> set[str]:
 def _reorder(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, Chunk]]:
     place = {name: number for number, name in enumerate(names)}
     groups: list[tuple[int, list[tuple[str, Chunk]]]] = [(-1, [])]
-    for name, chunk in _chunks(units):
+    for name, chunk in chunks(units):
         if name in place:
             groups.append((place[name], []))
         groups[-1][1].append((name, chunk))
@@ -60,12 +60,12 @@ def _reorder(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, Chu
 def _bodies(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
     """The file and the content of each of its classes, by the name of the class."""
     yield "", list(units)
-    for name, chunk in _chunks(units):
+    for name, chunk in chunks(units):
         if name.startswith("ClassDef "):
             yield name[9:], [unit for unit in chunk if unit.depth > 0]
 
 
-def _chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
+def chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
     """Statements with everything inside them, each with its name and the comments above it."""
     if not units:
         return

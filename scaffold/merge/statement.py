@@ -96,7 +96,7 @@ def merge_unit(base: Unit, mine: Unit, theirs: Unit, merge_lines: MergeLines) ->
         return None
     width = indent_of(mine.lines[0])
     if text != flat[1]:
-        text = _layout(text, width, mine)
+        text = lay_out(text, width, mine)
     lines = shift(tuple(text.split("\n")), width)
     return replace(mine, lines=lines, key=f"merged {text}")
 
@@ -451,7 +451,7 @@ def _removal(mine: Source, m: Sequence[Item], item: Item) -> Splice:
     return Splice(item.start, item.end + (comma.end() if comma else 0), "")
 
 
-def _layout(text: str, width: int, mine: Unit) -> str:
+def lay_out(text: str, width: int, mine: Unit) -> str:
     """The statement formatted with black, if the owner's was not formatted by hand."""
     import black
 

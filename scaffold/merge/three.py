@@ -1,5 +1,6 @@
 """Three versions of one text, aligned: the input of a merge."""
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from functools import cached_property
 
 from scaffold.merge.align import Side, find_parents
 from scaffold.merge.statement import MergeLines
-from scaffold.merge.units import Unit
+from scaffold.merge.units import Unit, parse_unit
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
 # One that reaches beyond the last unit has the gap at the end of the file in it.
@@ -58,7 +59,7 @@ class Three:
         """
         unit, mine = self.base[number], self.mine.of(number)
         if mine is None or mine.key != unit.key:
-            return True
+            return mine is None or not _imports_less(mine, unit)
         return bool(mine.comment) and mine.comment != unit.comment and not self.has_other_comments
 
     def opens_for_next(self, side: Side, gap: int) -> bool:
@@ -76,6 +77,17 @@ class Three:
         if not replaced or self.theirs.match[gap] is None:
             return False
         return all(unit.is_comment for unit in mine) or not self.opens_for_next(self.theirs, gap)
+
+
+def _imports_less(mine: Unit, unit: Unit) -> bool:
+    """Whether an import only lacks names that its owner no longer uses."""
+    found = [
+        {ast.dump(alias) for alias in row[1].names}
+        for row in map(parse_unit, (mine.text.strip(), unit.text.strip()))
+        if row and isinstance(row[1], ast.ImportFrom)
+    ]
+    heads = [re.split(r"\bimport\b", row.text)[0].strip() for row in (mine, unit)]
+    return len(found) == 2 and found[0] < found[1] and heads[0] == heads[1]
 
 
 def contains(units: Sequence[Unit], others: Sequence[Unit]) -> bool:

@@ -2,9 +2,10 @@
 
 import itertools
 import os
+import re
 import stat
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from scaffold.errors import ScaffoldError
@@ -72,6 +73,29 @@ def read_texts(
                 continue
             if text is not None:
                 texts[name] = text
+    return texts
+
+
+_NAMED = re.compile(r"[\"']([\w./-]+\.(?:ya?ml|json))[\"']")
+_HYDRA = re.compile(r"config_path=[\"']([\w./-]+)[\"'],\s*config_name=[\"']([\w-]+)")
+
+
+def read_named(folder: Path, code: Mapping[str, str]) -> dict[str, str]:
+    """The files of settings that Python code names, such as `config.yaml`, by path."""
+    names: set[str] = set()
+    for path, text in code.items():
+        if path.endswith(".py"):
+            names |= set(_NAMED.findall(text))
+            names |= {f"{place}/{name}.yaml" for place, name in _HYDRA.findall(text)}
+    texts: dict[str, str] = {}
+    for name in sorted(names):
+        try:
+            place = check_name(PurePosixPath(name).as_posix())
+            found = read_text(folder, place)
+        except (ScaffoldError, ValueError):
+            continue
+        if found is not None and "\0" not in found and len(found) <= MOST_BYTES:
+            texts[place] = found
     return texts
 
 

@@ -1,0 +1,346 @@
+"""Updates of code that its owner moved: into functions, classes, files; and of other settings.
+
+The right result is the same edit, made to the new render. Each kind of move comes in several forms.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from itertools import product
+
+import pytest
+from conftest import in_turns, render
+from corpus.edit import TRAIN, Apply, Files, add_import, after, both, define, delete, replace, sub
+from corpus.judge import canonical_of
+from corpus.kinds_settings import (
+    argparse_parser,
+    class_of_constants,
+    constants,
+    dictionary,
+    in_file,
+    in_groups,
+    namespace,
+)
+from corpus.structure import (
+    extract,
+    instead_of_config,
+    move,
+    split_method,
+    trainer_class,
+    without_unused_imports,
+)
+
+from scaffold.answers.catalog import Value
+from scaffold.merge.files import Merged, merge_files
+from scaffold.project.pristine import Pristine
+
+Answers = Mapping[str, Value]
+OWN = "forward|take_step|validate|build|end_epoch"  # functions of the owner
+
+EMA = {"features.ema.enabled": True}
+NO_BEST = {"features.best_model.enabled": False}
+NO_CLIPPING = {"features.clipping.enabled": False}
+NO_SCHEDULE = {"features.schedule.enabled": False}
+NO_CHECKPOINTS = {"features.checkpoints.enabled": False}
+NO_DECAY = {"features.no_decay.enabled": True}
+NAN = {"features.stop_on_nan.enabled": True}
+STOP = {"features.early_stopping.enabled": True}
+LION = {"training.optimizer": "lion"}
+MIXING = {"features.mixing.enabled": True}
+SMOOTH = {"training.label_smoothing": 0.1}
+STEPS = {"features.evaluation_by_steps.enabled": True}
+WINDOW = {"training.gradient_accumulation_steps": 4}
+NUMBERS = {"training.learning_rate": 0.01, "training.weight_decay": 0.1}
+
+
+def update(edit: Apply, change: Answers) -> tuple[Merged, Files]:
+    """What comes of an update, and all files after it."""
+    base, theirs = dict(render({})), dict(render(change))
+    mine = dict(base)
+    edit(mine)
+    assert mine != base, "this is no edit"
+    merged = merge_files(Pristine("", {}, base), mine, theirs, "the update")
+    files = {**mine, **merged.files}
+    return merged, {path: text for path, text in files.items() if text is not None}
+
+
+def differing(files: Files, expected: Files) -> list[str]:
+    """The files that differ, apart from the order of the arguments of the owner's functions."""
+    one, two = (
+        {path: re.sub(rf"\b({OWN})\([^)]*\)", r"\1()", text) for path, text in side.items()}
+        for side in (files, expected)
+    )
+    return sorted(
+        path
+        for path in one.keys() | two.keys()
+        if canonical_of(path, one.get(path)) != canonical_of(path, two.get(path))
+    )
+
+
+def check_same(edit: Apply, change: Answers) -> Files:
+    """The files after an update that is the same edit of the new render."""
+    merged, files = update(edit, change)
+    assert not merged.conflicts and not merged.warnings
+    expected = dict(render(change))
+    edit(expected)
+    assert differing(files, expected) == []
+    return files
+
+
+def check_asks(edit: Apply, change: Answers) -> None:
+    merged, _ = update(edit, change)
+    assert merged.conflicts or merged.warnings, "nothing is asked"
+
+
+# functions
+
+LOSS, BACKWARD = r"loss = compute_loss\(", r"accelerator\.backward\("
+FORWARD = extract("forward", LOSS, r"train_loss\.add\(", "The loss.")
+STEP = extract(
+    "take_step",
+    r"(grad_norm = accelerator\.clip|for group, peak)",
+    r"optimizer\.zero_grad\(",
+    "One step.",
+)
+EVALUATION = extract("validate", r"metrics \|= evaluate|with ema", r'log\(f"epoch ', "Evaluates.")
+BUILT = extract("build", r"train_loader, val_loader", r"optimizer = build_opt", "What is trained.")
+
+
+@pytest.mark.parametrize(
+    ("edit", "change"),
+    [
+        (FORWARD, MIXING),
+        (FORWARD, SMOOTH),
+        (STEP, NO_CLIPPING),
+        (STEP, NO_SCHEDULE),
+        (BUILT, NO_DECAY),
+        (BUILT, NUMBERS),
+        (both(FORWARD, STEP), NAN),
+    ],
+)
+def test_a_change_follows_into_a_function(edit: Apply, change: Answers) -> None:
+    check_same(edit, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "is_there"),
+    [(EMA, "ema", True), (STOP, "early_stopping", True), (NO_BEST, "best_model", False)],
+)
+def test_what_a_function_needs_is_passed_to_it(change: Answers, name: str, is_there: bool) -> None:
+    """And what is no longer there is not."""
+    files = check_same(
+        extract("end_epoch", r'metrics = \{"train', r"checkpoints\.after_epoch", "Ends it."), change
+    )
+    found = re.findall(r"(?<!\.)\bend_epoch\(([^)]+)\)", files[TRAIN])
+    assert len(found) == 2
+    assert [name in re.findall(r"\w+", given) for given in found] == [is_there, is_there]
+
+
+def test_what_a_function_no_longer_makes_is_no_longer_returned() -> None:
+    files = check_same(STEP, NO_CLIPPING)
+    assert not re.search(r"\bgrad_norm\b", files[TRAIN])
+
+
+def test_an_own_line_in_a_function_that_would_run_for_each_part_is_a_question() -> None:
+    edit = both(
+        extract("train_step", LOSS, BACKWARD, "One step."),
+        after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()"),
+    )
+    check_asks(edit, WINDOW)
+
+
+def test_statements_from_several_places_in_one_function_are_a_question() -> None:
+    text = """
+        def train_step(accelerator, model, optimizer, images, labels, train_loss):
+            loss = compute_loss(model(images), labels).mean()
+            train_loss.add(loss, len(labels))
+            accelerator.backward(loss)
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+    """
+    edit = both(
+        replace(
+            TRAIN, LOSS, "train_step(accelerator, model, optimizer, images, labels, train_loss)"
+        ),
+        *(delete(TRAIN, row, "main") for row in (r"train_loss\.add", BACKWARD)),
+        *(delete(TRAIN, row, "main") for row in (r"optimizer\.step", r"optimizer\.zero_grad")),
+        define(TRAIN, text),
+    )
+    check_asks(edit, WINDOW)
+
+
+# classes
+
+
+def renamed_self(name: str) -> Apply:
+    """The methods call their object by another name."""
+    return sub(TRAIN, r"\bself\b", name, None)
+
+
+TRAINER = trainer_class()
+LEARNER = trainer_class("Learner", "setup", "run")
+PARTS = both(
+    trainer_class(fit="train"),
+    split_method(
+        "validate", r'self\.metrics = \{"train|metrics = \{"train', r"self\.metrics_file", "train"
+    ),
+)
+
+
+CLASSES = [TRAINER, LEARNER, both(TRAINER, renamed_self("this"))]
+
+
+@pytest.mark.parametrize(
+    "case",
+    in_turns(product(CLASSES, [EMA, STOP, NO_CLIPPING, NO_BEST, NAN, SMOOTH, NUMBERS]), 5),
+)
+def test_a_change_follows_into_the_methods_of_a_class(case: tuple[Apply, Answers]) -> None:
+    check_same(*case)
+
+
+@pytest.mark.parametrize("change", [EMA, NO_CLIPPING])
+def test_a_class_in_a_file_of_its_own(change: Answers) -> None:
+    check_same(both(TRAINER, move(("Trainer",), "trainer.py", "The trainer.")), change)
+
+
+def test_an_own_line_in_a_method_stays() -> None:
+    own = 'log(f"own {self.progress.step}")'
+    edit = both(TRAINER, after(TRAIN, r"self\.progress\.step \+= 1", own))
+    assert own in check_same(edit, EMA)[TRAIN]
+
+
+# files
+
+
+@pytest.mark.parametrize(
+    ("names", "change"),
+    [
+        (("build_optimizer",), LION),
+        (("build_optimizer",), NO_DECAY),
+        (("Config",), EMA),
+        (("learning_rate_at",), {"features.schedule.kind": "linear"}),
+        (("learning_rate_at", "build_optimizer"), LION),
+    ],
+)
+def test_a_change_follows_a_definition_into_another_file(
+    names: tuple[str, ...], change: Answers
+) -> None:
+    check_same(move(names, "parts.py", "Parts."), change)
+
+
+def test_a_function_in_another_file_with_statements_of_main() -> None:
+    edit = both(STEP, move(("take_step",), "engine.py", "The engine."))
+    check_same(edit, NO_CLIPPING)
+
+
+def test_what_both_files_need_goes_into_the_one_that_is_imported() -> None:
+    edit = move(("evaluate",), "parts.py", "Parts.")
+    merged, files = update(edit, {"features.predictions.enabled": True})
+    assert not merged.conflicts and not merged.warnings
+    assert "predictions_file = PredictionsFile()" in files["parts.py"]
+    assert re.search(r"(?m)^from parts import .*\bpredictions_file\b", files[TRAIN])
+
+
+def test_what_is_no_longer_generated_stays_in_the_owners_file() -> None:
+    edit = move(("learning_rate_at",), "schedule.py", "The learning rate.")
+    _, files = update(edit, NO_SCHEDULE)
+    assert "def learning_rate_at" in files["schedule.py"]
+    assert "learning_rate_at" not in files[TRAIN]
+
+
+# settings
+
+BARE = both(add_import(TRAIN, "from types import SimpleNamespace"), without_unused_imports(TRAIN))
+PARSER = both(
+    instead_of_config(argparse_parser, "parse_args()"),
+    add_import(TRAIN, "import argparse"),
+    without_unused_imports(TRAIN),
+)
+DASHED = both(
+    instead_of_config(in_groups, "parser.parse_args()"),
+    add_import(TRAIN, "import argparse"),
+    without_unused_imports(TRAIN),
+)
+READ = '''
+def read_config(path):
+    """The settings of a file."""
+    values = json.loads(Path(path).read_text())
+    values["output_dir"] = Path(values["output_dir"])
+    return SimpleNamespace(**values)
+'''
+FORMS = {
+    "parser": PARSER,
+    "parser with groups and dashes": DASHED,
+    "namespace": both(instead_of_config(namespace, "CONFIG"), BARE),
+    "constants": both(instead_of_config(constants, "CONFIG"), BARE),
+    "dictionary": both(instead_of_config(dictionary, "SimpleNamespace(**DEFAULTS)"), BARE),
+    "class of constants": both(
+        instead_of_config(class_of_constants, "Config()"), without_unused_imports(TRAIN)
+    ),
+    "JSON": both(
+        in_file("settings.json", "json"),
+        instead_of_config(lambda found: READ, 'read_config("settings.json")'),
+        add_import(TRAIN, "import json"),
+        BARE,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    in_turns(product(FORMS, [EMA, NO_CLIPPING, NO_SCHEDULE, NUMBERS, WINDOW, STEPS]), 5),
+)
+def test_a_field_goes_where_the_settings_are(case: tuple[str, Answers]) -> None:
+    form, change = case
+    check_same(FORMS[form], change)
+
+
+@pytest.mark.parametrize("form", ["parser", "namespace", "dictionary", "constants"])
+def test_an_own_value_stays_and_two_new_values_are_a_question(form: str) -> None:
+    """For the learning rate, which is 0.001."""
+    own = both(FORMS[form], sub(TRAIN, r"\b0\.001\b", "0.003"))
+    merged, files = update(own, EMA)
+    assert not merged.conflicts and "0.003" in files[TRAIN] and "ema_decay" in files[TRAIN]
+    merged, files = update(own, NUMBERS)
+    assert merged.conflicts
+    assert "0.003" in files[TRAIN] and "0.01" in files[TRAIN]
+
+
+def test_a_file_of_settings_keeps_its_form() -> None:
+    files = check_same(FORMS["JSON"], EMA)
+    assert json.loads(files["settings.json"])["ema_decay"] == 0.99
+
+
+# hints, and other words for the same
+
+
+@pytest.mark.parametrize(
+    ("pattern", "change"),
+    [
+        (r"(\w+): Config\b", NO_SCHEDULE),
+        (r"(\w+): Config\b", NO_DECAY),
+        (r"(\(.*\)) -> [\w.\[\], ]+:$", SMOOTH),
+        (r"(\(.*\)) -> [\w.\[\], ]+:$", NO_SCHEDULE),
+    ],
+)
+def test_hints_that_the_owner_took_out_stay_out(pattern: str, change: Answers) -> None:
+    new = r"\1:" if pattern.endswith("$") else r"\1"
+    merged, files = update(sub(TRAIN, pattern, new, None), change)
+    assert not merged.conflicts and not merged.warnings
+    assert not re.search(pattern, files[TRAIN], re.MULTILINE)
+
+
+def test_an_import_with_fewer_names_goes_with_the_rest() -> None:
+    """The owner no longer uses one of two names, and the update none."""
+    edit = both(
+        replace(
+            TRAIN,
+            r"if __name__",
+            'if __name__ == "__main__":\n    main(parse_flags(Config, __doc__))',
+            "",
+        ),
+        without_unused_imports(TRAIN),
+    )
+    check_same(edit, NO_CHECKPOINTS)
