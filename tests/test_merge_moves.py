@@ -344,3 +344,86 @@ def test_an_import_with_fewer_names_goes_with_the_rest() -> None:
         without_unused_imports(TRAIN),
     )
     check_same(edit, NO_CHECKPOINTS)
+
+
+# imports in another way
+
+MODULE = both(
+    sub(TRAIN, r"^from callbacks import .*$", "import callbacks"),
+    sub(TRAIN, r"(?<![\w.])(BestModel|MetricsFile)\(", r"callbacks.\1(", None),
+)
+ALIAS = both(
+    sub(TRAIN, r"^from callbacks import .*$", "import callbacks as cb"),
+    sub(TRAIN, r"(?<![\w.])(BestModel|MetricsFile)\(", r"cb.\1(", None),
+)
+
+
+@pytest.mark.parametrize("edit", [MODULE, ALIAS], ids=["module", "alias"])
+@pytest.mark.parametrize("change", [EMA, STOP, NO_BEST])
+def test_what_the_owner_takes_from_a_module_stays_so(edit: Apply, change: Answers) -> None:
+    """New names are imported as they are generated: the project's tests replace them there."""
+    merged, files = update(edit, change)
+    assert not merged.conflicts and not merged.warnings
+    called = re.findall(r"\b(?:callbacks|cb)\.(\w+)\(", files[TRAIN])
+    assert called == ([] if change is NO_BEST else ["BestModel"]) + ["MetricsFile"]
+    assert not re.search(r"(?<![\w.])(BestModel|MetricsFile)\b(?!\()", files[TRAIN])
+
+
+def test_a_name_that_the_owner_calls_otherwise_is_called_so_in_new_lines() -> None:
+    edit = both(
+        sub(TRAIN, r"^(from progress import .*)\blog\b", r"\1log as say"),
+        sub(TRAIN, r"(?<![\w.])log\(", "say(", None),
+    )
+    merged, files = update(edit, NAN)
+    assert not merged.conflicts
+    assert not re.search(r"(?<![\w.])log\(", files[TRAIN])
+
+
+def test_an_import_that_the_owner_no_longer_needs_gets_what_new_lines_need() -> None:
+    edit = both(
+        sub(TRAIN, r"^    return peak \* 0\.5 \* .*$", "    return peak * (1 - done)"),
+        without_unused_imports(TRAIN),
+    )
+    base = dict(render(NO_CLIPPING))
+    mine = dict(base)
+    edit(mine)
+    merged = merge_files(Pristine("", {}, base), mine, dict(render({})), "the update")
+    assert not merged.conflicts and not merged.warnings
+    assert "from math import inf\n" in (merged.files[TRAIN] or "")
+
+
+# lines of the owner's that make what a generated line did
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("found = {}", "metrics |= found"),
+        ("found, extra = {}, 0", "metrics.update(found)"),
+        ("first = {}\nfound = dict(first)", "metrics |= found"),
+    ],
+)
+def test_a_line_in_two_steps_goes_into_a_new_block_as_a_whole(lines: tuple[str, str]) -> None:
+    """With an average of the weights, the model is evaluated with it."""
+    call = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
+    rows = "\n".join(lines).format(call)
+    merged, files = update(replace(TRAIN, r"metrics \|= evaluate", rows), EMA)
+    found = re.search(rf"(?m)^( *)\S.*{re.escape(call)}", files[TRAIN])
+    block = re.search(r"(?m)^( *)with ema\.applied\(\):\n +.*val_loader", files[TRAIN])
+    assert merged.conflicts or (found and block and len(found[1]) > len(block[1]))
+
+
+# files
+
+
+@pytest.mark.parametrize("indent", ["\t", "  "])
+def test_a_file_in_another_layout_goes_when_it_is_no_longer_generated(indent: str) -> None:
+    def apply(files: Files) -> None:
+        for path in ("checkpoint.py", "checksums.py"):
+            files[path] = re.sub(
+                r"(?m)^(?:    )+", lambda m: indent * (len(m[0]) // 4), files[path]
+            )
+
+    merged, files = update(apply, NO_CHECKPOINTS)
+    assert not merged.conflicts
+    assert "checkpoint.py" not in files and "checksums.py" not in files

@@ -4,6 +4,7 @@ A conflict covers what belongs together: everything that was deleted in one plac
 block if it contains its head.
 """
 
+import re
 from collections.abc import Collection
 
 from scaffold.merge.align import Side, role
@@ -43,6 +44,8 @@ def _find_clashes(three: Three) -> list[Region]:
     for number, unit in enumerate(three.base):
         mine, theirs = three.mine.of(number), three.theirs.of(number)
         if mine is None and theirs is not None and theirs.same != unit.same:
+            if three.kind == PYTHON and _imports_more(unit, theirs):
+                continue  # what the code needs is imported again
             found.append(_deleted_run(three, three.mine, number))
         elif theirs is None and (
             _is_rewritten(three, number) if mine is None else three.edited(number)
@@ -61,6 +64,12 @@ def _find_clashes(three: Three) -> list[Region]:
     found += _same_purpose(three)
     found += find_undone(three)
     return found
+
+
+def _imports_more(unit: Unit, theirs: Unit) -> bool:
+    """Whether an import has new names of the same module."""
+    heads = [re.match(r"from [\w.]+ import\b", row.text) for row in (unit, theirs)]
+    return bool(heads[0] and heads[1] and heads[0][0] == heads[1][0])
 
 
 def _go_together(three: Three, unit: Unit, mine: Unit, theirs: Unit) -> bool:

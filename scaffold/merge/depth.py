@@ -24,6 +24,8 @@ def depth_change(three: Three, one: Side, other: Side, place: int, gap: int) -> 
     replaced = other.of(gap) if gap < len(three.base) and one.match[gap] is None else None
     if replaced is not None:
         return replaced.depth - three.base[gap].depth
+    if one is three.mine and three.goes_with_next(gap) and (there := other.of(gap)) is not None:
+        return there.depth - three.base[gap].depth
     places = one.inserts[gap]
     level = one.levels[gap]
     best: tuple[int, int, int] | None = None

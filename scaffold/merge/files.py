@@ -14,6 +14,7 @@ from scaffold.merge.elsewhere import follow_definitions
 from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
 from scaffold.merge.follow import follow_parts
 from scaffold.merge.hints import follow_hints
+from scaffold.merge.imports import follow_imports
 from scaffold.merge.names import defines, module_of
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settings import follow_settings
@@ -132,13 +133,19 @@ def _merge_missing(
 def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
     """A file that is no longer generated."""
     text, ending = dialect.take_ending(own)
-    if text == base:
+    if text == base or (path.endswith(".py") and _says_the_same(text, base)):
         merged.files[path] = None
         return
     cause = name_cause(path, base)
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[path] = ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(path, 1, cause))
+
+
+def _says_the_same(one: str, two: str) -> bool:
+    """Whether only the layout of two files differs."""
+    rows = [[(unit.same, unit.depth) for unit in split(text, PYTHON)] for text in (one, two)]
+    return rows[0] == rows[1]
 
 
 def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str]) -> None:
@@ -234,6 +241,8 @@ def _put_into_dialect(file: OpenFile) -> None:
         if dialect.imports_singly(own):
             base, new = dialect.import_singly(base), dialect.import_singly(new)
         base, new = follow_hints(base, own, new)
+        units = [split(text, PYTHON) for text in (base, own, new)]
+        base, new = map(write_units, follow_imports(*units))
         base, new = _follow(file, base, own, new)
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))

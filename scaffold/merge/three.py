@@ -68,6 +68,17 @@ class Three:
         places = side.inserts[gap]
         return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
 
+    def goes_with_next(self, gap: int) -> bool:
+        """Whether the owner's new lines make a call that was in the next line, which uses it now.
+
+        They follow it into a new block.
+        """
+        after = self.mine.of(gap) if gap < len(self.base) else None
+        if after is None or after.key == self.base[gap].key or not self.mine.inserts[gap]:
+            return False
+        gone = _called(self.base[gap]) - _called(after)
+        return any(gone & _called(self.mine.units[place]) for place in self.mine.inserts[gap])
+
     def stands_for_next(self, gap: int, mine: Sequence[Unit]) -> bool:
         """Whether the owner's new lines replace the next unit, which the other side kept.
 
@@ -77,6 +88,13 @@ class Three:
         if not replaced or self.theirs.match[gap] is None:
             return False
         return all(unit.is_comment for unit in mine) or not self.opens_for_next(self.theirs, gap)
+
+
+def _called(unit: Unit) -> set[str]:
+    """What a statement calls."""
+    found = None if unit.is_comment else parse_unit(unit.text.strip())
+    nodes = ast.walk(found[1]) if found else ()
+    return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 
 def _imports_less(mine: Unit, unit: Unit) -> bool:

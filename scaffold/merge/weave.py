@@ -122,7 +122,7 @@ class Weave(Three):
         if not mine or not theirs:
             return [*mine, *theirs]
         # what continues the block above comes first, what opens one for the next unit comes last
-        if self.stands_for_next(gap, mine):
+        if self.stands_for_next(gap, mine) or self.goes_with_next(gap):
             return [*theirs, *mine]
         inside = mine[0].blanks and self.opens_for_next(self.theirs, gap)
         last = self.opens_for_next(self.mine, gap)
