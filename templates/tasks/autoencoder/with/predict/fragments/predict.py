@@ -7,7 +7,7 @@ from train import compute_loss
 def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
     """Draw images, and below each what the model makes of it."""
     #: region drawn
-    images = torch.stack([read_image(path) for path in paths])
+    images = torch.stack([read_image(path) for path in paths]) / 255
     #: end drawn
     with torch.inference_mode():
         outputs = model(images.to(next(model.parameters()).device)).cpu()
@@ -16,7 +16,7 @@ def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> 
 #: slot batches
 #: region images
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-    images = torch.stack([read_image(path) for path in paths]).to(device)
+    images = torch.stack([read_image(path) for path in paths]).to(device) / 255
     #: end images
     reconstructions = model(images)
     outputs += compute_loss(reconstructions, images).tolist()

@@ -9,9 +9,9 @@ names = [str(digit) for digit in range(10)]
 #: slot batches
 #: region images
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-    images = torch.stack([read_image(path) for path in paths])
+    images = torch.stack([read_image(path) for path in paths]).to(device) / 255
     #: end images
-    logits = model(images.to(device))
+    logits = model(images)
     outputs += logits.cpu().double().softmax(dim=1).tolist()
 
 #: slot rows

@@ -1,7 +1,7 @@
 #: slot functions
 def predict_images(config, model, images) -> list[dict]:
     #: region read
-    with mock.patch.object(predict, "read_image", lambda image: image):
+    with mock.patch.object(predict, "read_image", lambda image: 255 * image):
         #: end read
         return predict.predict(config, model, images)
 

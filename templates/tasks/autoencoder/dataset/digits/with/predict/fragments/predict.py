@@ -4,10 +4,9 @@ from torch import Tensor
 
 #: slot functions
 def read_image(path: Path) -> Tensor:
-    """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 1."""
+    """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (SIZE, SIZE))
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
-    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
-    return pixels.view(1, SIZE, SIZE) / 255
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)

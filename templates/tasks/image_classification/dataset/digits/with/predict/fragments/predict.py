@@ -3,10 +3,9 @@ from torch import Tensor
 
 #: slot functions
 def read_image(path: Path) -> Tensor:
-    """A digit, white on black, shape (1, 8, 8), from 0 to 1."""
+    """A digit, white on black, shape (1, 8, 8), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (8, 8))
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
-    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
-    return pixels.view(1, 8, 8) / 255
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, 8, 8)

@@ -24,6 +24,7 @@ settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images
 
 #: replace images
 for images in DataLoader(share, 4 * config.batch_size, **settings):
+    images = images.to(device)
 
 #: wrap batches
 try:
