@@ -130,6 +130,8 @@ def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
         given[f"{task}.target"] = "kind"
     given[f"{task}.path"] = str(tmp_path / "rows.csv")
     project = train(tmp_path / "project", given, *BRIEF)
+    with (project / "model.py").open("a") as file:
+        file.write("\n\nimport itertools  # which has no file\n")
     folder = tmp_path / "safetensors"
     result = export(project, "safetensors", "--output", str(folder))
     assert result.returncode == 0, result.stderr

@@ -59,8 +59,8 @@ def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Progra
     source = Path(__file__).with_name("model.py")
     finder = ModuleFinder([str(source.parent)])  # it finds the modules of this project alone
     finder.run_script(str(source))
-    for module in finder.modules.values():
-        shutil.copy(module.__file__, folder)
+    for path in filter(None, (module.__file__ for module in finder.modules.values())):
+        shutil.copy(path, folder)  # modules that are part of Python itself have no file
     shutil.copy(load_exported.__file__, folder / "load.py")
     shutil.copy(config.output_dir / "config.json", folder)
     #: region saved
