@@ -1,0 +1,2 @@
+#: slot task
+TASK = "image-to-image"  # one of https://huggingface.co/tasks

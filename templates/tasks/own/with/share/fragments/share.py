@@ -1,0 +1,2 @@
+#: slot task
+TASK = "tabular-regression"  # one of https://huggingface.co/tasks

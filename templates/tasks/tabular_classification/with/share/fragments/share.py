@@ -1,0 +1,2 @@
+#: slot task
+TASK = "tabular-classification"  # one of https://huggingface.co/tasks

@@ -1,0 +1,186 @@
+"""The folder that share.py writes: others predict with it as its card says; a Hub takes it."""
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from conftest import render, write_files
+from training import count_passed, run_python, run_tests, start
+
+from scaffold.answers.catalog import load_catalog
+
+pytestmark = pytest.mark.train
+
+FEATURE = {"features.share.enabled": True}
+TASKS = sorted(load_catalog().tasks)
+EPOCH = ["train.py", "--epochs", "1"]
+OUTPUTS = {"labels.csv", "predictions.csv"}  # which the commands of tables name
+# what the inputs in a card stand for
+INPUTS = """
+import csv
+from pathlib import Path
+from PIL import Image
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+Image.new("L", (8, 8), 200).save("image.png")
+Path("folder").mkdir()
+Image.new("L", (8, 8), 100).save("folder/image.png")
+Path("numbers.txt").write_text("1,2,3,4\\n4,3,2,1\\n")
+regression = "tabular-regression" in Path("README.md").read_text()
+data = load_diabetes() if regression else load_breast_cancer()
+with open("rows.csv", "w", newline="") as file:
+    csv.writer(file).writerows([data.feature_names, *data.data[:3]])
+"""
+
+
+def share(folder: Path, *arguments: str, **environment: str) -> str:
+    """What share.py printed. A warm process has read its environment already."""
+    command = ["share.py", *arguments]
+    result = run_python(folder, command, real=bool(environment), **environment)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout
+
+
+def use(shared: Path) -> dict[str, str]:
+    """What the commands and the Python in a card print, in an empty folder."""
+    (shared.parent / "inputs.py").write_text(INPUTS)
+    assert run_python(shared, ["../inputs.py"]).returncode == 0
+    card = (shared / "README.md").read_text()
+    found = {}
+    for language, block in re.findall("```(sh|python)\n(.*?)```", card, re.DOTALL):
+        arguments = ["-c", block.replace("USER/NAME", ".")]
+        if language == "sh":
+            [command] = re.findall("^python (.*)", block, re.MULTILINE)
+            arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
+        result = run_python(shared, arguments)
+        assert result.returncode == 0, result.stderr[-2000:]
+        assert result.stdout or {path.name for path in shared.iterdir()} & OUTPUTS, block
+        found[language] = result.stdout
+    return found
+
+
+def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
+    """Without the project and its run, and with no file more than they need."""
+    folder = write_files(tmp_path / "project", {**render(FEATURE), "notes.py": "SECRET = 1"})
+    assert start(folder, EPOCH, 1).returncode == 0
+    assert share(folder).splitlines()[-1].startswith("Wrote shared. Fill in what is marked")
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    (folder / "runs").rename(folder / "gone")
+    shared = tmp_path / "elsewhere"
+    names = {path.name for path in shared.iterdir()}
+    assert {"predict.py", "model.py", "data.py", "pyproject.toml", "README.md"} < names
+    assert not names & {"notes.py", "share.py", "scaffold.toml", "tests", ".scaffold"}
+    card = (shared / "README.md").read_text()
+    lines = (folder / "gone/latest/metrics.jsonl").read_text().splitlines()
+    [tested] = [json.loads(line) for line in lines if "test_accuracy" in line]
+    assert f"| test_accuracy | {tested['test_accuracy']:.5g} |" in card
+    assert "- Hardware: 1 x cpu, mixed precision: no\n" in card
+    assert re.search(r"- Parameters: 29,258\n- Time: \d+ s since", card)
+    assert card.count("**to fill in**") == 3
+    printed = use(shared)
+    assert len(printed["sh"].splitlines()) == 3, "a row for each of the two images"
+    assert printed["python"].startswith("[{'image': 'image.png', 'label': ")
+
+
+class Hub(BaseHTTPRequestHandler):
+    """What huggingface_hub asks the Hub for, when it uploads a folder."""
+
+    asked: ClassVar[list[tuple[str, bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            while size := int(self.rfile.readline(), 16):
+                body += self.rfile.read(size)
+                self.rfile.readline()
+        self.asked.append((self.path, body))
+        address = f"http://127.0.0.1:{self.server.server_address[1]}/me/it"
+        if self.path == "/api/repos/create":
+            return self.answer({"url": address})
+        if self.path == "/api/validate-yaml":
+            return self.answer({"errors": [], "warnings": []})
+        if self.path == "/api/models/me/it/preupload/main":
+            files = [file["path"] for file in json.loads(body)["files"]]
+            modes = [
+                {"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in files
+            ]
+            return self.answer({"files": modes})
+        if self.path == "/api/models/me/it/commit/main":
+            return self.answer({"commitUrl": f"{address}/commit/1", "commitOid": "1" * 40})
+        return self.answer({"error": "there is nothing"}, 404)
+
+    def do_GET(self) -> None:
+        self.asked.append((self.path, b""))
+        self.answer({"error": "there is nothing"}, 404)
+
+    def answer(self, content: dict, status: int = 200) -> None:
+        data = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub() -> Iterator[str]:
+    """The address of a stand-in for the Hub."""
+    Hub.asked.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
+    """All files in one commit to a new repository, which is private. A refusal is one line."""
+    folder = write_files(tmp_path, render(FEATURE))
+    assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
+    online = {"HF_ENDPOINT": hub, "HF_HUB_OFFLINE": "0", "HF_TOKEN": "hf_none"}
+    assert (
+        share(folder, "--repo", "me/it", **online).splitlines()[-1] == "Uploaded shared to me/it."
+    )
+    asked = dict(Hub.asked)
+    created = json.loads(asked["/api/repos/create"])
+    assert created.get("visibility") == "private" or created["private"] is True
+    lines = [json.loads(line) for line in asked["/api/models/me/it/commit/main"].splitlines()]
+    sent = {line["value"]["path"] for line in lines if line["key"] == "file"}
+    shared = folder / "shared"
+    assert sent == {str(path.relative_to(shared)) for path in shared.rglob("*") if path.is_file()}
+    assert {"README.md", "run/model.safetensors", "run/config.json", "model.py"} < sent
+    assert "hf download me/it" in (shared / "README.md").read_text()
+    result = run_python(folder, ["share.py", "--repo", "you/it"], real=True, **online)
+    assert result.returncode == 1
+    assert result.stderr.startswith("shared could not be uploaded to you/it: Client error '404")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_run_that_cannot_be_shared_is_one_line(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, render(FEATURE))
+    result = run_python(folder, ["share.py"])
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1 and "runs/latest" in result.stderr
+    assert not (folder / "shared").exists()
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", TASKS)
+def test_each_task_is_shared(task: str, tmp_path: Path) -> None:
+    """Its own tests, and what its card says, without the project."""
+    folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task}))
+    assert count_passed(run_tests(folder, "tests/test_share.py")) == 2
+    assert start(folder, [*EPOCH, "--max-steps", "4"], 1).returncode == 0
+    share(folder)
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    shutil.rmtree(folder)
+    assert use(tmp_path / "elsewhere")
