@@ -1,0 +1,5 @@
+#: slot values
+values = [3]
+
+#: slot expected
+assert shown.width > 2 * shown.height, "three images beside each other"

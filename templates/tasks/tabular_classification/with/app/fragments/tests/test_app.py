@@ -1,0 +1,4 @@
+import pytest
+
+#: slot expected
+assert sum(shown.values()) == pytest.approx(1)

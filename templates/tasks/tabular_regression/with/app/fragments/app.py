@@ -1,0 +1,5 @@
+#: slot shown
+return row["prediction"]
+
+#: slot outputs
+outputs = gr.Number(label="prediction")

@@ -1,0 +1,4 @@
+from math import isfinite
+
+#: slot expected
+assert isfinite(shown)

@@ -1,0 +1,13 @@
+#: slot row
+text, length = values
+[row] = predict(config, model, [text], length)
+
+#: slot shown
+return row["text"]
+
+#: slot inputs
+length = gr.Number(value=100, precision=0, minimum=1, label="most tokens to write")
+inputs = [gr.Textbox(lines=4, label="text"), length]
+
+#: slot outputs
+outputs = gr.Textbox(lines=4, label="text of the model")
