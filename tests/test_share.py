@@ -88,6 +88,27 @@ def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     assert printed["python"].startswith("[{'image': 'image.png', 'label': ")
 
 
+def test_a_card_has_the_intervals_of_these_weights(tmp_path: Path) -> None:
+    """Those that evaluate.py wrote, unless they are of others."""
+    folder = write_files(tmp_path, render({**FEATURE, "features.evaluate.enabled": True}))
+    assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
+    share(folder, "--output", "before")
+    head = "| metric | value | 95% interval |\n"
+    assert head in (card := (folder / "before/README.md").read_text())
+    assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)
+    assert run_python(folder, ["evaluate.py"]).returncode == 0
+    share(folder, "--output", "after")
+    card = (folder / "after/README.md").read_text()
+    assert re.search(r"\| test_accuracy \| [\d.]+ \| [\d.]+ to [\d.]+ \|\n", card)
+    report = folder / "runs/latest/evaluation/test/metrics.json"
+    other = json.loads(report.read_text())
+    other["test_accuracy"]["value"] += 0.1
+    report.write_text(json.dumps(other))
+    share(folder, "--output", "other")
+    card = (folder / "other/README.md").read_text()
+    assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)
+
+
 class Hub(BaseHTTPRequestHandler):
     """What huggingface_hub asks the Hub for, when it uploads a folder."""
 

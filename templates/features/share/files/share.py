@@ -63,6 +63,7 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
         model_name={{ project.name | python }},
         eval_results=[EvalResult(*about, *score) for score in scores.items()] or None,
     )
+    #: slot values
     values |= {"facts": facts, "changed": changed, "metrics": metrics}
     return ModelCard.from_template(metadata, PROJECT / "model_card.md", **values)
 
