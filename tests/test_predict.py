@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import render, write_files
+from conftest import in_turns, render, write_files
 from test_autoencoder import make_mnist
 from test_images import paint, paint_digits
 from test_text_and_tables import make_table, write_table, write_texts
@@ -157,6 +157,13 @@ CASES: list[Case] = [
     ("own", about("own"), None, write_numbers),
 ]
 
+OFTEN = {
+    "photos",
+    "table of classes",
+    "pairs of texts",
+    "own",
+}  # in every run, not in the sweep alone
+
 
 def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], None] | None) -> Path:
     write_files(folder, render(given))
@@ -168,7 +175,11 @@ def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], Non
 
 
 @pytest.mark.parametrize(
-    ("given", "prepare", "write"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+    ("given", "prepare", "write"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.sweep] * (name not in OFTEN))
+        for name, *case in CASES
+    ],
 )
 def test_each_input_has_its_row(
     given: dict[str, Value],
@@ -235,7 +246,7 @@ def test_images_are_generated(tmp_path: Path) -> None:
     assert (result.returncode, result.stderr) == (1, "There is nothing to generate.\n")
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", in_turns([2, 1], 2))
 def test_standard_input_and_standard_output(processes: int, tmp_path: Path) -> None:
     folder = trained(tmp_path, about("seq2seq"), None)
     launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
@@ -353,7 +364,7 @@ def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     assert result.stdout == "runs/2026-01-02_00-00-00\n", result.stderr
 
 
-@pytest.mark.parametrize("task", load_catalog().tasks)
+@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 4))
 def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
     """Its command and its Python run as they stand there."""
     folder = trained(tmp_path, about(task), None)

@@ -59,20 +59,19 @@ def read_inputs(config: Config, names: list[str]) -> list[Path]:
 
 def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
     """Draw images, and below each what the model makes of it."""
-    images = torch.stack([read_image(path) for path in paths])
+    images = torch.stack([read_image(path) for path in paths]) / 255
     with torch.inference_mode():
         outputs = model(images.to(next(model.parameters()).device)).cpu()
     save_grid(torch.cat([images, outputs]), columns=len(images), path=picture.with_suffix(".png"))
 
 
 def read_image(path: Path) -> Tensor:
-    """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 1."""
+    """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (SIZE, SIZE))
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
-    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
-    return pixels.view(1, SIZE, SIZE) / 255
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)
 
 
 @torch.inference_mode()
@@ -81,7 +80,7 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     device, outputs = next(model.parameters()).device, []
     with PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-            images = torch.stack([read_image(path) for path in paths]).to(device)
+            images = torch.stack([read_image(path) for path in paths]).to(device) / 255
             reconstructions = model(images)
             outputs += compute_loss(reconstructions, images).tolist()
     rows = zip(inputs, gather_object(outputs), strict=True)

@@ -51,6 +51,10 @@ def describe_config(accelerator, config) -> dict:
     project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
     settings = {**vars(config), "processes": accelerator.num_processes}
     settings["data_order"] = "balanced"
+    cuda = accelerator.device.type == "cuda"
+    device = torch.cuda.get_device_name() if cuda else accelerator.device.type
+    precision = f"mixed precision: {accelerator.mixed_precision}"
+    settings["hardware"] = f"{accelerator.num_processes} x {device}, {precision}"
     versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
     versions["project"] = project["version"]
     return {"settings": settings, "command": sys.argv, "versions": versions}

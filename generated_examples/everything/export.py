@@ -35,8 +35,8 @@ Program = Callable[..., Tensor]  # computes what the model computes
 
 def read_inputs(config: Config) -> Inputs:
     """What the model takes of the first batch of the test data."""
-    images, _ = next(iter(build_loaders(config)[2]))
-    return (images,)
+    batch = next(iter(build_loaders(config)[2]))
+    return (batch[0],)
 
 
 def trace(model: nn.Module, inputs: Inputs) -> torch.export.ExportedProgram:
@@ -62,8 +62,8 @@ def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Progra
     source = Path(__file__).with_name("model.py")
     finder = ModuleFinder([str(source.parent)])  # it finds the modules of this project alone
     finder.run_script(str(source))
-    for module in finder.modules.values():
-        shutil.copy(module.__file__, folder)
+    for path in filter(None, (module.__file__ for module in finder.modules.values())):
+        shutil.copy(path, folder)  # modules that are part of Python itself have no file
     shutil.copy(load_exported.__file__, folder / "load.py")
     shutil.copy(config.output_dir / "config.json", folder)
     save_model(model, folder / "model.safetensors")

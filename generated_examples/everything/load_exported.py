@@ -17,7 +17,7 @@ from model import build_model
 def load(folder: Path = Path(__file__).parent) -> nn.Module:
     """The model with its trained weights, in evaluation mode."""
     saved = json.loads((folder / "config.json").read_text())["settings"]
-    # without lists, which describe the data: functions that remember a result need hashable settings
+    # without lists, which describe the data: functions that remember results need a hash
     settings = {name: value for name, value in saved.items() if not isinstance(value, list | dict)}
     model = build_model(namedtuple("Config", settings)(**settings))
     load_model(model, folder / "model.safetensors")

@@ -2,7 +2,6 @@
 
 import json
 import tomllib
-import warnings
 from math import sqrt
 from pathlib import Path
 from statistics import mean, stdev
@@ -37,7 +36,6 @@ def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
     if rows := [f"--set training.{name}={settings[name]}" for name in settings if name in known]:
         print("  scaffold update", *rows)
     matplotlib.use("agg")
-    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     plot_optimization_history(study).figure.savefig(folder / "history.png")
     if len(done) > 1:
         axes = plot_param_importances(study, evaluator=PedAnovaImportanceEvaluator())

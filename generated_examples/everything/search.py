@@ -9,6 +9,7 @@ search was stopped or killed, the same command continues it.
 
 import math
 import signal
+import warnings
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from functools import partial
 from pathlib import Path
@@ -55,6 +56,8 @@ def open_study(folder: Path, flags: list[str]) -> optuna.Study:
         raise SystemExit(f"{folder} began with {before}: keep these, or use another --output-dir.")
     study.set_user_attr("fixed", fixed)
     if not study.trials:
+        if any(path.is_dir() for path in folder.iterdir()):
+            raise SystemExit(f"{folder} holds other runs: use another --output-dir.")
         add_defaults(study)
     return study
 
@@ -154,6 +157,7 @@ def main() -> None:
     if "--resume" in names_of(flags):
         parser.error("without --resume, the same command continues a search")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     folder.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     with (folder / "search.lock").open("w") as running:

@@ -56,13 +56,12 @@ def read_inputs(config: Config, names: list[str]) -> list[Path]:
 
 
 def read_image(path: Path) -> Tensor:
-    """A digit, white on black, shape (1, 8, 8), from 0 to 1."""
+    """A digit, white on black, shape (1, 8, 8), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (8, 8))
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
-    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
-    return pixels.view(1, 8, 8) / 255
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, 8, 8)
 
 
 @torch.inference_mode()
@@ -72,8 +71,8 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     names = [str(digit) for digit in range(10)]
     with PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-            images = torch.stack([read_image(path) for path in paths])
-            logits = model(images.to(device))
+            images = torch.stack([read_image(path) for path in paths]).to(device) / 255
+            logits = model(images)
             outputs += logits.cpu().double().softmax(dim=1).tolist()
     rows, columns = [], [f"p_{name}" for name in names]
     for path, chances in zip(inputs, gather_object(outputs), strict=True):

@@ -15,9 +15,10 @@ from data import build_loaders, encode
 from helpers import launch, run
 
 
-def train_shortly(folder: Path) -> dict[str, float]:
-    """Train for two steps. Returns the metrics that the run reported."""
-    reported, evaluate = {}, train.evaluate
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
+    """The folder of a run of two steps, and the metrics that it reported."""
+    folder, reported, evaluate = tmp_path_factory.mktemp("run"), {}, train.evaluate
 
     def note(*values):
         metrics = evaluate(*values)
@@ -26,7 +27,7 @@ def train_shortly(folder: Path) -> dict[str, float]:
 
     with mock.patch.object(train, "evaluate", note):
         run(folder, epochs=1, limit_batches=2)
-    return reported
+    return folder, reported
 
 
 def read_batches(config) -> list:
@@ -34,9 +35,8 @@ def read_batches(config) -> list:
     return list(islice(build_loaders(config)[2], config.limit_batches))
 
 
-def test_targets_end_where_the_model_ends_them(tmp_path, monkeypatch):
-    run(tmp_path, epochs=1, limit_batches=1)
-    config, model = predict.load(tmp_path)
+def test_targets_end_where_the_model_ends_them(trained, monkeypatch):
+    config, model = predict.load(trained[0])
     written = torch.stack([encode("1998"), encode("20é")])
     later = torch.full((2, 3), ord("x"))
     monkeypatch.setattr(model, "generate", lambda *_: torch.cat([written, later], dim=1))
@@ -44,9 +44,9 @@ def test_targets_end_where_the_model_ends_them(tmp_path, monkeypatch):
     assert [row["text"] for row in rows] == ["1998", "20é"]
 
 
-def test_predictions_give_the_metric_of_the_test(tmp_path):
-    reported = train_shortly(tmp_path)
-    config, model = predict.load(tmp_path)
+def test_predictions_give_the_metric_of_the_test(trained):
+    folder, reported = trained
+    config, model = predict.load(folder)
     assert not model.training and config.limit_batches == 2
     accelerator = Accelerator(mixed_precision=getattr(config, "mixed_precision", "no"))
     model, loader = accelerator.prepare(model, build_loaders(config)[2])
@@ -54,12 +54,12 @@ def test_predictions_give_the_metric_of_the_test(tmp_path):
     assert metrics["test_loss"] == pytest.approx(reported["test_loss"], rel=1e-6)
 
 
-def test_two_processes_predict_like_one(tmp_path):
+def test_two_processes_predict_like_one(trained):
     """One row for each input, in their order."""
-    run(tmp_path, epochs=1, limit_batches=2)
-    predict_five(tmp_path)
-    launch(predict_five, tmp_path)
-    one, two = (json.loads((tmp_path / f"{count}.json").read_text()) for count in (1, 2))
+    folder, _ = trained
+    predict_five(folder)
+    launch(predict_five, folder)
+    one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
     assert len(one) == len(two) == 5
     for row, other in zip(one, two, strict=True):
         assert other.keys() == row.keys()

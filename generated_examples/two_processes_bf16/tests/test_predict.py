@@ -14,9 +14,10 @@ from data import build_loaders
 from helpers import launch, run
 
 
-def train_shortly(folder: Path) -> dict[str, float]:
-    """Train for two steps. Returns the metrics that the run reported."""
-    reported, evaluate = {}, train.evaluate
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
+    """The folder of a run of two steps, and the metrics that it reported."""
+    folder, reported, evaluate = tmp_path_factory.mktemp("run"), {}, train.evaluate
 
     def note(*values):
         metrics = evaluate(*values)
@@ -25,7 +26,7 @@ def train_shortly(folder: Path) -> dict[str, float]:
 
     with mock.patch.object(train, "evaluate", note):
         run(folder, epochs=1, limit_batches=2)
-    return reported
+    return folder, reported
 
 
 def read_batches(config) -> list:
@@ -34,13 +35,13 @@ def read_batches(config) -> list:
 
 
 def predict_images(config, model, images) -> list[dict]:
-    with mock.patch.object(predict, "read_image", lambda image: image):
+    with mock.patch.object(predict, "read_image", lambda image: 255 * image):
         return predict.predict(config, model, images)
 
 
-def test_predictions_give_the_metric_of_the_test(tmp_path):
-    reported = train_shortly(tmp_path)
-    config, model = predict.load(tmp_path)
+def test_predictions_give_the_metric_of_the_test(trained):
+    folder, reported = trained
+    config, model = predict.load(folder)
     assert not model.training and config.limit_batches == 2
     samples = [sample for batch in read_batches(config) for sample in zip(*batch, strict=True)]
     names = [str(digit) for digit in range(10)]
@@ -49,12 +50,12 @@ def test_predictions_give_the_metric_of_the_test(tmp_path):
     assert right / len(samples) == reported["test_accuracy"]
 
 
-def test_two_processes_predict_like_one(tmp_path):
+def test_two_processes_predict_like_one(trained):
     """One row for each input, in their order."""
-    run(tmp_path, epochs=1, limit_batches=2)
-    predict_five(tmp_path)
-    launch(predict_five, tmp_path)
-    one, two = (json.loads((tmp_path / f"{count}.json").read_text()) for count in (1, 2))
+    folder, _ = trained
+    predict_five(folder)
+    launch(predict_five, folder)
+    one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
     assert len(one) == len(two) == 5
     for row, other in zip(one, two, strict=True):
         assert other.keys() == row.keys()

@@ -1,0 +1,50 @@
+"""A page in the browser that shows predictions: `python app.py` prints its address."""
+
+import argparse
+from functools import partial
+
+import gradio as gr
+
+from predict import load, predict
+from train import Config
+
+
+def answer(config: Config, model, *values):
+    """What the page shows for the values of its inputs. A mistake in them is an error on the page."""
+    try:
+        if None in values:
+            raise SystemExit("Choose an image first.")
+        [row] = predict(config, model, [*values])
+    except SystemExit as error:
+        raise gr.Error(str(error), print_exception=False) from error
+    return {name[2:]: chance for name, chance in row.items() if name.startswith("p_")}
+
+
+def build_page(config: Config, model) -> gr.Interface:
+    """An input on the left, and the prediction on the right."""
+    inputs = gr.Image(type="filepath", image_mode=None, label="image")  # the file as it is
+    outputs = gr.Label(num_top_classes=10, label="class")
+    return gr.Interface(
+        partial(answer, config, model),
+        inputs,
+        outputs,
+        title="everything",
+        flagging_mode="never",
+        analytics_enabled=False,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--port", type=int, help="without it, the first free one from 7860")
+    arguments = parser.parse_args()
+    page = build_page(*load(arguments.run))
+    try:
+        page.launch(server_port=arguments.port, share=False)
+    except OSError as error:  # no free port
+        raise SystemExit(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

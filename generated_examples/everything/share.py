@@ -1,0 +1,135 @@
+"""Write a folder for the Hugging Face Hub: a run, code that predicts with it, and model_card.md.
+
+With --repo, it is uploaded. A folder that exists is uploaded as it is, with your edits.
+"""
+
+import json
+import shutil
+from argparse import ArgumentParser
+from dataclasses import fields
+from math import inf, isclose, isfinite
+from modulefinder import ModuleFinder
+from pathlib import Path
+
+from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
+
+from files import writing
+from predict import load
+from train import Config
+
+PROJECT = Path(__file__).resolve().parent
+DATA = "scikit-learn's handwritten digits"
+TASK = "image-classification"  # one of https://huggingface.co/tasks
+
+
+def read_run(folder: Path) -> tuple[dict, dict, dict]:
+    """The settings and versions of a run, and its test metrics. Nothing of where it was trained."""
+    saved, log = json.loads((folder / "config.json").read_text()), folder / "metrics.jsonl"
+    settings = {
+        name: Path(value).name if Path(str(value)).is_absolute() else value
+        for name, value in saved["settings"].items()
+        if name not in ("output_dir", "resume")
+    }
+    lines = log.read_text().splitlines() if log.exists() else []
+    tests = [json.loads(line) for line in lines if '"test_' in line] or [{}]
+    metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
+    return settings, saved["versions"], metrics
+
+
+def write_card(config: Config, model, license: str, **values) -> ModelCard:
+    """model_card.md with what the run has recorded, and at its top what the Hub reads."""
+    run = config.output_dir
+    settings, versions, metrics = read_run(run)
+    facts = {"Data": DATA, "Hardware": settings.get("hardware", "not recorded")}
+    facts["Parameters"] = f"{sum(parameter.numel() for parameter in model.parameters()):,}"
+    seconds = (run / "model.safetensors").stat().st_mtime - (run / "config.json").stat().st_mtime
+    if seconds > 0:
+        facts["Time"] = f"{seconds:.0f} s since the start, or since it was last resumed"
+    facts["Versions"] = ", ".join(" ".join(item) for item in versions.items())
+    changed = [
+        (field.name, str(settings[field.name]).replace("|", r"\|"), field.default)
+        for field in fields(Config)
+        if field.name in settings and str(settings[field.name]) != str(field.default)
+    ]
+    scores = {name[len("test_") :]: value for name, value in metrics.items() if isfinite(value)}
+    about = (TASK, DATA.replace(" ", "-"), DATA)
+    metadata = ModelCardData(
+        license=license,
+        pipeline_tag=TASK,
+        library_name="pytorch",
+        tags=["pytorch", "accelerate"],
+        metrics=[name for name in scores if name != "loss"],
+        model_name="everything",
+        eval_results=[EvalResult(*about, *score) for score in scores.items()] or None,
+    )
+    intervals, report = {}, run / "evaluation/test/metrics.json"
+    for name, row in json.loads(report.read_text()).items() if report.exists() else []:
+        # not those of other weights
+        if "low" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
+            intervals[name] = f"{row['low']:.5g} to {row['high']:.5g}"
+    values["intervals"] = intervals
+    values |= {"facts": facts, "changed": changed, "metrics": metrics}
+    return ModelCard.from_template(metadata, PROJECT / "model_card.md", **values)
+
+
+def write_folder(config: Config, model, folder: Path, license: str, repo: str) -> None:
+    """Write the complete folder, or none. Of pictures that were drawn several times, the newest."""
+    run, scratch = config.output_dir, folder.with_name(f"{folder.name}.partial")
+    pictures = {path.stem.rstrip("0123456789"): path for path in sorted(run.glob("*.png"))}
+    copies = {path.name: path for path in pictures.values()}
+    card = write_card(config, model, license, repo=repo, pictures=list(copies))
+    record = dict(zip(("settings", "versions"), read_run(run)[:2], strict=True))
+    texts = [*run.glob("*.json"), *run.glob("metrics.jsonl")]
+    copies |= {f"run/{path.name}": path for path in texts}
+    finder = ModuleFinder([str(PROJECT)])  # of what predict.py imports from this project
+    finder.run_script(str(PROJECT / "predict.py"))
+    code = [Path(module.__file__) for module in finder.modules.values() if module.__file__]
+    copies |= {path.relative_to(PROJECT): path for path in [PROJECT / "pyproject.toml", *code]}
+    copies["run/model.safetensors"] = run / "model.safetensors"
+    with writing(folder):
+        shutil.rmtree(scratch, ignore_errors=True)
+        for name, path in copies.items():
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, scratch / name)
+        (scratch / "run/config.json").write_text(json.dumps(record, indent=2))
+        card.save(scratch / "README.md")
+        scratch.rename(folder)
+
+
+def upload(folder: Path, repo: str) -> None:
+    """Upload the folder as it is. A new repository is private."""
+    card = folder / "README.md"
+    try:
+        HfApi().create_repo(repo, private=True, exist_ok=True)
+        card.write_text(card.read_text("utf-8").replace("USER/NAME", repo), "utf-8")
+        HfApi().upload_folder(repo_id=repo, folder_path=folder, ignore_patterns=["*.pyc"])
+    except Exception as error:  # of the name, the login, the network or the Hub
+        reason = " ".join(str(error).split())
+        raise SystemExit(f"{folder} could not be uploaded to {repo}: {reason}") from error
+    print(f"Uploaded {folder} to {repo}.")
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--run", help="the folder of a run")
+    parser.add_argument("--output", type=Path, default=Path("shared"), help="the folder to write")
+    parser.add_argument("--repo", metavar="USER/NAME", help="where to upload it")
+    parser.add_argument("--license", default="unknown", help="as the Hub calls it, such as mit")
+    arguments = parser.parse_args()
+    folder, repo = arguments.output, arguments.repo
+    if repo and not get_token():
+        raise SystemExit("Log in to the Hugging Face Hub first: hf auth login")
+    if not folder.exists():
+        config, model = load(arguments.run or Config.output_dir, "cpu")
+        if not (config.output_dir / "model.safetensors").exists():
+            raise SystemExit(f"{config.output_dir} has not finished: train to its end first.")
+        write_folder(config, model, folder, arguments.license, repo or "USER/NAME")
+        print(f"Wrote {folder}. Fill in what is marked in {folder / 'README.md'}.")
+    elif arguments.run or not repo:
+        raise SystemExit(f"{folder} exists: delete it, or choose another --output.")
+    if repo:
+        upload(folder, repo)
+
+
+if __name__ == "__main__":
+    main()
