@@ -26,9 +26,7 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator(
-        cpu=True,
-    )
+    accelerator = Accelerator(cpu=True)
     check_environment(accelerator)
     folder = newest_run(Path(folder))
     weights = folder / "model.safetensors"

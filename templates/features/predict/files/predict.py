@@ -16,9 +16,9 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator(
-        #: slot accelerator
-    )
+    #: region accelerator
+    accelerator = Accelerator()
+    #: end accelerator
     check_environment(accelerator)
     #: region choose_run
     folder = Path(folder)

@@ -1,2 +1,2 @@
-#: slot accelerator
-cpu=True,
+#: replace accelerator
+accelerator = Accelerator(cpu=True)
