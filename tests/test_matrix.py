@@ -351,7 +351,7 @@ def test_no_name_and_no_comment_of_what_is_off(
     caught = {
         feature.name: 0
         for feature in catalog.features.values()
-        if any(feature.folder.glob("f*/*.py"))  # code, and not only launch files
+        if any(feature.folder.glob("fragments/*.py"))  # code in files that others bring
     }
     for label, project in projects.items():
         answers = project.answers

@@ -205,3 +205,41 @@ def test_each_task_is_shared(task: str, tmp_path: Path) -> None:
     shutil.move(folder / "shared", tmp_path / "elsewhere")
     shutil.rmtree(folder)
     assert use(tmp_path / "elsewhere")
+
+
+# a choice of data, where it is, and the input of predict.py
+OWN_DATA: list[tuple[str, dict[str, str], str]] = [
+    ("image_classification", {"dataset": "image_folder", "path": "data"}, "image.png"),
+    ("tabular_classification", {"dataset": "csv", "path": "data", "target": "label"}, "rows.csv"),
+    ("tabular_regression", {"dataset": "csv", "path": "data", "target": "number"}, "rows.csv"),
+]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("task", "choices", "given"), OWN_DATA, ids=[row[0] for row in OWN_DATA])
+def test_a_shared_run_needs_no_data(
+    task: str, choices: dict[str, str], given: str, tmp_path: Path
+) -> None:
+    """Its classes and columns are those of the run."""
+    rows = ["number,kind,label", *(f"{row},{'ab'[row % 2]},{'xy'[row % 2]}" for row in range(40))]
+    (tmp_path / "rows.csv").write_text("\n".join(rows))
+    code = "from PIL import Image; import sys; Image.new('RGB', (20, 20), 200).save(sys.argv[1])"
+    assert run_python(tmp_path, ["-c", code, "image.png"]).returncode == 0
+    answers = {f"{task}.{name}": value for name, value in choices.items()}
+    answers[f"{task}.path"] = str(tmp_path / "data")
+    folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task, **answers}))
+    if given == "rows.csv":
+        shutil.copy(tmp_path / given, tmp_path / "data")
+    else:
+        for number in range(20):
+            (tmp_path / "data" / "xy"[number % 2]).mkdir(parents=True, exist_ok=True)
+            shutil.copy(tmp_path / given, tmp_path / "data" / "xy"[number % 2] / f"{number}.png")
+    short = ["--max-steps", "2", "--batch-size", "4", "--num-workers", "0"]
+    result = start(folder, [*EPOCH, *short], 1)
+    assert result.returncode == 0, result.stderr[-2000:]
+    predicted = run_python(folder, ["predict.py", tmp_path / given]).stdout
+    share(folder)
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    (tmp_path / "data").rename(tmp_path / "gone")
+    command = ["predict.py", tmp_path / given, "--run", "run"]
+    assert run_python(tmp_path / "elsewhere", command).stdout == predicted != ""

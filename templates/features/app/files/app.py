@@ -8,7 +8,7 @@ from predict import load, predict
 from train import Config
 
 def answer(config: Config, model, *values):
-    """What the page shows for the values of its inputs. A mistake in them is an error on the page."""
+    """What the page shows for the values of its inputs. A mistake in them is shown, too."""
     try:
         ...  #: slot row
     except SystemExit as error:

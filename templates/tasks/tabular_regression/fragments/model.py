@@ -15,4 +15,5 @@ class Regressor(nn.Module):
 
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
+    #: slot saved_columns
     return Regressor(*build_datasets(config)[0][:])

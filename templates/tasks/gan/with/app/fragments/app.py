@@ -9,7 +9,7 @@ from pictures import save_grid
 rows = predict(config, model, list(range(*values)))
 with TemporaryDirectory() as folder:
     images = torch.stack([row["image"] for row in rows])
-    save_grid(images, columns=8, path=Path(folder, "images.png"))
+    save_grid(images, columns=min(8, len(rows)), path=Path(folder, "images.png"))
     picture = Image.open(Path(folder, "images.png")).copy()
 
 #: slot shown

@@ -52,4 +52,5 @@ def training_folder(config) -> Path:
 
 
 def class_names(config) -> list[str]:
+    #: slot saved_names
     return find_classes(training_folder(config))[0]
