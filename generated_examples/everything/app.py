@@ -10,7 +10,7 @@ from train import Config
 
 
 def answer(config: Config, model, *values):
-    """What the page shows for the values of its inputs. A mistake in them is an error on the page."""
+    """What the page shows for the values of its inputs. A mistake in them is shown, too."""
     try:
         if None in values:
             raise SystemExit("Choose an image first.")

@@ -16,4 +16,4 @@ with TemporaryDirectory() as folder:
 return picture, row["error"]
 
 #: slot outputs
-outputs = [gr.Image(label="the image, and what the model draws of it"), gr.Number(label="error")]
+outputs = [gr.Image(label="the image and its reconstruction"), gr.Number(label="error")]

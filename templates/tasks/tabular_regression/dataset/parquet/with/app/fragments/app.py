@@ -3,5 +3,5 @@ from io import StringIO
 import pandas as pd
 
 #: replace file
-path = Path(folder, "row.parquet")
-pd.read_csv(StringIO(values[0].head(1).to_csv(index=False))).to_parquet(path)  # numbers, not their texts
+path, text = Path(folder, "row.parquet"), values[0].head(1).to_csv(index=False)
+pd.read_csv(StringIO(text)).to_parquet(path)  # with numbers, where the page has texts
