@@ -411,19 +411,3 @@ def test_a_line_in_two_steps_goes_into_a_new_block_as_a_whole(lines: tuple[str, 
     found = re.search(rf"(?m)^( *)\S.*{re.escape(call)}", files[TRAIN])
     block = re.search(r"(?m)^( *)with ema\.applied\(\):\n +.*val_loader", files[TRAIN])
     assert merged.conflicts or (found and block and len(found[1]) > len(block[1]))
-
-
-# files
-
-
-@pytest.mark.parametrize("indent", ["\t", "  "])
-def test_a_file_in_another_layout_goes_when_it_is_no_longer_generated(indent: str) -> None:
-    def apply(files: Files) -> None:
-        for path in ("checkpoint.py", "checksums.py"):
-            files[path] = re.sub(
-                r"(?m)^(?:    )+", lambda m: indent * (len(m[0]) // 4), files[path]
-            )
-
-    merged, files = update(apply, NO_CHECKPOINTS)
-    assert not merged.conflicts
-    assert "checkpoint.py" not in files and "checksums.py" not in files

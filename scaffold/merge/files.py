@@ -133,19 +133,13 @@ def _merge_missing(
 def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
     """A file that is no longer generated."""
     text, ending = dialect.take_ending(own)
-    if text == base or (path.endswith(".py") and _says_the_same(text, base)):
+    if text == base:
         merged.files[path] = None
         return
     cause = name_cause(path, base)
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[path] = ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(path, 1, cause))
-
-
-def _says_the_same(one: str, two: str) -> bool:
-    """Whether only the layout of two files differs."""
-    rows = [[(unit.same, unit.depth) for unit in split(text, PYTHON)] for text in (one, two)]
-    return rows[0] == rows[1]
 
 
 def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str]) -> None:
