@@ -68,7 +68,7 @@ def test_new_code_follows(cli: Cli, tmp_path: Path, name: str) -> None:
     result = cli("update", project, *settings)
     assert result.code == 0, result.out
     assert not (project / "mixing.py").exists() and not (project / "preemption.py").exists()
-    modules = [*MODULES, "mixing", "preemption", "train"]
+    modules = [*MODULES, "mixing", "preemption", *(["train"] if script else [])]
     for path in project.rglob("*.py"):
         own = path.parent == project / folder
         front = re.escape(inside if own else outside or "")
