@@ -13,7 +13,11 @@ from scaffold.answers.catalog import load_catalog
 pytestmark = pytest.mark.train
 
 SCRIPTS = ("evaluate", "export", "share")
-OFTEN = {"image_classification", "own", "tabular_regression"}  # in every run, not in the sweep alone
+OFTEN = {
+    "image_classification",
+    "own",
+    "tabular_regression",
+}  # in every run
 # what a user has, as arguments of predict.py, and the file with what comes of it
 PREDICT = {
     "image_classification": (["pictures"], "labels.csv"),

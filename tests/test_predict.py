@@ -162,7 +162,7 @@ OFTEN = {
     "table of classes",
     "pairs of texts",
     "own",
-}  # in every run, not in the sweep alone
+}  # in every run
 
 
 def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], None] | None) -> Path:

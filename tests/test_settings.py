@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from conftest import in_turns
 
 from scaffold.answers.catalog import Value, load_catalog
 from scaffold.answers.rewrite import rewrite_settings
@@ -389,7 +390,7 @@ def test_the_files_above_are_of_all_kinds() -> None:
     assert min(seen.values()) >= 10, seen
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", in_turns(range(40), 4))
 def test_only_values_edited_becomes_what_would_be_written(seed: int) -> None:
     """However a file was edited: if it looks as we write it, it goes on to do so."""
     draw = random.Random(seed)
@@ -406,10 +407,15 @@ def test_switches_are_among_the_answers_drawn() -> None:
     assert {switch_key(feature) for feature in CATALOG.features.values()} <= set(OPTIONS)
 
 
-def test_another_task_leaves_no_feature_on_that_does_not_go_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "seeds", [range(8), pytest.param(range(8, 40), marks=pytest.mark.sweep)], ids=["8", "32"]
+)
+def test_another_task_leaves_no_feature_on_that_does_not_go_with_it(
+    seeds: range, tmp_path: Path
+) -> None:
     autoencoder = complete(project__task="autoencoder")
     written = 0
-    for seed in range(40):
+    for seed in seeds:
         for before in (DEFAULT, complete(features__balanced_sampling__enabled=True)):
             old = owners_file(before, random.Random(seed))
             new = rewrite_settings(CATALOG, old, autoencoder, before)
@@ -417,4 +423,4 @@ def test_another_task_leaves_no_feature_on_that_does_not_go_with_it(tmp_path: Pa
             assert_holds(rewrite_settings(CATALOG, new, before, autoencoder), before, tmp_path)
             assert new.count("mine") == old.count("mine")
             written += 1
-    assert written == 80
+    assert written == 2 * len(seeds)
