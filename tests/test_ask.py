@@ -15,7 +15,7 @@ import pexpect
 import pyte
 import pytest
 import tomlkit
-from conftest import fitting, listing, read_files, run_cli
+from conftest import fitting, in_turns, listing, read_files, run_cli
 
 from scaffold.answers.catalog import Value, as_typed, load_catalog
 from scaffold.answers.questions import in_words
@@ -383,7 +383,7 @@ def test_default_that_follows_from_an_answer_follows_it_after_going_back(start: 
     terminal.repeat(ENTER, until="(features.tracker.project) [renamed]")
 
 
-@pytest.mark.parametrize("columns", [120, 50])
+@pytest.mark.parametrize("columns", in_turns([50, 120], 2))
 def test_going_back_takes_what_was_shown_off_the_screen(start: Start, columns: int) -> None:
     terminal = start(columns=columns)
     first = terminal.wait("(project.name)")
@@ -404,7 +404,7 @@ def test_escape_at_the_first_question_does_nothing(start: Start) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["(project.name)", "(hardware.use_cpu)", "Which features?", SUMMARY]
+    "question", in_turns(["(project.name)", "(hardware.use_cpu)", "Which features?", SUMMARY], 2)
 )
 def test_ctrl_c_leaves_nothing_behind(start: Start, question: str) -> None:
     terminal = start()
@@ -647,7 +647,7 @@ num_processes: 4
 """
 
 
-@pytest.mark.parametrize("launcher", ["slurm", "torchrun", "accelerate"])
+@pytest.mark.parametrize("launcher", in_turns(["slurm", "torchrun", "accelerate"], 3))
 def test_a_file_of_accelerate_leaves_open_how_a_run_is_started(
     start: Start, tmp_path: Path, launcher: str
 ) -> None:
@@ -681,7 +681,7 @@ def test_contradicting_answers_are_refused_before_asking(start: Start) -> None:
     assert listing(terminal.folder) == []
 
 
-@pytest.mark.parametrize("stdin", ["< /dev/null", "0<&-", ": |", "sleep 2 |"])
+@pytest.mark.parametrize("stdin", in_turns(["< /dev/null", "0<&-", ": |", "sleep 2 |"], 2))
 def test_nothing_is_asked_without_a_terminal(tmp_path: Path, stdin: str) -> None:
     result = new_with_input(tmp_path, stdin)
     assert result.returncode == 0, result.stderr
@@ -707,7 +707,9 @@ def new_with_input(
     )
 
 
-@pytest.mark.parametrize("stdin", ["printf 'foo\\ngan\\n' |", "<<< foo", "< ../answers"])
+@pytest.mark.parametrize(
+    "stdin", in_turns(["printf 'foo\\ngan\\n' |", "<<< foo", "< ../answers"], 3)
+)
 @pytest.mark.parametrize("options", [[], ["--task", "gan", "--set", "features.ema=true"]])
 def test_answers_in_a_pipe_are_refused(tmp_path: Path, stdin: str, options: list[str]) -> None:
     (tmp_path / "answers").write_text("foo\ngan\n")
@@ -719,7 +721,7 @@ def test_answers_in_a_pipe_are_refused(tmp_path: Path, stdin: str, options: list
     assert listing(tmp_path / "dialogue") == []
 
 
-@pytest.mark.parametrize("way", ["yes", "recipe", "file", "settings"])
+@pytest.mark.parametrize("way", in_turns(["settings", "yes", "recipe", "file"], 2))
 def test_input_of_another_program_is_no_obstacle_to_complete_answers(
     tmp_path: Path, way: str
 ) -> None:

@@ -26,6 +26,7 @@ from conftest import (
     as_many_as_possible,
     fitting,
     given_for,
+    in_turns,
     read_files,
     render,
     run_cli,
@@ -857,7 +858,7 @@ def test_many_random_edits(
     assert rate(found) >= least
 
 
-@pytest.mark.parametrize("change", QUICK)
+@pytest.mark.parametrize("change", in_turns(QUICK, 2))
 def test_there_and_back(change: str) -> None:
     _there_and_back(change)
 
