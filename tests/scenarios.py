@@ -1299,6 +1299,29 @@ def finish(
     {LOOP_END}
 {textwrap.indent(TESTED, "    ")}
 """
+BEST_LINES, _, DONE_LINES = TESTED.partition("log(f")
+FINISHED_AVERAGE = f"""
+def finish(
+    accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file, ema
+):
+    {LOOP_END}
+    with ema.applied():
+{textwrap.indent(BEST_LINES, "        ")}
+{textwrap.indent("log(f" + DONE_LINES, "    ")}
+""".replace("\n\n", "\n")
+FINISH_AVERAGE = """
+finish(
+    accelerator,
+    model,
+    test_loader,
+    config,
+    progress,
+    checkpoints,
+    best_model,
+    metrics_file,
+    ema,
+)
+"""
 scenario(
     "own code: main split where the update wraps a part of the lines",
     both(
@@ -1312,7 +1335,10 @@ scenario(
         define(TRAIN, FINISHED, "def main(config: Config) -> None:"),
     ),
     EMA,
-    expect=decide(TRAIN),
+    expect=both(
+        cut(TRAIN, LOOP_END, "metrics_file.append(progress.step, metrics)", FINISH_AVERAGE),
+        define(TRAIN, FINISHED_AVERAGE, "def main(config: Config) -> None:"),
+    ),
 )
 scenario(
     "own code: the test's evaluation deleted, where lines are wrapped",
@@ -1476,7 +1502,14 @@ scenario(
     "files: a function moved to a file of its own, which changes",
     SCHEDULE_MOVED,
     LINEAR,
-    expect=decide(TRAIN),
+    expect=both(
+        cut(TRAIN, SCHEDULE, "return peak * (1 - done)"),
+        create("schedule.py", textwrap.dedent(SCHEDULE_PY).lstrip("\n")),
+        words("schedule.py", "from math import cos, pi\n\n\n", "\n"),
+        words("schedule.py", "then half a cosine down", "then a straight line down"),
+        words("schedule.py", "peak * 0.5 * (1 + cos(pi * done))", "peak * (1 - done)"),
+        after(TRAIN, "from progress import ...", "from schedule import learning_rate_at"),
+    ),
 )
 SCHEDULE_LAST = carry(TRAIN, SCHEDULE, COSINE, 'if __name__ == "__main__":')
 scenario("files: a function moved down", SCHEDULE_LAST, EMA)

@@ -447,11 +447,11 @@ def test_no_false_alarm_without_edits(task: str) -> None:
         assert told(before, after, after) == []
 
 
-def test_it_takes_less_than_a_third_of_a_second() -> None:
+def test_it_takes_less_than_a_second() -> None:
     catalog = load_catalog()
     feature = ways(catalog, catalog.features["ema"])[0]
     before, after = code(dict(render({}))), code(dict(render(given_for(catalog, [feature]))))
     after["train.py"] += "\n# mine\n"
     start = time.process_time()
     told(before, after, code(dict(render(given_for(catalog, [feature])))))
-    assert time.process_time() - start < 0.6, "twice of what it takes"
+    assert time.process_time() - start < 1, "four times what it takes on a quiet machine"

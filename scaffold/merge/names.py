@@ -294,4 +294,8 @@ def _replace(rows: list[str], node: ast.stmt, statement: str | None) -> str:
     comment = re.search(r"\s+#.*$", rows[(node.end_lineno or 1) - 1])
     if lines and comment and "\n" not in lines[0]:
         lines[0] += comment[0]
-    return "\n".join([*rows[: node.lineno - 1], *lines, *rows[node.end_lineno or 0 :]])
+    above, below = rows[: node.lineno - 1], rows[node.end_lineno or 0 :]
+    if statement is None and below and not below[0].strip():
+        while above and not above[-1].strip():
+            above.pop()  # the blank lines below separate what remains
+    return "\n".join([*above, *lines, *below])
