@@ -431,6 +431,41 @@ def test_a_keyword_that_an_own_loss_does_not_take(cli: Cli, tmp_path: Path) -> N
     assert result.code == 1
 
 
+RETURNS = {
+    "2 values": "return {'loss': 1.0}, 2",
+    "a dict": "return {'loss': 1.0}",
+    "a dict by name": "metrics = {'loss': 1.0}\n        return metrics",
+    "one value": "return 1.0 / 2",
+    "nothing": "print('loss')",
+}
+CALLS = """
+    def evaluate(model):
+        {returns}
+
+    def main(model):
+        {before}metrics = evaluate(model)
+        return metrics
+"""
+
+
+@pytest.mark.parametrize("own", RETURNS)
+@pytest.mark.parametrize("generated", RETURNS)
+def test_a_new_call_of_a_function_that_returns_something_else(own: str, generated: str) -> None:
+    mine, theirs = RETURNS[own], RETURNS[generated]
+    first = "first = evaluate(model)\n        "
+    before = files(CALLS.format(returns=mine, before=""))
+    after = files(CALLS.format(returns=mine, before=first))
+    rendered = files(CALLS.format(returns=theirs, before=first))
+    had, needed = own.removesuffix(" by name"), generated.removesuffix(" by name")
+    line = 6 + mine.count("\n")
+    said = f"train.py:{line}: evaluate() returns {had}, and this line needs {needed}"
+    assert told(before, after, rendered) == ([] if had == needed else [said])
+    # the owner's own calls are right, and those whose result nobody reads
+    assert told(after, after, rendered) == []
+    unread = {path: text.replace("first = ", "") for path, text in after.items()}
+    assert told(before, unread, unread | {"other.py": ""}) == []
+
+
 def code(files: dict[str, str]) -> Files:
     return {path: text for path, text in files.items() if path.endswith(".py")}
 

@@ -17,6 +17,7 @@ from scaffold.merge.items import lost_items
 from scaffold.merge.kinds import Class, Module, Object
 from scaffold.merge.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.order import used_too_early
+from scaffold.merge.returns import new_calls_misread
 from scaffold.merge.scopes import Facts, Scope, read_facts
 from scaffold.merge.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
 from scaffold.merge.syntax import parse
@@ -62,7 +63,9 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
         meant = {*_find(render, rendered, before, modules)}
         found = [wrong for wrong in found if wrong not in meant]
     found += [Wrong(*lost) for lost in lost_items(old, new, rendered)]
-    found += [Wrong(*half) for half in find_halves(old, new, render or _read(rendered))]
+    render = render or _read(rendered)
+    found += [Wrong(*half) for half in find_halves(old, new, render)]
+    found += [Wrong(*call) for call in new_calls_misread(old, new, render)]
     found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]
     found = [
         (
