@@ -372,6 +372,7 @@ kind(
         "run.sh",
         "python train.py --max-grad-norm 0.5 --output-dir runs/a\npython train.py --seed 1 --output-dir runs/b\n",
     ),
+    decide=["no clipping"],  # the flag is gone
 )
 kind(
     "own workflow",
