@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import render, write_files
+from conftest import in_turns, render, write_files
 from test_predict import paint_digits, write_lines, write_measurements, write_numbers
-from training import run_python, start
+from training import count_passed, run_python, run_tests, start
 
 from scaffold.answers.catalog import load_catalog
 
@@ -88,3 +88,13 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
     run("share.py", "--output", "shared")
     card = (folder / "shared/README.md").read_text()
     assert all(name in card for name in tested)
+
+
+@pytest.mark.parametrize("task", in_turns(sorted(load_catalog().tasks, key="own".__ne__), 99))
+def test_a_project_tests_its_scripts(task: str, tmp_path: Path) -> None:
+    """Those of search.py, compare.py and share.py, as its owner runs them."""
+    features = {f"features.{name}.enabled": True for name in ("compare", "search", "share")}
+    folder = write_files(tmp_path, render({"project.task": task, **features}))
+    chosen = "settings_of_config or repeats_no_trial or runs_are_compared or test_share"
+    files = ["tests/test_features.py", "tests/test_share.py"]
+    assert count_passed(run_tests(folder, *files, "-k", chosen)) == 5

@@ -224,10 +224,11 @@ def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
 @pytest.mark.train
 def test_runs_on_other_samples_are_not_compared(tmp_path: Path) -> None:
     """Here other parts of texts; a run that reads the same samples otherwise is compared."""
-    project = train(tmp_path, {"project.task": "language_model"}, *BRIEF, "--max-steps", "2")
+    small = [*BRIEF, "--max-steps", "2", "--width", "32"]
+    project = train(tmp_path, {"project.task": "language_model"}, *small)
     for context in ("128", "64"):
-        flags = ["--context", context, "--width", "32", "--output-dir", f"runs/{context}"]
-        retrain(project, *BRIEF, *flags, "--max-steps", "2")
+        flags = ["--context", context, "--output-dir", f"runs/{context}"]
+        retrain(project, *small, *flags)
     assert "loss_difference" in evaluate(project, "--against", "runs/128")
     refused = message(project, "--against", "runs/64")
     assert refused == "runs/64 has other samples: choose a run on the same data.\n"

@@ -39,10 +39,9 @@ with open("rows.csv", "w", newline="") as file:
 """
 
 
-def share(folder: Path, *arguments: str, **environment: str) -> str:
-    """What share.py printed. A warm process has read its environment already."""
-    command = ["share.py", *arguments]
-    result = run_python(folder, command, real=bool(environment), **environment)
+def share(folder: Path, *arguments: str) -> str:
+    """What share.py printed."""
+    result = run_python(folder, ["share.py", *arguments])
     assert result.returncode == 0, result.stderr[-2000:]
     return result.stdout
 
@@ -163,14 +162,22 @@ def hub() -> Iterator[str]:
     server.server_close()
 
 
+UPLOAD = """
+import share, sys
+for repo in sys.argv[1:]:
+    sys.argv = ["share.py", "--repo", repo]
+    share.main()
+"""
+
+
 def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
     """All files in one commit to a new repository, which is private. A refusal is one line."""
     folder = write_files(tmp_path, render(FEATURE))
     assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
     online = {"HF_ENDPOINT": hub, "HF_HUB_OFFLINE": "0", "HF_TOKEN": "hf_none"}
-    assert (
-        share(folder, "--repo", "me/it", **online).splitlines()[-1] == "Uploaded shared to me/it."
-    )
+    # both in one process, which is not warm: huggingface_hub reads these variables at its import
+    result = run_python(folder, ["-c", UPLOAD, "me/it", "you/it"], real=True, **online)
+    assert result.stdout.splitlines()[-1] == "Uploaded shared to me/it."
     asked = dict(Hub.asked)
     created = json.loads(asked["/api/repos/create"])
     assert created.get("visibility") == "private" or created["private"] is True
@@ -180,7 +187,6 @@ def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
     assert sent == {str(path.relative_to(shared)) for path in shared.rglob("*") if path.is_file()}
     assert {"README.md", "run/model.safetensors", "run/config.json", "model.py"} < sent
     assert "hf download me/it" in (shared / "README.md").read_text()
-    result = run_python(folder, ["share.py", "--repo", "you/it"], real=True, **online)
     assert result.returncode == 1
     assert result.stderr.startswith("shared could not be uploaded to you/it: Client error '404")
     assert result.stderr.count("\n") == 1

@@ -1,5 +1,6 @@
 """Runs what rendered projects hold: scripts on so many processes, and their own tests."""
 
+import json
 import os
 import re
 import subprocess
@@ -19,6 +20,7 @@ def run_python(
     *,
     timeout: float = 240,
     real: bool = False,
+    stdin: str | None = None,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """`python ARGUMENTS` in a folder, with torch imported already unless it is to be `real`.
@@ -31,10 +33,37 @@ def run_python(
         [python, *map(str, arguments)],
         cwd=folder,
         env=given,
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=timeout,
     )
+
+
+SAY = """
+import json, runpy, sys
+said = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = arguments
+    try:
+        runpy.run_path(arguments[0], run_name="__main__")
+        said.append("")
+    except SystemExit as stop:
+        said.append(str(stop))
+print(json.dumps(said))
+"""
+
+
+def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
+    """With what message a script ends, for each of these arguments, all of them in one process.
+
+    It is empty if there is no error.
+    """
+    commands = json.dumps([[script, *map(str, arguments)] for arguments in calls])
+    result = run_python(folder, ["-c", SAY, commands])
+    assert result.returncode == 0, result.stderr
+    messages: list[str] = json.loads(result.stdout.splitlines()[-1])
+    return messages
 
 
 OFFLINE = {"ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline", "HF_HUB_OFFLINE": "1"}
@@ -48,13 +77,15 @@ def start(
     processes: int,
     timeout: float = 240,
     real: bool = False,
+    stdin: str | None = None,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run a script of a project on so many processes."""
     launcher: list[str] = []
     if processes > 1:
         launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    return run_python(folder, [*launcher, *script], timeout=timeout, real=real, **environment)
+    command = [*launcher, *script]
+    return run_python(folder, command, timeout=timeout, real=real, stdin=stdin, **environment)
 
 
 def run_tests(

@@ -31,7 +31,8 @@ MODULES = """
     sklearn.datasets sklearn.model_selection PIL.Image torchmetrics torchmetrics.classification
     transformers transformers.models.roberta.modeling_roberta transformers.models.gpt2.modeling_gpt2
     transformers.models.auto.modeling_auto tokenizers datasets schedulefree pytest _pytest.python
-    pdb unittest.mock optuna optuna.storages optuna.importance
+    pdb unittest.mock optuna optuna.importance optuna.visualization.matplotlib
+    optuna.storages._rdb.storage optuna.storages._rdb.models sqlalchemy.dialects.sqlite
 """
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone")
 
