@@ -43,6 +43,7 @@ README, PYPROJECT, LAUNCH, ANSWERS = (
 )
 
 EMA = {"features.ema.enabled": True}
+FIRST = {"features.first_evaluation.enabled": True}
 NO_EMA = {"features.ema.enabled": False}
 BF16 = {"hardware.mixed_precision": "bf16"}
 WINDOW = {"training.gradient_accumulation_steps": 4}
@@ -1340,6 +1341,19 @@ scenario(
         define(TRAIN, FINISHED_AVERAGE, "def main(config: Config) -> None:"),
     ),
 )
+for head, tail in (
+    ("try:", "finally:\n    print('left')"),
+    ("with torch.enable_grad():", ""),
+    ("for stage in range(2):", ""),
+):
+    around = indent(
+        TRAIN,
+        "for epoch in range(progress.epoch, config.epochs):",
+        "checkpoints.after_epoch()",
+        head,
+        tail,
+    )
+    scenario(f"own code: the loop in `{head}`, and lines in front of it", around, FIRST)
 scenario(
     "own code: the test's evaluation deleted, where lines are wrapped",
     both(

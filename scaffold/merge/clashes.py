@@ -97,7 +97,10 @@ def _both_fit(three: Three, gap: int) -> bool:
     levels = [min(unit.depth for unit in units) for units in (mine, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
-    return can_commute(mine, theirs, three.modules())
+    if three.opens_for_next(three.mine, gap) and not three.opens_for_next(three.theirs, gap):
+        while mine and re.match(r"(try|(async )?with\b.*):", mine[-1].text.strip(), re.DOTALL):
+            mine.pop()  # theirs stand in front of the block, whose head decides nothing
+    return not mine or can_commute(mine, theirs, three.modules())
 
 
 def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
