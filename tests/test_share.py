@@ -20,7 +20,6 @@ pytestmark = pytest.mark.train
 FEATURE = {"features.share.enabled": True}
 TASKS = sorted(load_catalog().tasks)
 EPOCH = ["train.py", "--epochs", "1"]
-OUTPUTS = {"labels.csv", "predictions.csv"}  # which the commands of tables name
 # what the inputs in a card stand for
 INPUTS = """
 import csv
@@ -59,7 +58,7 @@ def use(shared: Path) -> dict[str, str]:
             arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
         result = run_python(shared, arguments)
         assert result.returncode == 0, result.stderr[-2000:]
-        assert result.stdout or {path.name for path in shared.iterdir()} & OUTPUTS, block
+        assert result.stdout, block
         found[language] = result.stdout
     return found
 

@@ -1,4 +1,4 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python {{ task.command }}`."""
 
 import argparse
 from dataclasses import fields
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
 from environment import check_environment, read_settings
 from model import build_model
 from safetensors import SafetensorError
@@ -17,16 +18,13 @@ from train import Config
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     #: region accelerator
-    accelerator = Accelerator()
+    check_environment(accelerator := Accelerator())
     #: end accelerator
-    check_environment(accelerator)
     #: region choose_run
     folder = Path(folder)
     #: end choose_run
-    weights = folder / "model.safetensors"
-    #: slot choose_weights
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -35,8 +33,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
 
 
@@ -52,7 +49,7 @@ def predict(
     #: slot parameters
 ) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
+    device, rows = next(model.parameters()).device, []
     #: slot before_batches
     #: region share
     with PartialState().split_between_processes(inputs) as share:
@@ -60,22 +57,18 @@ def predict(
         #: region batches
         ...  #: slot batches
         #: end batches
-    ...  #: slot rows
+    #: region rows
+    return gather_object(rows)
+    #: end rows
 
 
-#: slot write
-
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     ...  #: slot arguments
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    #: region output
-    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
-    #: end output
     arguments = parser.parse_args()
-    config, model = load(arguments.run)
     #: region read
+    config, model = load(arguments.run)
     inputs = read_inputs(config, arguments.inputs)
     if not len(inputs):
         raise SystemExit("There is nothing to predict.")
@@ -84,11 +77,5 @@ def main() -> None:
     rows = predict(config, model, inputs)
     #: end call
     if PartialState().is_main_process:
-        #: region write_rows
-        write(rows, arguments.output)
-        #: end write_rows
+        ...  #: slot write
         #: slot main_process
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-from accelerate.utils import gather_object
 from pictures import save_grid
 from torch.utils.data import DataLoader
 from train import compute_loss
@@ -18,12 +17,8 @@ def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> 
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     images = torch.stack([read_image(path) for path in paths]).to(device) / 255
     #: end images
-    reconstructions = model(images)
-    outputs += compute_loss(reconstructions, images).tolist()
-
-#: slot rows
-rows = zip(inputs, gather_object(outputs), strict=True)
-return [{"image": str(path), "error": error} for path, error in rows]
+    errors = compute_loss(model(images), images)
+    rows += [{"error": error} for error in errors.tolist()]
 
 #: slot arguments
 parser.add_argument("--picture", type=Path, help="a .png file for the first 16 and their outputs")
@@ -31,3 +26,7 @@ parser.add_argument("--picture", type=Path, help="a .png file for the first 16 a
 #: slot main_process
 if arguments.picture:
     draw(config, model, inputs[:16], arguments.picture)
+
+#: replace loaded
+config, model = load(arguments.run)
+rows = predict(config, model, inputs)

@@ -1,7 +1,7 @@
 from files import writing
 from PIL import Image
 
-#: slot write
+#: slot functions
 def write(rows: list[dict], folder: Path) -> None:
     """Write the generated images to 00000.png, 00001.png and so on."""
     for row in rows:
@@ -11,3 +11,6 @@ def write(rows: list[dict], folder: Path) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             Image.fromarray(pixels.numpy()).save(path)
     print(f"{len(rows)} images are in {folder}.")
+
+#: slot write
+write(rows, arguments.output)

@@ -25,14 +25,10 @@ for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
     texts = [torch.tensor(start) for start in starts]
     texts = generate(model, texts, config.context, length, device)
-    for start, text in zip(starts, texts, strict=True):
+    for prompt, start, text in zip(prompts, starts, texts, strict=True):
         tokens = [*text[len(start) :].tolist(), tokenizer.end]
         tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
-        outputs.append(tokenizer.decode([*start[1:], *tokens]))
-
-#: slot rows
-rows = zip(inputs, gather_object(outputs), strict=True)
-return [{"prompt": prompt, "text": text} for prompt, text in rows]
+        rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})
 
 #: slot arguments
 parser.add_argument("--length", type=int, default=200, help="how many tokens to generate")

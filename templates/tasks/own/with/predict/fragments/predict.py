@@ -1,4 +1,3 @@
-from accelerate.utils import gather_object
 from torch import Tensor
 
 #: slot inputs
@@ -19,15 +18,12 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
     return torch.tensor(rows)
 
 #: slot batches
-for rows in share.split(4 * config.batch_size):
-    predictions = model(rows.to(device))
-    outputs += predictions.squeeze(1).tolist()
+for part in share.split(4 * config.batch_size):
+    predictions = model(part.to(device)).squeeze(1)
+    rows += [{"prediction": value} for value in predictions.tolist()]
 
-#: slot rows
-return [
-    {"row": number, "prediction": value}
-    for number, value in enumerate(gather_object(outputs), start=1)
-]
+#: replace rows
+return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]
 
 #: slot arguments
 parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with four numbers in a line")

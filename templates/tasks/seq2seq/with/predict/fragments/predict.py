@@ -16,11 +16,8 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     sources = [encode(text) for text in texts]
     sources = pad_sequence(sources, batch_first=True, padding_value=PADDING).to(device)
     generated = model.generate(sources, length)
-    outputs += [decode(tokens) for tokens in generated]
-
-#: slot rows
-rows = zip(inputs, gather_object(outputs), strict=True)
-return [{"source": source, "text": text} for source, text in rows]
+    pairs = zip(texts, map(decode, generated), strict=True)
+    rows += [{"source": source, "text": text} for source, text in pairs]
 
 #: slot arguments
 parser.add_argument("--length", type=int, default=100, help="the most bytes of a target")

@@ -1,9 +1,5 @@
-#: replace outputs
-outputs += predictions.cpu().double().softmax(dim=1).tolist()
-
-#: slot rows
-rows, columns = [], [f"p_{name}" for name in names]
-for number, chances in enumerate(gather_object(outputs), start=1):
-    label, named = names[chances.index(max(chances))], zip(columns, chances, strict=True)
-    rows.append({"row": number, "label": label, **dict(named)})
-return rows
+#: replace predicted
+for chances in predictions.cpu().double().softmax(dim=1).tolist():
+    chance_of = dict(zip(names, chances, strict=True))
+    row = {"label": max(chance_of, key=chance_of.get)}
+    rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})

@@ -1,13 +1,18 @@
 from PIL import Image
 
-#: slot inputs
-def read_inputs(config: Config, names: list[str]) -> list[Path]:
-    """Image files, and the images in folders, in the order of their names."""
-    known, paths = Image.registered_extensions(), []
-    for path in map(Path, names):
-        inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in known)
-        paths += inside if path.is_dir() else [path]
-    return paths
+#: replace read
+known, inputs = Image.registered_extensions(), []
+for path in arguments.inputs:
+    inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+
+#: replace call
+#: region loaded
+rows = predict(*load(arguments.run), inputs)
+#: end loaded
 
 #: slot arguments
-parser.add_argument("inputs", nargs="+", metavar="IMAGE", help="an image, or a folder of them")
+parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
+
+#: replace rows
+named = zip(inputs, gather_object(rows), strict=True)
+return [{"image": str(path), **row} for path, row in named]

@@ -1,9 +1,11 @@
-from accelerate.utils import gather_object
 from torch import Tensor
 
 #: slot batches
 for table in share.split(4 * config.batch_size):
     predictions = model(table.to(device))
-    #: region outputs
-    outputs += predictions.tolist()
-    #: end outputs
+    #: region predicted
+    rows += [{"prediction": value} for value in predictions.tolist()]
+    #: end predicted
+
+#: replace rows
+return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]

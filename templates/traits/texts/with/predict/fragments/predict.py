@@ -1,6 +1,6 @@
 import sys
 
-from accelerate.utils import broadcast_object_list, gather_object
+from accelerate.utils import broadcast_object_list
 
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> list[str]:

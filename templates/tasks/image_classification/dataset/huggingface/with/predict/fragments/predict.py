@@ -16,15 +16,18 @@ def read_images(config: Config, paths: list[Path]) -> Tensor:
             raise OSError(f"{path} can't be read as an image: {error}") from error
     return torch.stack(images)
 
-#: replace names
-names = json.loads((config.output_dir / "classes.json").read_text())
-
 #: slot before_batches
+names = json.loads((config.output_dir / "classes.json").read_text())
 settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}
 
 #: replace images
 for images in DataLoader(share, 4 * config.batch_size, **settings):
     images = images.to(device)
+
+#: replace named
+chance_of = dict(zip(names, chances, strict=True))
+row = {"label": max(chance_of, key=chance_of.get)}
+rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
 
 #: wrap batches
 try:

@@ -7,8 +7,8 @@ def split_text(text: str | tuple[str, ...], config: Config) -> tuple[str, ...]:
         raise SystemExit(f"Write pairs of texts, with a tab between them, not {text!r}.")
     return texts
 
-#: replace columns
-columns = [split_text(text, config) for text in texts]
+#: replace parts
+parts = [split_text(text, config) for text in texts]
 
 #: slot text
 text = "\t".join(split_text(text, config))
