@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from math import prod
 
-from scaffold.answers.catalog import Value
+from scaffold.answers.catalog import Catalog, Value
 from scaffold.errors import AnswerError
 
 KIND = "hardware.distributed_type"
@@ -14,13 +14,11 @@ SHARDING = "hardware.sharding"
 PRECISION = "hardware.mixed_precision"
 LAUNCHER = "hardware.launcher"
 LAYERS = "fsdp.transformer_layer_cls_to_wrap"
-# tasks whose model names its layers
-KNOWN_LAYERS = ("language_model", "seq2seq", "text_classification")
 SHARDS = "parallelism.dp_shard_size"
 SIZES = ("dp_replicate_size", "dp_shard_size", "tp_size", "cp_size")
 
 
-def complete(answers: dict[str, Value], given: Collection[str]) -> None:
+def complete(catalog: Catalog, answers: dict[str, Value], given: Collection[str]) -> None:
     """Fill in what follows from the given answers; `given` are their keys.
 
     Raises AnswerError for a combination that can't work.
@@ -36,7 +34,8 @@ def complete(answers: dict[str, Value], given: Collection[str]) -> None:
     if answers["parallelism.enabled"] and SHARDS not in given:
         others = prod(int(answers[f"parallelism.{name}"]) for name in SIZES if name not in SHARDS)
         answers[SHARDS] = max(1, int(answers[PROCESSES]) // others)
-    for key, reason in _faults(answers):
+    traits = catalog.tasks[str(answers["project.task"])].has
+    for key, reason in _faults(answers, traits):
         raise AnswerError(key, reason)
 
 
@@ -70,13 +69,13 @@ def _kind(answers: dict[str, Value], given: Collection[str]) -> Value:
     return "MULTI_GPU" if kind == "NO" or (kind == "MULTI_CPU" and CPU in given) else kind
 
 
-def _faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+def _faults(answers: dict[str, Value], traits: Collection[str]) -> Iterator[tuple[str, str]]:
     """What can't work: the key of an answer, and why."""
     yield from _device_faults(answers)
     yield from _machine_faults(answers)
     yield from _precision_faults(answers)
     if answers[SHARDING] != "none" and not answers[CPU]:
-        yield from _sharding_faults(answers)
+        yield from _sharding_faults(answers, traits)
     yield from _launcher_faults(answers)
 
 
@@ -134,14 +133,16 @@ def _precision_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield "fp8.backend", "MS-AMP does not work with a sharded model: use ao or te."
 
 
-def _sharding_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+def _sharding_faults(
+    answers: dict[str, Value], traits: Collection[str]
+) -> Iterator[tuple[str, str]]:
     kind, sharding = answers[KIND], answers[SHARDING]
     if kind in ("XLA", "MULTI_NEURON"):
         yield SHARDING, f"{sharding} does not run on {KIND}={kind}."
     if sharding == "fsdp" and kind == "NO":
         yield SHARDING, f"fsdp shards a model across several devices: use {KIND}=MULTI_GPU."
     if sharding == "fsdp":
-        yield from _fsdp_faults(answers)
+        yield from _fsdp_faults(answers, traits)
         yield from _normalisation_faults(answers)
     else:
         yield from _deepspeed_faults(answers)
@@ -149,7 +150,7 @@ def _sharding_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield from _parallelism_faults(answers)
 
 
-def _fsdp_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+def _fsdp_faults(answers: dict[str, Value], traits: Collection[str]) -> Iterator[tuple[str, str]]:
     policy, classes = answers["fsdp.auto_wrap_policy"], answers[LAYERS]
     if answers["fsdp.version"] == 2 and policy == "SIZE_BASED_WRAP":
         yield (
@@ -169,7 +170,7 @@ def _fsdp_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
             "SIZE_BASED_WRAP wraps the embedding on its own, but the logits use its weights too: "
             "use TRANSFORMER_BASED_WRAP.",
         )
-    named = classes or answers["project.task"] in KNOWN_LAYERS
+    named = classes or "layers" in traits  # whose models name the classes of theirs
     if answers["fsdp.activation_checkpointing"] and policy != "TRANSFORMER_BASED_WRAP":
         yield (
             "fsdp.activation_checkpointing",

@@ -105,7 +105,7 @@ def resolve(
     for key, option in options.items():
         if option.default_from and key not in given:
             answers[key] = answers[option.default_from]
-    hardware.complete(answers, given if fresh is None else fresh)
+    hardware.complete(catalog, answers, given if fresh is None else fresh)
     _check_features(catalog, answers)
     _check_choices(catalog, answers)
     for key in given:

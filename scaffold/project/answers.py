@@ -90,7 +90,7 @@ def complete(
     answers = {**default_answers(catalog, known), **known}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
     with suppress(AnswerError):  # `resolve` will raise it
-        hardware.complete(answers, given)
+        hardware.complete(catalog, answers, given)
     options = schema(catalog)
     return {
         key: answers[key]

@@ -67,14 +67,16 @@ def ragged_run(folder: Path, batch_size: int = 16) -> None:
 
 
 def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, ...]:
-    """Loaders that cut sequences to 1 token or more. The first token decides the length."""
+    """Loaders that keep 1 target or more of each sequence. The first one decides how many."""
     loaders = build_loaders(config)
     collate = loaders[0].collate_fn
 
     def shorten(samples):
         *inputs, targets = collate(samples)
+        counts = (targets != IGNORED).cumsum(dim=1)
+        first = targets.gather(1, counts.argmin(dim=1, keepdim=True))
         # not by the length of the batch, which depends on the processes
-        beyond = torch.arange(targets.shape[1]) > targets[:, :1] % 16
+        beyond = counts > 1 + first % 16
         batch = (*inputs, targets.masked_fill(beyond, IGNORED))
         if seen is not None:
             seen.append(batch)

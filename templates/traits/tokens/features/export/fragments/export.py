@@ -6,8 +6,8 @@ FREE = (0, 1)  # the dimensions of inputs whose size may change: samples and tok
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
     """What the model takes of the first batch of the test data."""
-    batch = next(iter(build_loaders(config)[2]))
-    return (batch{{ "[0]" if "," in task.batch }},)
+    *inputs, _ = next(iter(build_loaders(config)[2]))
+    return tuple(inputs)
 
 #: slot batches
 batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text

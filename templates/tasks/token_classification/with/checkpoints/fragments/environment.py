@@ -1,0 +1,4 @@
+from data import tag_names
+
+#: slot recorded
+settings["tags"] = tag_names(config)

@@ -1,0 +1,63 @@
+import re
+from itertools import accumulate
+from data import collate, encode
+from metrics import find_entities
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+#: slot functions
+def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
+    """A text, and where its words start and end: runs of letters and digits, or other characters.
+
+    If the words of your training data are cut in another way, change this, or give lists of words.
+    """
+    if isinstance(text, str):
+        return text, [word.span() for word in re.finditer(r"\w+|[^\w\s]", text)]
+    ends = list(accumulate(len(word) + 1 for word in text))
+    return " ".join(text), [(e - 1 - len(w), e - 1) for w, e in zip(text, ends, strict=True)]
+
+
+def read_entities(text: str, spans: list[tuple[int, int]], chances: Tensor, names: list[str]):
+    """The entities of a text, in their order. `chances` has a row for each word: (words, tags).
+
+    `start` and `end` count the characters of the text. The probability is that of all of its tags,
+    as if the words were independent.
+    """
+    best, tags = chances.max(dim=-1)
+    entities = []
+    for _, first, after in sorted(find_entities(tags.tolist()), key=lambda found: found[1]):
+        start, end = spans[first][0], spans[after - 1][1]
+        kind, probability = names[tags[first]][2:], float(best[first:after].prod())
+        row = {"type": kind, "entity": text[start:end], "start": start, "end": end}
+        entities.append({**row, "probability": probability})
+    return entities
+
+#: slot before_batches
+names = json.loads((config.output_dir / "tags.json").read_text())
+
+#: slot batches
+for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    lines = [split_words(text) for text in texts]
+    words = [[text[start:end] for start, end in spans] for text, spans in lines]
+    encoded = [(torch.tensor(tokens), starts) for tokens, starts in encode(words, config)]
+    tokens, mask, _ = collate([(tokens, tokens) for tokens, _ in encoded])
+    logits = model(tokens.to(device), mask.to(device))
+    chances = logits.cpu().double().softmax(dim=-1)
+    for (text, spans), (_, starts), row in zip(lines, encoded, chances, strict=True):
+        outputs.append((text, read_entities(text, spans, row[starts], names)))
+        if len(starts) < len(spans):
+            beyond = text[spans[len(starts)][0] :]
+            print(f"beyond --max-length, without entities: {beyond}", file=sys.stderr)
+
+#: slot rows
+return [{"text": text, "entities": entities} for text, entities in gather_object(outputs)]
+
+#: replace write_text
+if path and path.suffix == ".jsonl":
+    file.writelines(f"{json.dumps(row)}\n" for row in rows)
+else:  # a row for each entity
+    columns = ["line", "type", "entity", "start", "end", "probability"]
+    table = csv.DictWriter(file, columns, lineterminator="\n")
+    table.writeheader()
+    for line, row in enumerate(rows, start=1):
+        table.writerows({"line": line, **entity} for entity in row["entities"])

@@ -1,0 +1,2 @@
+#: slot task
+TASK = "token-classification"  # one of https://huggingface.co/tasks
