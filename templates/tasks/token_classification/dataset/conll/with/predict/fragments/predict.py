@@ -1,0 +1,7 @@
+from data import check_sentence, read_objects
+
+#: slot files
+elif name.endswith(".jsonl"):
+    for place, row in read_objects(name, [config.words_column]):
+        words = row[config.words_column]
+        texts.append(check_sentence(words, ["O"] * len(words), place)[0])
