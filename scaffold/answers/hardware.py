@@ -18,8 +18,8 @@ SHARDS = "parallelism.dp_shard_size"
 SIZES = ("dp_replicate_size", "dp_shard_size", "tp_size", "cp_size")
 
 
-def complete(catalog: Catalog, answers: dict[str, Value], given: Collection[str]) -> None:
-    """Fill in what follows from the given answers; `given` are their keys.
+def complete(answers: dict[str, Value], given: Collection[str], traits: Collection[str]) -> None:
+    """Fill in what follows from the given answers; `given` are their keys, `traits` the task's.
 
     Raises AnswerError for a combination that can't work.
     """
@@ -34,7 +34,6 @@ def complete(catalog: Catalog, answers: dict[str, Value], given: Collection[str]
     if answers["parallelism.enabled"] and SHARDS not in given:
         others = prod(int(answers[f"parallelism.{name}"]) for name in SIZES if name not in SHARDS)
         answers[SHARDS] = max(1, int(answers[PROCESSES]) // others)
-    traits = catalog.tasks[str(answers["project.task"])].has
     for key, reason in _faults(answers, traits):
         raise AnswerError(key, reason)
 
@@ -170,7 +169,7 @@ def _fsdp_faults(answers: dict[str, Value], traits: Collection[str]) -> Iterator
             "SIZE_BASED_WRAP wraps the embedding on its own, but the logits use its weights too: "
             "use TRANSFORMER_BASED_WRAP.",
         )
-    named = classes or "layers" in traits  # whose models name the classes of theirs
+    named = classes or "layers" in traits  # the model of such a task names its layers
     if answers["fsdp.activation_checkpointing"] and policy != "TRANSFORMER_BASED_WRAP":
         yield (
             "fsdp.activation_checkpointing",

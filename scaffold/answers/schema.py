@@ -105,7 +105,8 @@ def resolve(
     for key, option in options.items():
         if option.default_from and key not in given:
             answers[key] = answers[option.default_from]
-    hardware.complete(catalog, answers, given if fresh is None else fresh)
+    traits = catalog.tasks[str(answers["project.task"])].has
+    hardware.complete(answers, given if fresh is None else fresh, traits)
     _check_features(catalog, answers)
     _check_choices(catalog, answers)
     for key in given:

@@ -90,7 +90,7 @@ def complete(
     answers = {**default_answers(catalog, known), **known}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
     with suppress(AnswerError):  # `resolve` will raise it
-        hardware.complete(catalog, answers, given)
+        hardware.complete(answers, given, catalog.tasks[str(answers[task])].has)
     options = schema(catalog)
     return {
         key: answers[key]

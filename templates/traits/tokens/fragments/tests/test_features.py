@@ -67,7 +67,7 @@ def ragged_run(folder: Path, batch_size: int = 16) -> None:
 
 
 def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, ...]:
-    """Loaders that keep 1 target or more of each sequence. The first one decides how many."""
+    """Loaders that cut sequences to 1 counted token or more. Their sum decides how many."""
     loaders = build_loaders(config)
     collate = loaders[0].collate_fn
 
@@ -76,7 +76,8 @@ def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, 
         counts = (targets != IGNORED).cumsum(dim=1)
         first = targets.gather(1, counts.argmin(dim=1, keepdim=True))
         # not by the length of the batch, which depends on the processes
-        beyond = counts > 1 + first % 16
+        most = 1 + targets.clamp(min=0).sum(dim=1, keepdim=True) % 16
+        beyond = (targets != IGNORED).cumsum(dim=1) > most
         batch = (*inputs, targets.masked_fill(beyond, IGNORED))
         if seen is not None:
             seen.append(batch)

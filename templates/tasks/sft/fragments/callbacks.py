@@ -1,0 +1,21 @@
+from files import writing
+from generation import generate
+from data import Sample, find_ends, split_at_answer
+from model import build_tokenizer
+
+#: slot classes
+def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:
+    """Write what the model answers in some conversations, below what the data answer."""
+    tokenizer, texts = build_tokenizer(config), []
+    device = next(model.parameters()).device
+    prompts, answers = zip(*map(split_at_answer, examples), strict=True)
+    model.eval()
+    written = generate(model, prompts, find_ends(config), config.context, length, device)
+    model.train()
+    for prompt, answer, tokens in zip(prompts, answers, written, strict=True):
+        texts += [tokenizer.show(prompt), f"data:  {tokenizer.decode(answer)}"]
+        texts += [f"model: {tokenizer.decode(tokens)}", ""]
+    #: region sample
+    with writing(path):
+        path.write_text("\n".join(texts), encoding="utf-8")
+    #: end sample

@@ -1,0 +1,108 @@
+import pytest
+import torch
+import train
+from callbacks import write_sample
+from data import Conversation, Conversations, collate, encode_prompt, read_messages, show
+from data import find_ends, split_at_answer
+from metrics import IGNORED
+from model import build_model, build_tokenizer
+from helpers import SETTINGS, build_exact_model
+from accelerate import Accelerator
+from generation import generate
+from torch.utils.data import DataLoader
+from dataclasses import replace
+
+#: slot tests
+TURNS = [("user", "sort cab"), ("assistant", "abc"), ("user", "add 1 to 2"), ("assistant", "3")]
+MESSAGES = [{"role": role, "content": content} for role, content in TURNS]
+
+
+def make_samples(config, *conversations) -> Conversations:
+    return Conversations([Conversation(messages, "here") for messages in conversations], config)
+
+
+def test_the_answers_count_alone():
+    """Those of all turns, with the tokens that end them."""
+    config = train.Config(**SETTINGS)
+    tokenizer, [sample] = build_tokenizer(config), make_samples(config, MESSAGES)
+    inputs, targets = sample[0], sample[-1]
+    counted = targets[targets != IGNORED].tolist()
+    assert tokenizer.decode(counted) == "abc3"
+    assert sum(token in find_ends(config) for token in counted) == 2, "the model must learn to stop"
+    later = targets[:-1] != IGNORED
+    assert torch.equal(inputs[1:][later], targets[:-1][later]), "a target is the next token"
+    shown = show(sample, config)
+    assert [part.partition("]]")[0].rstrip("<end|/s>") for part in shown.split("[[")[1:]] == [
+        "abc",
+        "3",
+    ]
+
+
+def test_a_prompt_is_the_beginning_of_its_conversation():
+    """Or the model would be asked in another way than it was trained."""
+    config = train.Config(**SETTINGS)
+    [sample] = make_samples(config, MESSAGES)
+    prompt, answer = split_at_answer(sample)
+    assert encode_prompt(MESSAGES[:3], config) == prompt
+    assert build_tokenizer(config).decode(answer) == "3"
+
+
+def test_what_is_cut_off_is_counted(capsys):
+    """Of two conversations that are too long, one has no answer left."""
+    config = train.Config(**SETTINGS)
+    [sample] = make_samples(config, MESSAGES)
+    config = replace(config, context=len(sample[0]) - 1)
+    late = [{"role": "user", "content": "x" * 500}, MESSAGES[1]]
+    assert len(make_samples(config, MESSAGES, MESSAGES[:2], late)) == 2
+    said = capsys.readouterr().out
+    assert "3 conversations: " in said and "1 without an answer" in said
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ([], "no JSON object"),
+        ({"text": "a"}, "has text: it needs messages, or prompt and completion"),
+        ({"messages": []}, "no list, or an empty one"),
+        ({"messages": [{"role": "user"}]}, "message 1 needs a role and a content"),
+        ({"prompt": "a", "completion": 1}, "message 2 needs a role and a content"),
+    ],
+)
+def test_a_wrong_row_is_named(row, said):
+    with pytest.raises(SystemExit, match="chats.jsonl, line 3.*") as error:
+        read_messages(row, "chats.jsonl, line 3")
+    assert said in str(error.value)
+
+
+def test_exact_match_is_that_of_generated_answers():
+    """A model that was trained a little: some answers are right."""
+    config = train.Config(**SETTINGS)
+    model = build_exact_model(config)
+    chats = [[{"role": "user", "content": text}, MESSAGES[1]] for text in "abcdefgh"]
+    data = make_samples(config, *chats)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    tokenizer, found = build_tokenizer(config), set()
+    for _ in range(30):
+        batch = collate(list(data))
+        train.compute_loss(model(*batch[:-1]), batch[-1]).sum().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        prompts, answers = zip(*map(split_at_answer, data), strict=True)
+        written = generate(model.eval(), prompts, find_ends(config), config.context, 9, "cpu")
+        right = [tokenizer.decode(x) == tokenizer.decode(y) for x, y in zip(written, answers)]
+        loader = DataLoader(data, 3, collate_fn=collate)
+        metrics = train.evaluate(Accelerator(), model, loader, "val")
+        assert metrics["val_exact_match"] == sum(right) / 8
+        found.add(sum(right))
+    assert max(found) == 8, "it never learned them"
+
+
+def test_a_sample_leaves_the_training_alone(tmp_path):
+    config = train.Config(**SETTINGS)
+    model, examples = build_model(config), make_samples(config, MESSAGES)
+    numbers = torch.get_rng_state()
+    write_sample(model, config, examples, tmp_path / "sample.txt", length=4)
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert model.training
+    assert "\ndata:  3\nmodel: " in (tmp_path / "sample.txt").read_text(encoding="utf-8")

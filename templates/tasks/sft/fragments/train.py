@@ -1,0 +1,64 @@
+from itertools import islice
+
+import torch
+from callbacks import write_sample
+from data import show
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss and accuracy per token of the answers, and the fraction of exact conversations.
+
+    A conversation is exact if each of its answers is generated without a mistake, given the true
+    ones before it. Greedy decoding takes the most likely token each time. So it writes an answer
+    exactly if each token is the most likely one after the true tokens before it, which one pass
+    tells: up to the first mistake, what is generated are the true tokens.
+
+    All are the same for any number of processes. gather_for_metrics drops the samples that pad the
+    last batch. Divide the sums after it, never before.
+    """
+    model.eval()
+    loss_sum = tokens_seen = right = exact = seen = 0
+    #: slot before_evaluation
+    for {{ task.batch }} in islice(loader, limit or None):
+        logits = model({{ task.batch.rpartition(",")[0] }})
+        values = score(logits, targets)
+        losses, tokens, hits = accelerator.gather_for_metrics(values)
+        loss_sum += losses.sum()
+        tokens_seen += tokens.sum()
+        right += hits.sum()
+        exact += (hits == tokens).sum()
+        seen += len(hits)
+        #: slot evaluated_batch
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum / tokens_seen),
+        f"{name}_token_accuracy": float(right / tokens_seen),
+        f"{name}_exact_match": float(exact) / seen,
+        #: slot evaluated
+    }
+
+
+def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The summed loss of each sample, its tokens that count, and how many are the most likely."""
+    losses = compute_loss(logits, targets).sum(dim=1)
+    hits = (logits.argmax(dim=-1) == targets).sum(dim=1)  # IGNORED is never the most likely
+    return losses, count_tokens(targets), hits
+
+#: slot before_prepare
+log(f"The first sample, [[what counts]]:\n{show(train_loader.dataset[0], config)}")
+rows = range(min(3, len(val_loader.dataset)))
+examples = [val_loader.dataset[row] for row in rows]  # which the model answers now and then
+
+#: slot forward
+#: region loss
+losses = compute_loss(model({{ task.batch.rpartition(",")[0] }}), targets)
+#: end loss
+train_loss.add(losses, targets)
+
+#: slot after_evaluation
+#: region sample
+if accelerator.is_main_process:
+    path = config.output_dir / f"sample_{progress.step:08d}.txt"
+    write_sample(accelerator.unwrap_model(model), config, examples, path)
+#: end sample

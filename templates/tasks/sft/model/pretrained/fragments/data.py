@@ -1,0 +1,90 @@
+import re
+from jinja2 import TemplateError
+
+#: slot encode
+{% raw %}
+# for a tokenizer without a chat template; {% generation %} marks what counts
+CHAT_TEMPLATE = (
+    "{{ bos_token }}{% for message in messages %}<|{{ message.role }}|>{{ '\n' }}"
+    "{% if message.role == 'assistant' %}"
+    "{% generation %}{{ message.content + eos_token }}{% endgeneration %}"
+    "{% else %}{{ message.content + eos_token }}{% endif %}{{ '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{{ '\n' }}{% endif %}"
+)
+MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # of a template that tells what counts
+{% endraw %}
+
+def load_tokenizer(config):
+    """The tokenizer of the model, with its own chat template, or with CHAT_TEMPLATE."""
+    tokenizer = build_tokenizer(config).tokenizer
+    tokenizer.chat_template = tokenizer.chat_template or CHAT_TEMPLATE
+    return tokenizer
+
+
+def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
+    """The tokens of a conversation, and whether each is part of an answer.
+
+    The chat template writes the whole text, so the tokenizer adds no special tokens. Raises
+    ValueError for messages that the template can't write.
+    """
+    tokenizer = load_tokenizer(config)
+    try:
+        if MARK.search(tokenizer.chat_template):
+            settings = {"return_dict": True, "return_assistant_tokens_mask": True}
+            encoded = tokenizer.apply_chat_template(messages, **settings)
+            return encoded["input_ids"], [count == 1 for count in encoded["assistant_masks"]]
+        text = tokenizer.apply_chat_template(messages, tokenize=False)
+        spans = find_answers(messages, text, tokenizer)
+    except TemplateError as error:
+        raise ValueError(f"the chat template refuses it: {error}") from error
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    counts = [
+        any(start < last and first < end for start, end in spans)
+        for first, last in encoded["offset_mapping"]
+    ]
+    return encoded["input_ids"], counts
+
+
+def find_answers(messages: Messages, text: str, tokenizer) -> list[tuple[int, int]]:
+    """Where each answer begins and ends in the text of a conversation, in characters.
+
+    It begins where the prompt before it ends, and ends with what the template writes after it, such
+    as the end of a turn, but without white space: the model stops there.
+    """
+    write, spans = tokenizer.apply_chat_template, []
+    for number, message in enumerate(messages):
+        if message["role"] == "assistant":
+            prompt = write(messages[:number], tokenize=False, add_generation_prompt=True)
+            shown = write(messages[: number + 1], tokenize=False)
+            content = message["content"].strip()
+            if not content:
+                raise ValueError(f"message {number + 1} is empty.")
+            before, _, closing = shown.rpartition(content)
+            answer = content + closing.rstrip()
+            start, found = len(prompt), text.find(answer, len(prompt))
+            if not text.startswith(prompt) or not before or found < 0:
+                raise ValueError(
+                    f"the chat template writes message {number + 1} in several ways. Mark what "
+                    "counts in the template, with generation and endgeneration."
+                )
+            spans.append((start, found + len(answer)))
+    return spans
+
+
+def encode_prompt(messages: Messages, config) -> list[int]:
+    """The tokens of a conversation up to where an answer begins. Raises ValueError as above."""
+    settings = {"add_generation_prompt": True, "return_dict": False}
+    try:
+        return load_tokenizer(config).apply_chat_template(messages, **settings)
+    except TemplateError as error:
+        raise ValueError(f"the chat template refuses it: {error}") from error
+
+
+def find_ends(config) -> set[int]:
+    """The tokens that end an answer: that of a text, and the last special one of an answer."""
+    tokenizer = load_tokenizer(config)
+    example = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    tokens, counts = encode_chat(example, config)
+    answer = [token for token, count in zip(tokens, counts, strict=True) if count]
+    special = [token for token in answer if token in tokenizer.all_special_ids]
+    return {tokenizer.eos_token_id, *special[-1:]}

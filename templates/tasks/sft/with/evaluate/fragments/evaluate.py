@@ -1,0 +1,28 @@
+import csv
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from itertools import islice
+
+import torch
+from train import score
+
+#: slot measure
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """Of each conversation: the mean loss per token, the tokens that count, and those that are right."""
+    model.eval()
+    batches = []
+    for {{ task.batch }} in islice(loader, limit or None):
+        values = score(model({{ task.batch.rpartition(",")[0] }}), targets)
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    losses, tokens, right = map(torch.cat, zip(*batches, strict=True))
+    return {"loss": losses / tokens, "tokens": tokens, "right": right, "exact": right == tokens}
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples: each token counts the same for the loss and the accuracy."""
+    tokens = columns["tokens"].sum()
+    return {
+        "loss": float((columns["loss"] * columns["tokens"]).sum() / tokens),
+        "token_accuracy": float(columns["right"].sum() / tokens),
+        "exact_match": float(columns["exact"].double().mean()),
+    }

@@ -1,0 +1,51 @@
+import json
+
+from data import encode_prompt, find_ends, read_messages
+from generation import generate
+from model import build_tokenizer
+from torch.utils.data import DataLoader
+
+#: slot files
+elif name.endswith(".jsonl"):  # an object with `messages` or a `prompt` in each line
+    lines = split_lines(Path(name).read_text(encoding="utf-8-sig"))
+    for number, line in enumerate(lines, start=1):
+        texts.append(read_prompt(line, f"{name}, line {number}"))
+
+#: slot functions
+def read_prompt(line: str, place: str) -> str | list[dict]:
+    """The `prompt` of a JSON object, or its `messages`."""
+    row = json.loads(line)
+    prompt = row.get("prompt") if isinstance(row, dict) else None
+    return prompt if isinstance(prompt, str) else read_messages(row, place)
+
+
+def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
+    """The tokens of a question, or of the messages of a conversation, before the answer."""
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    try:
+        tokens = encode_prompt(messages, config)
+    except ValueError as error:
+        raise SystemExit(f"{messages[-1]['content']}: {error}") from error
+    if len(tokens) >= config.context:
+        raise SystemExit(
+            f"A prompt has {len(tokens)} tokens, and --context was {config.context} in training: "
+            "shorten it, or train with a larger --context."
+        )
+    return tokens
+
+#: slot before_batches
+tokenizer = build_tokenizer(config)
+
+#: slot batches
+for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    prompts = [write_prompt(config, chat) for chat in chats]
+    answers = generate(model, prompts, find_ends(config), config.context, length, device)
+    outputs += [tokenizer.decode(answer) for answer in answers]
+
+#: slot rows
+prompts = [chat if isinstance(chat, str) else chat[-1]["content"] for chat in inputs]
+rows = zip(prompts, gather_object(outputs), strict=True)
+return [{"prompt": prompt, "text": text} for prompt, text in rows]
+
+#: slot arguments
+parser.add_argument("--length", type=int, default=200, help="the most tokens of an answer")

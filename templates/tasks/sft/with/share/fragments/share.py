@@ -1,0 +1,2 @@
+#: slot task
+TASK = "text-generation"  # one of https://huggingface.co/tasks
