@@ -1,10 +1,8 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python predict.py folder --picture outputs.png`."""
 
 import argparse
 import csv
-import json
 import sys
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from torch.utils.data import DataLoader
 
 from data import SIZE
 from environment import check_environment, read_settings
-from files import writing
 from model import build_model
 from pictures import save_grid
 from train import Config, compute_loss
@@ -27,14 +24,10 @@ from train import Config, compute_loss
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(accelerator := Accelerator())
     folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():  # the run has not ended: its best weights so far
-        weights = folder / "best.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -43,18 +36,8 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
-
-
-def read_inputs(config: Config, names: list[str]) -> list[Path]:
-    """Image files, and the images in folders, in the order of their names."""
-    known, paths = Image.registered_extensions(), []
-    for path in map(Path, names):
-        inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in known)
-        paths += inside if path.is_dir() else [path]
-    return paths
 
 
 def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
@@ -77,46 +60,32 @@ def read_image(path: Path) -> Tensor:
 @torch.inference_mode()
 def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
+    device, rows = next(model.parameters()).device, []
     with PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
-            reconstructions = model(images)
-            outputs += compute_loss(reconstructions, images).tolist()
-    rows = zip(inputs, gather_object(outputs), strict=True)
-    return [{"image": str(path), "error": error} for path, error in rows]
+            errors = compute_loss(model(images), images)
+            rows += [{"error": error} for error in errors.tolist()]
+    named = zip(inputs, gather_object(rows), strict=True)
+    return [{"image": str(path), **row} for path, row in named]
 
 
-def write(rows: list[dict], path: Path | None) -> None:
-    """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
-    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
-        if path and path.suffix == ".jsonl":
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        else:
-            table = csv.DictWriter(file, rows[0], lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("inputs", nargs="+", metavar="IMAGE", help="an image, or a folder of them")
+    parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
     parser.add_argument(
         "--picture", type=Path, help="a .png file for the first 16 and their outputs"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
     arguments = parser.parse_args()
+    known, inputs = Image.registered_extensions(), []
+    for path in arguments.inputs:
+        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     config, model = load(arguments.run)
-    inputs = read_inputs(config, arguments.inputs)
-    if not len(inputs):
-        raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        write(rows, arguments.output)
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
         if arguments.picture:
             draw(config, model, inputs[:16], arguments.picture)
-
-
-if __name__ == "__main__":
-    main()

@@ -121,8 +121,6 @@ def main() -> None:
         raise SystemExit("Log in to the Hugging Face Hub first: hf auth login")
     if not folder.exists():
         config, model = load(arguments.run or Config.output_dir, "cpu")
-        if not (config.output_dir / "model.safetensors").exists():
-            raise SystemExit(f"{config.output_dir} has not finished: train to its end first.")
         write_folder(config, model, folder, arguments.license, repo or "USER/NAME")
         print(f"Wrote {folder}. Fill in what is marked in {folder / 'README.md'}.")
     elif arguments.run or not repo:

@@ -1,4 +1,4 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python predict.py 16 --output generated`."""
 
 import argparse
 from dataclasses import fields
@@ -21,14 +21,10 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(accelerator := Accelerator())
     folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():  # the run has not ended: its best weights so far
-        weights = folder / "best.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -37,22 +33,8 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
-
-
-@torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
-        for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-            noise = fixed_noise(numbers[0], len(numbers), model.latent).to(device)
-            images = model(noise)
-            outputs += images.float().cpu()
-    rows = zip(inputs, gather_object(outputs), strict=True)
-    return [{"number": number, "image": image} for number, image in rows]
 
 
 def write(rows: list[dict], folder: Path) -> None:
@@ -66,11 +48,23 @@ def write(rows: list[dict], folder: Path) -> None:
     print(f"{len(rows)} images are in {folder}.")
 
 
-def main() -> None:
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            noise = fixed_noise(numbers[0], len(numbers), model.latent).to(device)
+            images = zip(numbers, model(noise).float().cpu(), strict=True)
+            rows += [{"number": number, "image": image} for number, image in images]
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = list(range(arguments.count))
@@ -79,7 +73,3 @@ def main() -> None:
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
         write(rows, arguments.output)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,10 +1,8 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python predict.py "def main("`."""
 
 import argparse
-import csv
 import json
 import sys
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,21 +16,16 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
 from environment import check_environment, read_settings
-from files import writing
 from model import build_model, build_tokenizer
 from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(accelerator := Accelerator())
     folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():  # the run has not ended: its best weights so far
-        weights = folder / "best.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -41,8 +34,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
 
 
@@ -85,44 +77,28 @@ def generate(model: nn.Module, texts: list[Tensor], context: int, length: int, d
 @torch.inference_mode()
 def predict(config: Config, model: nn.Module, inputs, length: int) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
+    device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
     with PartialState().split_between_processes(inputs) as share:
         for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
             texts = [torch.tensor(start) for start in starts]
             texts = generate(model, texts, config.context, length, device)
-            for start, text in zip(starts, texts, strict=True):
+            for prompt, start, text in zip(prompts, starts, texts, strict=True):
                 tokens = [*text[len(start) :].tolist(), tokenizer.end]
                 tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
-                outputs.append(tokenizer.decode([*start[1:], *tokens]))
-    rows = zip(inputs, gather_object(outputs), strict=True)
-    return [{"prompt": prompt, "text": text} for prompt, text in rows]
+                rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})
+    return gather_object(rows)
 
 
-def write(rows: list[dict], path: Path | None) -> None:
-    """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
-    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
-        if path and path.suffix == ".jsonl":
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        elif path and path.suffix == ".csv":
-            table = csv.DictWriter(file, rows[0], lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-        else:
-            file.writelines(f"{row['text']}\n" for row in rows)
-
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
     )
     parser.add_argument("--length", type=int, default=200, help="how many tokens to generate")
+    parser.add_argument("--json", action="store_true", help="print JSON lines, with the inputs")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument(
-        "--output", type=Path, help="a .csv, .jsonl or .txt file; without it, print"
-    )
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = read_inputs(config, arguments.inputs)
@@ -130,8 +106,7 @@ def main() -> None:
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs, arguments.length)
     if PartialState().is_main_process:
-        write(rows, arguments.output)
-
-
-if __name__ == "__main__":
-    main()
+        if arguments.json:
+            print(*map(json.dumps, rows), sep="\n")
+        else:
+            print(*(row["text"] for row in rows), sep="\n")

@@ -1,10 +1,8 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python predict.py numbers.txt`."""
 
 import argparse
 import csv
-import json
 import sys
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -16,21 +14,16 @@ from safetensors.torch import load_model
 from torch import Tensor, nn
 
 from environment import check_environment, read_settings
-from files import writing
 from model import build_model
 from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(accelerator := Accelerator())
     folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():  # the run has not ended: its best weights so far
-        weights = folder / "best.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -39,8 +32,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
 
 
@@ -64,35 +56,20 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
 @torch.inference_mode()
 def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
+    device, rows = next(model.parameters()).device, []
     with PartialState().split_between_processes(inputs) as share:
-        for rows in share.split(4 * config.batch_size):
-            predictions = model(rows.to(device))
-            outputs += predictions.squeeze(1).tolist()
-    return [
-        {"row": number, "prediction": value}
-        for number, value in enumerate(gather_object(outputs), start=1)
-    ]
+        for part in share.split(4 * config.batch_size):
+            predictions = model(part.to(device)).squeeze(1)
+            rows += [{"prediction": value} for value in predictions.tolist()]
+    return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]
 
 
-def write(rows: list[dict], path: Path | None) -> None:
-    """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
-    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
-        if path and path.suffix == ".jsonl":
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        else:
-            table = csv.DictWriter(file, rows[0], lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "inputs", nargs="+", metavar="FILE", help="a file with four numbers in a line"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = read_inputs(config, arguments.inputs)
@@ -100,8 +77,6 @@ def main() -> None:
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        write(rows, arguments.output)
-
-
-if __name__ == "__main__":
-    main()
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

@@ -1,10 +1,8 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python predict.py rows.csv > labels.csv`."""
 
 import argparse
 import csv
-import json
 import sys
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,21 +15,16 @@ from sklearn.datasets import load_breast_cancer
 from torch import Tensor, nn
 
 from environment import check_environment, read_settings
-from files import writing
 from model import build_model
 from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(accelerator := Accelerator())
     folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():  # the run has not ended: its best weights so far
-        weights = folder / "best.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -40,8 +33,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
 
 
@@ -68,35 +60,22 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
 @torch.inference_mode()
 def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
+    device, rows = next(model.parameters()).device, []
     names = load_breast_cancer().target_names
     with PartialState().split_between_processes(inputs) as share:
         for table in share.split(4 * config.batch_size):
             predictions = model(table.to(device))
-            outputs += predictions.cpu().double().softmax(dim=1).tolist()
-    rows, columns = [], [f"p_{name}" for name in names]
-    for number, chances in enumerate(gather_object(outputs), start=1):
-        label, named = names[chances.index(max(chances))], zip(columns, chances, strict=True)
-        rows.append({"row": number, "label": label, **dict(named)})
-    return rows
+            for chances in predictions.cpu().double().softmax(dim=1).tolist():
+                chance_of = dict(zip(names, chances, strict=True))
+                row = {"label": max(chance_of, key=chance_of.get)}
+                rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+    return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]
 
 
-def write(rows: list[dict], path: Path | None) -> None:
-    """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
-    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
-        if path and path.suffix == ".jsonl":
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        else:
-            table = csv.DictWriter(file, rows[0], lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", metavar="CSV", help="a CSV file with the same columns")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = read_inputs(config, arguments.inputs)
@@ -104,8 +83,6 @@ def main() -> None:
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        write(rows, arguments.output)
-
-
-if __name__ == "__main__":
-    main()
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

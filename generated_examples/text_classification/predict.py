@@ -1,10 +1,8 @@
-"""Predicts with the weights of a run."""
+"""Predicts with the weights of a run: `python predict.py "a text" texts.txt`."""
 
 import argparse
 import csv
-import json
 import sys
-from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
@@ -19,21 +17,16 @@ from transformers import AutoConfig, AutoTokenizer
 
 from data import build_tokenizer, tokenize
 from environment import check_environment, read_settings
-from files import writing
 from model import build_model
 from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(accelerator := Accelerator())
     folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():  # the run has not ended: its best weights so far
-        weights = folder / "best.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no weights: train first, or choose another run with --run.")
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
@@ -42,8 +35,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise SystemExit(f"{weights} does not fit the model of this project: {reason}") from error
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
     return config, model.to(device or accelerator.device).eval()
 
 
@@ -72,43 +64,30 @@ def split_lines(text: str) -> list[str]:
 @torch.inference_mode()
 def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
-    device, outputs = next(model.parameters()).device, []
+    device, rows = next(model.parameters()).device, []
     tokenizer, classes = build_tokenizer(config), model.config.id2label
     if (saved := config.output_dir / "transformers").is_dir():  # those of the run, if it has ended
         tokenizer = AutoTokenizer.from_pretrained(saved)
         classes = AutoConfig.from_pretrained(saved).id2label
-    names = list(classes.values())
+    names = classes.values()
     with PartialState().split_between_processes(inputs) as share:
         for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-            columns = [(text,) for text in texts]
-            batch = tokenize(columns, tokenizer, config.max_length)
-            logits = model(**batch.to(device)).logits
-            outputs += logits.cpu().double().softmax(dim=1).tolist()
-    rows, chance_of = [], [f"p_{name}" for name in names]
-    for text, chances in zip(inputs, gather_object(outputs), strict=True):
-        label, named = names[chances.index(max(chances))], zip(chance_of, chances, strict=True)
-        rows.append({"text": text, "label": label, **dict(named)})
-    return rows
+            parts = [(text,) for text in texts]
+            batch = tokenize(parts, tokenizer, config.max_length)
+            probabilities = model(**batch.to(device)).logits.cpu().double().softmax(dim=1)
+            for text, chances in zip(texts, probabilities.tolist(), strict=True):
+                chance_of = dict(zip(names, chances, strict=True))
+                row = {"text": text, "label": max(chance_of, key=chance_of.get)}
+                rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+    return gather_object(rows)
 
 
-def write(rows: list[dict], path: Path | None) -> None:
-    """Write JSON lines to a .jsonl file, or CSV to another one or to standard output."""
-    with writing(path), path.open("w") if path else nullcontext(sys.stdout) as file:
-        if path and path.suffix == ".jsonl":
-            file.writelines(f"{json.dumps(row)}\n" for row in rows)
-        else:
-            table = csv.DictWriter(file, rows[0], lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
-
-
-def main() -> None:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument("--output", type=Path, help="a .csv or .jsonl file; without it, print CSV")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = read_inputs(config, arguments.inputs)
@@ -116,8 +95,6 @@ def main() -> None:
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        write(rows, arguments.output)
-
-
-if __name__ == "__main__":
-    main()
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

@@ -78,14 +78,15 @@ def ragged_run(folder: Path, batch_size: int = 16) -> None:
 
 
 def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, ...]:
-    """Loaders that cut sequences to 1 token or more. The first token decides the length."""
+    """Loaders that cut sequences to 1 counted token or more. Their sum decides how many."""
     loaders = build_loaders(config)
     collate = loaders[0].collate_fn
 
     def shorten(samples):
         *inputs, targets = collate(samples)
         # not by the length of the batch, which depends on the processes
-        beyond = torch.arange(targets.shape[1]) > targets[:, :1] % 16
+        most = 1 + targets.clamp(min=0).sum(dim=1, keepdim=True) % 16
+        beyond = (targets != IGNORED).cumsum(dim=1) > most
         batch = (*inputs, targets.masked_fill(beyond, IGNORED))
         if seen is not None:
             seen.append(batch)

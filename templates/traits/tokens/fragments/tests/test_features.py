@@ -73,8 +73,6 @@ def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, 
 
     def shorten(samples):
         *inputs, targets = collate(samples)
-        counts = (targets != IGNORED).cumsum(dim=1)
-        first = targets.gather(1, counts.argmin(dim=1, keepdim=True))
         # not by the length of the batch, which depends on the processes
         most = 1 + targets.clamp(min=0).sum(dim=1, keepdim=True) % 16
         beyond = (targets != IGNORED).cumsum(dim=1) > most

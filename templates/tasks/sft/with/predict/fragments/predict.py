@@ -40,12 +40,9 @@ tokenizer = build_tokenizer(config)
 for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     prompts = [write_prompt(config, chat) for chat in chats]
     answers = generate(model, prompts, find_ends(config), config.context, length, device)
-    outputs += [tokenizer.decode(answer) for answer in answers]
-
-#: slot rows
-prompts = [chat if isinstance(chat, str) else chat[-1]["content"] for chat in inputs]
-rows = zip(prompts, gather_object(outputs), strict=True)
-return [{"prompt": prompt, "text": text} for prompt, text in rows]
+    for chat, answer in zip(chats, answers, strict=True):
+        prompt = chat if isinstance(chat, str) else chat[-1]["content"]
+        rows.append({"prompt": prompt, "text": tokenizer.decode(answer)})
 
 #: slot arguments
 parser.add_argument("--length", type=int, default=200, help="the most tokens of an answer")

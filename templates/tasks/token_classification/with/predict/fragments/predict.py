@@ -1,4 +1,6 @@
+import json
 import re
+import sys
 from itertools import accumulate
 from data import collate, encode
 from metrics import find_entities
@@ -42,22 +44,9 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     encoded = [(torch.tensor(tokens), starts) for tokens, starts in encode(words, config)]
     tokens, mask, _ = collate([(tokens, tokens) for tokens, _ in encoded])
     logits = model(tokens.to(device), mask.to(device))
-    chances = logits.cpu().double().softmax(dim=-1)
-    for (text, spans), (_, starts), row in zip(lines, encoded, chances, strict=True):
-        outputs.append((text, read_entities(text, spans, row[starts], names)))
+    probabilities = logits.cpu().double().softmax(dim=-1)
+    for (text, spans), (_, starts), chances in zip(lines, encoded, probabilities, strict=True):
+        rows.append({"text": text, "entities": read_entities(text, spans, chances[starts], names)})
         if len(starts) < len(spans):
             beyond = text[spans[len(starts)][0] :]
             print(f"beyond --max-length, without entities: {beyond}", file=sys.stderr)
-
-#: slot rows
-return [{"text": text, "entities": entities} for text, entities in gather_object(outputs)]
-
-#: replace write_text
-if path and path.suffix == ".jsonl":
-    file.writelines(f"{json.dumps(row)}\n" for row in rows)
-else:  # a row for each entity
-    columns = ["line", "type", "entity", "start", "end", "probability"]
-    table = csv.DictWriter(file, columns, lineterminator="\n")
-    table.writeheader()
-    for line, row in enumerate(rows, start=1):
-        table.writerows({"line": line, **entity} for entity in row["entities"])

@@ -46,14 +46,13 @@ def test_entities_have_their_place_and_probability(trained):
     assert rows[1]["entities"] == []
 
 
-def test_entities_are_written_one_in_a_row(tmp_path):
+def test_entities_are_written_one_in_a_row(capsys):
     entity = {"type": "PER", "entity": "Bo", "start": 0, "end": 2, "probability": 0.5}
     rows = [{"text": "a", "entities": []}, {"text": "Bo", "entities": [entity]}]
-    predict.write(rows, tmp_path / "x.csv")
-    expected = "line,type,entity,start,end,probability\n2,PER,Bo,0,2,0.5\n"
-    assert (tmp_path / "x.csv").read_text() == expected
-    predict.write(rows, tmp_path / "x.jsonl")
-    lines = (tmp_path / "x.jsonl").read_text().splitlines()
+    predict.write(rows, as_json=False)
+    assert capsys.readouterr().out == "line,type,entity,start,end,probability\n2,PER,Bo,0,2,0.5\n"
+    predict.write(rows, as_json=True)
+    lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line) for line in lines] == rows
 
 #: slot five

@@ -1,0 +1,196 @@
+"""The data: batches of inputs and targets, tokens of shape (batch, length).
+
+A sample is a conversation. The target of each token is the token after it, but only those of the
+assistant's answers count: the model learns to write these, not the questions. All others are
+IGNORED, and so is the padding of conversations that are shorter than the longest of their batch.
+"""
+
+import random
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, Dataset, random_split
+
+from metrics import IGNORED
+from model import build_tokenizer
+from progress import log
+
+Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
+Sample = tuple[Tensor, Tensor]  # inputs and targets, each of shape (length,)
+
+
+@dataclass(frozen=True)
+class Conversation:
+    messages: Messages
+    place: str  # where it was found, for messages of errors
+
+
+def write_conversations() -> list[Conversation]:
+    """Made-up conversations of one or two questions, each of which is asked once."""
+    chance = random.Random(0)
+    questions = list(dict.fromkeys(write_question(chance) for _ in range(6_000)))
+    conversations = []
+    while len(questions) > 1:
+        messages = []
+        for _ in range(chance.choice([1, 2])):
+            question, answer = questions.pop()
+            messages += [{"role": "user", "content": question}]
+            messages += [{"role": "assistant", "content": answer}]
+        conversations.append(Conversation(messages, f"conversation {len(conversations) + 1}"))
+    return conversations
+
+
+def write_question(chance: random.Random) -> tuple[str, str]:
+    """A question and its answer, by one of three rules."""
+    word = "".join(chance.choices("abcdefgh", k=3))
+    digit, number = chance.randint(1, 3), chance.randint(100, 999)
+    return chance.choice(
+        [
+            (f"reverse {word}", word[::-1]),
+            (f"sort {word}", "".join(sorted(word))),
+            (f"add {digit} to {number}", str(digit + number)),
+        ]
+    )
+
+
+def read_messages(row, place: str) -> Messages:
+    """The `messages` of a row, or its `prompt` and `completion` as two messages."""
+    if not isinstance(row, dict):
+        raise SystemExit(f"{place} is no JSON object.")
+    if "messages" in row:
+        messages = row["messages"]
+    elif {"prompt", "completion"} <= row.keys():
+        messages = [{"role": "user", "content": row["prompt"]}]
+        messages += [{"role": "assistant", "content": row["completion"]}]
+    else:
+        raise SystemExit(
+            f"{place} has {', '.join(row) or 'nothing'}: it needs messages, or prompt and completion."
+        )
+    if not isinstance(messages, list) or not messages:
+        raise SystemExit(f"{place}: messages is no list, or an empty one.")
+    for number, message in enumerate(messages, start=1):
+        texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
+    return messages
+
+
+def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
+    """The tokens of a conversation, and whether each is part of an answer.
+
+    A message is the token of its role, its text and the token of its end. The end of an answer
+    counts: the model learns where to stop. Raises ValueError for an unknown role.
+    """
+    tokenizer = build_tokenizer(config)
+    tokens: list[int] = []
+    counts: list[bool] = []
+    for message in messages:
+        role = message["role"]
+        if role not in tokenizer.roles:
+            raise ValueError(f"the role {role} is none of {', '.join(tokenizer.roles)}.")
+        text = [*tokenizer.encode(message["content"]), tokenizer.end]
+        tokens += [tokenizer.roles[role], *text]
+        counts += [False, *[role == "assistant"] * len(text)]
+    return tokens, counts
+
+
+def encode_prompt(messages: Messages, config) -> list[int]:
+    """The tokens of a conversation up to where an answer begins."""
+    return [*encode_chat(messages, config)[0], build_tokenizer(config).roles["assistant"]]
+
+
+def find_ends(config) -> set[int]:
+    """The tokens that end an answer."""
+    return {build_tokenizer(config).end}
+
+
+class Conversations(Dataset):
+    """Conversations as samples of up to `context` inputs. What is longer is cut off at its end."""
+
+    def __init__(self, conversations: list[Conversation], config) -> None:
+        self.samples: list[Sample] = []
+        cut = left_out = 0
+        for conversation in conversations:
+            try:
+                tokens, counts = map(torch.tensor, encode_chat(conversation.messages, config))
+            except ValueError as error:
+                raise SystemExit(f"{conversation.place}: {error}") from error
+            if not counts.any():
+                raise SystemExit(f"{conversation.place} has no message of the role assistant.")
+            cut += max(0, len(tokens) - config.context - 1)
+            targets = tokens.where(counts, IGNORED)[1 : config.context + 1]
+            if (targets != IGNORED).any():
+                self.samples.append((tokens[: len(targets)], targets))
+            else:
+                left_out += 1
+        if cut or left_out:
+            log(
+                f"{len(conversations)} conversations: {cut} tokens are cut off, which are beyond "
+                f"--context {config.context}. {left_out} without an answer before it are left out."
+            )
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, index: int) -> Sample:
+        return self.samples[index]
+
+
+def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
+    """The tokens before the last answer of a sample, and those of the answer."""
+    inputs, targets = sample[0], sample[-1]
+    last = int((targets != IGNORED).nonzero()[-1])
+    others = (targets[:last] == IGNORED).nonzero()
+    first = int(others[-1]) + 1 if len(others) else 0
+    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
+
+
+def show(sample: Sample, config) -> str:
+    """A sample as the model sees it, with [[ and ]] around what counts."""
+    decode, text, counted = build_tokenizer(config).show, "", False
+    inputs, targets = sample[0].tolist(), sample[-1].tolist()
+    run = inputs[:1]
+    for token, target in zip([*inputs[1:], targets[-1]], targets, strict=True):
+        if (target != IGNORED) != counted:
+            text += decode(run) + ("]]" if counted else "[[")
+            run, counted = [], not counted
+        run.append(token)
+    return text + (decode(run) + "]]" if counted else "")
+
+
+def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
+    """A batch of inputs and targets, padded to the longest sample."""
+    inputs, targets = zip(*samples, strict=True)
+    return (
+        pad_sequence(inputs, batch_first=True),
+        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
+    )
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Conversations for training, validation and test."""
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    conversations = Conversations(write_conversations(), config)
+    return random_split(conversations, [0.8, 0.1, 0.1], generator=split)
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+    return train_loader, val_loader, test_loader

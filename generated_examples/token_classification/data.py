@@ -1,0 +1,168 @@
+"""The data: batches of tokens, their mask and their targets, each of shape (batch, length).
+
+A word has one or more tokens. The target of its first token is the number of its tag, and all other
+tokens have IGNORED. The mask is False where a shorter sentence is padded.
+"""
+
+import random
+from functools import cache
+from zlib import crc32
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, random_split
+
+from metrics import IGNORED
+
+Sentence = tuple[list[str], list[str]]  # words, and the tag of each
+Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
+
+
+STARTS = "Bal Cor Dun Fen Gal Har Kel Lin Mar Nor Pel Quin Ros Sel Tor Ul Ver Wes Yar Zan".split()
+ENDS = "by den dor fell gate ham ion lan mere mond nor ora port rick sen stead ton val wick".split()
+CLAUSES = [
+    "PER was born in LOC",
+    "PER works for ORG",
+    "PER , a painter from LOC , sued ORG",
+    "ORG hired PER",
+    "ORG opened an office near LOC",
+    "ORG , the maker of clocks , bought ORG",
+    "shares of ORG fell on Monday",
+    "the mayor of LOC wrote to PER",
+    "it rained in LOC all March",
+    "the train from LOC to LOC was late",
+    "LOC , which lies on a river , elected PER",
+    "my uncle PER moved to LOC",
+    "the lawyers of ORG called PER",
+    "PER resigned as head of ORG",
+    "the streets of LOC were empty",
+    "nobody had heard of it before Easter",
+]
+LINKS = [",", ", and", ", but", "while", "because", "after"]
+
+
+@cache
+def load_sentences(config) -> list[list[Sentence]]:
+    """5,000 sentences about people, organizations and places, in three parts.
+
+    All of them share their names, so only the words around a name tell what it is.
+    """
+    chance = random.Random(0)
+    return split_sentences([write_sentence(chance) for _ in range(5000)], [0.8, 0.1, 0.1])
+
+
+def write_sentence(chance: random.Random) -> Sentence:
+    """One or two clauses with made-up names of one or two words."""
+    text = chance.choice(CLAUSES)
+    if chance.random() < 0.5:
+        text += f" {chance.choice(LINKS)} {chance.choice(CLAUSES)}"
+    words, tags = [], []
+    for word in f"{text} .".split():
+        if word in ("PER", "ORG", "LOC"):
+            names = [chance.choice(STARTS) + chance.choice(ENDS) for _ in range(chance.randint(1, 2))]
+            words += names
+            tags += [f"B-{word}", f"I-{word}"][: len(names)]
+        else:
+            words.append(word)
+            tags.append("O")
+    return [words[0].capitalize(), *words[1:]], tags
+
+
+def split_sentences(sentences: list[Sentence], shares: list[float]) -> list[list[Sentence]]:
+    """The sentences in parts of these sizes, the same in each run."""
+    if len(sentences) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"{len(sentences)} sentences can't be split into training, validation and test: "
+            "use 10 or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(sentences, shares, generator=split)]
+
+
+def tag_names(config) -> list[str]:
+    """The tags. A target is an index into this list.
+
+    O is outside of entities. Each type has two: B- for the first word, and I- for the others.
+    """
+    tags = {tag for part in load_sentences(config) for _, tags in part for tag in tags}
+    types = sorted({tag[2:] for tag in tags if tag != "O"})
+    return ["O", *(f"{place}-{kind}" for kind in types for place in "BI")]
+
+
+PIECES, START = 4096, 0  # numbers of tokens, and the one that starts each sentence
+
+
+def encode(sentences: list[list[str]], config) -> list[tuple[list[int], list[int]]]:
+    """The tokens of each sentence, and where each word starts among them.
+
+    A token is a piece of up to four letters. Its number is its hash, so that any text has tokens
+    without a vocabulary; some pieces share a number.
+    """
+    encoded = []
+    for words in sentences:
+        tokens, starts = [START], []
+        for word in words:
+            starts.append(len(tokens))
+            pieces = [word[first : first + 4] for first in range(0, max(len(word), 1), 4)]
+            tokens += [1 + crc32(piece.encode()) % (PIECES - 1) for piece in pieces]
+        starts = [start for start in starts if start < config.max_length]
+        encoded.append((tokens[: config.max_length], starts))
+    return encoded
+
+
+@cache
+def build_datasets(config) -> list[list[Sample]]:
+    """Tokens and targets of each sentence, for training, validation and test."""
+    numbers = {name: number for number, name in enumerate(tag_names(config))}
+    parts = []
+    for sentences in load_sentences(config):
+        encoded = encode([words for words, _ in sentences], config)
+        samples = []
+        for (_, tags), (tokens, starts) in zip(sentences, encoded, strict=True):
+            targets = torch.full((len(tokens),), IGNORED)
+            for start, tag in zip(starts, tags, strict=False):  # a long sentence is cut
+                targets[start] = numbers[tag]
+            samples.append((torch.tensor(tokens), targets))
+        parts.append(samples)
+    return parts
+
+
+def count_cut(config) -> list[int]:
+    """How many words of the training, validation and test data are beyond --max-length."""
+    counts = []
+    for sentences, samples in zip(load_sentences(config), build_datasets(config), strict=True):
+        words = sum(len(words) for words, _ in sentences)
+        counts.append(words - sum(int((targets != IGNORED).sum()) for _, targets in samples))
+    return counts
+
+
+def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch of tokens, their mask and their targets, padded to the longest sentence."""
+    tokens, targets = zip(*samples, strict=True)
+    mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
+    return (
+        pad_sequence(tokens, batch_first=True),
+        pad_sequence(mask, batch_first=True),
+        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
+    )
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+    return train_loader, val_loader, test_loader

@@ -1,0 +1,94 @@
+"""The training loss, and how metrics are printed."""
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
+
+
+def count_tokens(targets: Tensor) -> Tensor:
+    """The number of targets of each sample that count, shape (batch,)."""
+    return (targets != IGNORED).sum(dim=1)
+
+
+class RunningLoss:
+    """The mean training loss per token, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sums = torch.zeros(2, device=accelerator.device)  # losses and tokens since read()
+        self.epoch_sum, self.epoch_tokens = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, losses: Tensor, targets: Tensor) -> None:
+        """Add the losses of a batch, shape (batch, length)."""
+        self.sums += torch.stack([losses.detach().sum(), count_tokens(targets).sum()])
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        total, tokens = self.accelerator.reduce(self.sums, "sum").tolist()
+        self.sums.zero_()
+        self.epoch_sum += total
+        self.epoch_tokens += tokens
+        return total / max(tokens, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_tokens, 1)
+        self.epoch_sum, self.epoch_tokens = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "tokens": self.epoch_tokens}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_tokens = state["sum"], state["tokens"]
+
+
+def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:
+    """The entities of a sentence: type, first word, and the word after the last.
+
+    Tag 0 is outside, tag 2 * type + 1 begins an entity, and the next one continues it. A tag that
+    continues nothing of its type is no entity: the strict IOB2 of seqeval and the CoNLL evaluation.
+    """
+    found, first = set(), None
+    for place, tag in enumerate([*tags, 0]):
+        if first is not None and tag != tags[first] + 1:
+            found.add((tags[first] // 2, first, place))
+            first = None
+        if tag % 2 == 1:
+            first = place
+    return found
+
+
+def count_entities(predictions: Tensor, targets: Tensor) -> Tensor:
+    """Of each sentence, the entities that are right, predicted, and in the data: (batch, 3).
+
+    An entity is right if its type and all of its words are. `predictions` and `targets` are tags of
+    shape (batch, length); where a target is IGNORED, there is no word.
+    """
+    counts = []
+    for predicted, actual in zip(predictions.cpu(), targets.cpu(), strict=True):
+        words = actual != IGNORED
+        found, known = (find_entities(tags[words].tolist()) for tags in (predicted, actual))
+        counts.append([len(found & known), len(found), len(known)])
+    return torch.tensor(counts, device=targets.device)
+
+
+def entity_scores(counts: Tensor) -> dict[str, float]:
+    """Precision, recall and F1 of the counts of a whole set, shape (3,). They are 0 of nothing."""
+    right, predicted, actual = counts.tolist()
+    return {
+        "precision": right / max(predicted, 1),
+        "recall": right / max(actual, 1),
+        "f1": 2 * right / max(predicted + actual, 1),
+    }
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

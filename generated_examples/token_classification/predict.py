@@ -1,0 +1,145 @@
+"""Predicts with the weights of a run: `python predict.py "Kelmond was born in Norby ."`."""
+
+import argparse
+import csv
+import json
+import re
+import sys
+from dataclasses import fields
+from itertools import accumulate
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from data import collate, encode
+from environment import check_environment, read_settings
+from metrics import find_entities
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    check_environment(accelerator := Accelerator())
+    folder = Path(folder)
+    if not (weights := folder / "model.safetensors").exists():
+        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
+    """A text, and where its words start and end: runs of letters and digits, or other characters.
+
+    If the words of your training data are cut in another way, change this, or give lists of words.
+    """
+    if isinstance(text, str):
+        return text, [word.span() for word in re.finditer(r"\w+|[^\w\s]", text)]
+    ends = list(accumulate(len(word) + 1 for word in text))
+    return " ".join(text), [(e - 1 - len(w), e - 1) for w, e in zip(text, ends, strict=True)]
+
+
+def read_entities(text: str, spans: list[tuple[int, int]], chances: Tensor, names: list[str]):
+    """The entities of a text, in their order. `chances` has a row for each word: (words, tags).
+
+    `start` and `end` count the characters of the text. The probability is that of all of its tags,
+    as if the words were independent.
+    """
+    best, tags = chances.max(dim=-1)
+    entities = []
+    for _, first, after in sorted(find_entities(tags.tolist()), key=lambda found: found[1]):
+        start, end = spans[first][0], spans[after - 1][1]
+        kind, probability = names[tags[first]][2:], float(best[first:after].prod())
+        row = {"type": kind, "entity": text[start:end], "start": start, "end": end}
+        entities.append({**row, "probability": probability})
+    return entities
+
+
+def write(rows: list[dict], as_json: bool) -> None:
+    """Print JSON lines, or CSV with a row for each entity."""
+    if as_json:
+        print(*map(json.dumps, rows), sep="\n")
+        return
+    columns = ["line", "type", "entity", "start", "end", "probability"]
+    table = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
+    table.writeheader()
+    for line, row in enumerate(rows, start=1):
+        table.writerows({"line": line, **entity} for entity in row["entities"])
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    names = json.loads((config.output_dir / "tags.json").read_text())
+    with PartialState().split_between_processes(inputs) as share:
+        for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            lines = [split_words(text) for text in texts]
+            words = [[text[start:end] for start, end in spans] for text, spans in lines]
+            encoded = [(torch.tensor(tokens), starts) for tokens, starts in encode(words, config)]
+            tokens, mask, _ = collate([(tokens, tokens) for tokens, _ in encoded])
+            logits = model(tokens.to(device), mask.to(device))
+            probabilities = logits.cpu().double().softmax(dim=-1)
+            for (text, spans), (_, starts), chances in zip(
+                lines, encoded, probabilities, strict=True
+            ):
+                rows.append(
+                    {"text": text, "entities": read_entities(text, spans, chances[starts], names)}
+                )
+                if len(starts) < len(spans):
+                    beyond = text[spans[len(starts)][0] :]
+                    print(f"beyond --max-length, without entities: {beyond}", file=sys.stderr)
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON lines, with the texts")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs)
+    if PartialState().is_main_process:
+        write(rows, arguments.json)
