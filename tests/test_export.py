@@ -120,7 +120,7 @@ def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
     "task", ["tabular_classification", pytest.param("text_classification", marks=pytest.mark.sweep)]
 )
 def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
-    """The settings of such a run also describe the files."""
+    """Elsewhere, where your data is not. The settings of such a run also describe the files."""
     given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
     if task == "text_classification":
         write_texts(tmp_path / "rows.csv", 100)
@@ -135,6 +135,7 @@ def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
     folder = tmp_path / "safetensors"
     result = export(project, "safetensors", "--output", str(folder))
     assert result.returncode == 0, result.stderr
+    (tmp_path / "rows.csv").unlink()
     loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
     assert loaded.stdout == "False\n", loaded.stderr
 

@@ -166,6 +166,7 @@ CASES: list[Case] = [
     ("own", about("own"), None, write_numbers),
 ]
 
+DATA = ["images", "table.csv", "table.parquet", "texts.csv"]  # of training, where it is a user's
 OFTEN = {"photos", "table of classes", "pairs of texts"}  # in every run
 
 
@@ -192,7 +193,7 @@ def test_each_input_has_its_row(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In their order, the same on 1 and 2 processes."""
+    """In their order, the same on 1 and 2 processes, and without the training data."""
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
     folder = trained(tmp_path, given, prepare)
     script = ["predict.py", *write(folder)]
@@ -202,6 +203,11 @@ def test_each_input_has_its_row(
         assert result.returncode == 0, result.stderr
         tables.append(read_rows(result.stdout))
     one, two = tables
+    for data in DATA:
+        if (folder / data).exists():
+            (folder / data).rename(folder / f"{data} is gone")
+    result = start(folder, script, 1)
+    assert read_rows(result.stdout) == one, result.stderr
     assert len(one) == len(two) == 3
     for row, other in zip(one, two, strict=True):
         assert row.keys() == other.keys()

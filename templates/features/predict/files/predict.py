@@ -29,7 +29,9 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
     config = Config(**values)
+    #: region build
     model = build_model(config)
+    #: end build
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:

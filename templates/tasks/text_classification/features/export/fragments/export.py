@@ -34,6 +34,10 @@ def export_transformers(model: nn.Module, config: Config, folder: Path) -> Progr
     build_tokenizer(config).save_pretrained(folder)
     return Logits(type(model.model).from_pretrained(folder)).eval()
 
+#: slot copied
+saved, weights = config.output_dir / "transformers", shutil.ignore_patterns("*.safetensors")
+shutil.copytree(saved, folder / "transformers", ignore=weights)
+
 #: replace saved
 save_model(model.model, folder / "model.safetensors")
 return Logits(load_exported.load(folder))

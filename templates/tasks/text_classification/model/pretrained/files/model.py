@@ -7,8 +7,12 @@ from transformers import AutoModelForSequenceClassification
 from data import class_names
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The pretrained model with a new layer for the classes, before it is prepared."""
+    #: slot saved
     names = class_names(config)
     try:
         return AutoModelForSequenceClassification.from_pretrained(

@@ -6,8 +6,12 @@ from transformers import RobertaConfig, RobertaForSequenceClassification
 from data import build_tokenizer, class_names
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """A small RoBERTa with random weights, before it is prepared."""
+    #: slot saved
     tokenizer, names = build_tokenizer(config), class_names(config)
     settings = RobertaConfig(
         vocab_size=len(tokenizer),

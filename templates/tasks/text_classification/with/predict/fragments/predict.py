@@ -1,13 +1,13 @@
-from data import build_tokenizer, tokenize
+from data import tokenize
 from torch.utils.data import DataLoader
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoTokenizer
+
+#: replace build
+model = build_model(config, folder / "transformers")
 
 #: slot before_batches
-tokenizer, classes = build_tokenizer(config), model.config.id2label
-if (saved := config.output_dir / "transformers").is_dir():  # those of the run, if it has ended
-    tokenizer = AutoTokenizer.from_pretrained(saved)
-    classes = AutoConfig.from_pretrained(saved).id2label
-names = classes.values()
+tokenizer = AutoTokenizer.from_pretrained(config.output_dir / "transformers")
+names = model.config.id2label.values()
 
 #: slot batches
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):

@@ -1,0 +1,2 @@
+#: replace build
+model = build_model(config, folder / "transformers")
