@@ -7,10 +7,12 @@ where a test tells it to, so that nothing depends on how fast this machine is.
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import Any
 
 import pytest
 import warm
-from conftest import FIRST_TASK, in_turns, render, write_files
+from conftest import FIRST_TASK, in_turns, render, replace_in, run_cli, write_files
 from training import OFFLINE, SERVER, clean_environment, run_python, start
 
 from scaffold.answers.catalog import load_catalog
@@ -41,6 +43,8 @@ class Config:
     batch_size: int = 32
     learning_rate: float = 0.01
     weight_decay: float = 0.01
+    max_grad_norm: float = 1.0
+    mine: int = 3
     seed: int = 0
     pause: float = 0.0
     fail: str = ""
@@ -223,6 +227,37 @@ def test_a_search_finds_the_best(task: str, tmp_path: Path) -> None:
         assert picture.startswith(b"\x89PNG")
     log = project.folder / "runs/search/first/trial_0003.log"
     assert "a line of its log" in log.read_text()
+
+
+@train
+def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
+    """With the command that it prints, which keeps comments. A field of one's own is named."""
+    folder = tmp_path / "project"
+    made = run_cli("new", folder, "--yes", "--set", "features.search=true", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    replace_in(folder / "scaffold.toml", "\n[training]\n", "\n[training]\n# chosen with care\n")
+    suggested = (
+        'trial.suggest_float("max_grad_norm", 3, 4), "mine": trial.suggest_int("mine", 1, 9)'
+    )
+    last = '        "batch_size": trial'
+    replace_in(folder / "search.py", last, f'        "max_grad_norm": {suggested},\n{last}')
+    real = (folder / "train.py").read_text()
+    (folder / "train.py").write_text(f'METRIC = "val_accuracy"\n{STAND_IN}')
+    result = run_python(folder, ["search.py", "--trials", "2", "--jobs", "2"])
+    assert result.returncode == 0, result.stderr
+    (folder / "train.py").write_text(real)
+    (command,) = re.findall("^  scaffold (update .*)", result.stdout, re.MULTILINE)
+    assert "edit Config: mine\n" in result.stdout
+    updated = run_cli(*shlex.split(command), cwd=folder)
+    assert updated.returncode == 0, updated.stderr
+    values = dict(re.findall(r"\.(\w+)=(\S+)", command))
+    script, answers = ((folder / name).read_text() for name in ("train.py", "scaffold.toml"))
+    assert f"learning_rate: float = {values['learning_rate']}  #" in script
+    assert f"batch_size: int = {values['batch_size']}  #" in script
+    assert f"max_grad_norm: float = {values['max_norm']}  #" in script
+    assert f"learning_rate = {values['learning_rate']}  #" in answers
+    assert "\n# chosen with care\n" in answers
+    assert tomllib.loads(answers)["features"]["clipping"]["max_norm"] == float(values["max_norm"])
 
 
 @train

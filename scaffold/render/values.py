@@ -43,6 +43,7 @@ def build_context(
         "unpack": "" if values["batch"] == "batch" else f"{values['batch']} = batch",
     }
     context["changes"] = changes(catalog, answers)
+    context["keys"] = keys_of_fields(catalog, answers, components)
     context["launch"] = launch(catalog, answers)
     context["active"] = [component for component in components if component.kind == "feature"]
     for feature in context["active"]:
@@ -54,6 +55,19 @@ def build_context(
     packages = {re.split("[^A-Za-z0-9_.-]", row)[0]: row for row in rows}
     context["dependencies"] = sorted(packages.values())
     return context
+
+
+def keys_of_fields(
+    catalog: Catalog, answers: Mapping[str, Value], components: list[Component]
+) -> dict[str, str]:
+    """Where scaffold.toml has a field of Config, if not by the same name in [training]."""
+    options = [option for component in components for option in component.options]
+    return {
+        option.field: option.key
+        for option in options
+        if option.config and applies(catalog, option, answers)
+        if option.key != f"training.{option.field}"
+    }
 
 
 def changes(catalog: Catalog, answers: Mapping[str, Value]) -> list[str]:
