@@ -17,8 +17,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = words_seen = counts = 0
     #: slot before_evaluation
-    for tokens, mask, targets in islice(loader, limit or None):
-        logits = model(tokens, mask)
+    for inputs, mask, targets in islice(loader, limit or None):
+        logits = model(inputs, mask)
         losses = compute_loss(logits, targets).sum(dim=1)
         found = count_entities(logits.argmax(dim=-1), targets)
         values = (losses, count_tokens(targets), found)
@@ -37,7 +37,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 #: slot forward
 #: region loss
-losses = compute_loss(model(tokens, mask), targets)
+losses = compute_loss(model(inputs, mask), targets)
 #: end loss
 train_loss.add(losses, targets)
 

@@ -15,8 +15,8 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
     """
     model.eval()
     batches = []
-    for tokens, mask, targets in islice(loader, limit or None):
-        logits = model(tokens, mask)
+    for inputs, mask, targets in islice(loader, limit or None):
+        logits = model(inputs, mask)
         losses = compute_loss(logits, targets).sum(dim=1)
         counts = count_entities(logits.argmax(dim=-1), targets)
         values = (losses, count_tokens(targets), counts)
