@@ -169,9 +169,9 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     assert ("beyond --max-length" in result.stdout) == ("long" in name)
     if "long" in name:
         assert "173 words of the" in result.stdout  # 300, less 127 beside the first token
-    found = start(folder, ["predict.py", "Bo", "", "--output", "x.jsonl"], processes)
+    found = start(folder, ["predict.py", "Bo", "", "--json"], processes)
     assert found.returncode == 0, found.stderr
-    rows = [json.loads(row) for row in (folder / "x.jsonl").read_text().splitlines()]
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert [row["text"] for row in rows] == ["Bo", ""]
 
 
@@ -308,9 +308,9 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
     result = start(folder, ["train.py", *short], processes=2)
     assert result.returncode == 0, result.stderr
-    found = start(folder, ["predict.py", "Kelmond was born in Norby.", "--output", "x.jsonl"], 1)
+    found = start(folder, ["predict.py", "Kelmond was born in Norby.", "--json"], 1)
     assert found.returncode == 0, found.stderr
-    [row] = [json.loads(row) for row in (folder / "x.jsonl").read_text().splitlines()]
+    [row] = [json.loads(row) for row in found.stdout.splitlines()]
     for entity in row["entities"]:
         assert row["text"][entity["start"] : entity["end"]] == entity["entity"]
     wrong = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
