@@ -20,16 +20,17 @@ OFTEN = {
 }  # in every run
 # what a user has, as arguments of predict.py
 PREDICT = {
-    "image_classification": (["pictures"], "labels.csv"),
-    "autoencoder": (["pictures"], "errors.csv"),
-    "gan": (["4"], "generated"),
-    "text_classification": (["texts.txt"], "labels.csv"),
-    "language_model": (["def f(", "--length", "8"], "texts.csv"),
-    "seq2seq": (["3/4/1998", "--length", "8"], "texts.csv"),
-    "sft": (["add 3 to 14", "--length", "8"], "texts.csv"),
-    "tabular_classification": (["rows.csv"], "labels.csv"),
-    "tabular_regression": (["rows.csv"], "values.csv"),
-    "own": (["numbers.txt"], "values.csv"),
+    "image_classification": ["pictures"],
+    "autoencoder": ["pictures"],
+    "gan": ["4", "--output", "generated"],
+    "text_classification": ["texts.txt"],
+    "token_classification": ["Kelmond was born in Norby.", "--json"],
+    "language_model": ["def f(", "--length", "8", "--json"],
+    "seq2seq": ["3/4/1998", "--length", "8", "--json"],
+    "sft": ["add 3 to 14", "--length", "8", "--json"],
+    "tabular_classification": ["rows.csv"],
+    "tabular_regression": ["rows.csv"],
+    "own": ["numbers.txt"],
 }
 # what is printed, with the line of the names of columns
 COUNTS = {"pictures": 2 + 1, "texts.txt": 3 + 1, "rows.csv": 3 + 1, "numbers.txt": 3 + 1}

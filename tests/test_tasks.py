@@ -46,7 +46,13 @@ CHECKPOINTS = Way("checkpoints", (("features.checkpoints.enabled", True),))
 # what a proof shows of the task itself: the rest comes from features, and is the same for all
 OF_A_TASK = ("resume_is_exact", "two_processes", "evaluation", "predictions_give")
 # those that train for half a minute: in every run their proofs show what is theirs
-LONGEST = "text_classification", "seq2seq", "language_model", "sft"
+LONGEST = (
+    "text_classification",
+    "seq2seq",
+    "language_model",
+    "token_classification",
+    "sft",
+)
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
     *((task, count) for task in (*LONGEST, "gan") for count in (1, 2)),
