@@ -19,6 +19,7 @@ TASKS = {
     "tabular_classification": ("csv", ["target=label"]),
     "tabular_regression": ("csv", ["target=size"]),
     "seq2seq": ("csv", []),
+    "token_classification": ("conll", []),
     "language_model": ("text", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
@@ -45,6 +46,7 @@ TEXTS = table("text,label", ROWS)
 SIZES = table("id,size", [f"{row},{row}.5" for row in range(20)])
 OBJECTS = [json.dumps({"text": row, "label": "ab"[row % 2]}) for row in range(20)]
 PAIRS = "a,b\n" * 20
+TAGGED = "# a comment\n-DOCSTART- O\n\n" + "Bo B-PER\nLi I-PER\nleft O\n# O\n\n" * 20
 GOOD = [
     (
         "text_classification",
@@ -69,6 +71,15 @@ def test_what_is_said_of_good_rows(
     found = look(task, name)
     assert found.startswith("; ".join(filter(None, [f"{name}: 20 rows", said])))
     assert "problem" not in found
+
+
+def test_what_is_said_of_tagged_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.conll").write_text(TAGGED)
+    assert look("token_classification", "t.conll") == "t.conll: 20 sentences; 1 type: PER"
+    rows = '{"tokens": ["Bo"], "tags": ["B-PER"]}\n' * 20
+    Path("t.jsonl").write_text(rows)
+    assert look("token_classification", "t.jsonl") == "t.jsonl: 20 rows; 2 columns: tokens, tags"
 
 
 TEXT, ROW_21 = "text_classification", "problem: row 21 "
@@ -96,6 +107,10 @@ BAD = [
     ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
     (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
     ("language_model", "t.txt", " \n", "problem: the file is empty."),
+    ("token_classification", "t.conll", TAGGED + "Bo\n", "problem: line 104 has no word and tag"),
+    ("token_classification", "t.conll", TAGGED + "Bo S-PER\n", "of IOB2: 'Bo S-PER'."),
+    ("token_classification", "t.conll", "Bo O\n", "split into three parts needs at least 10 sent"),
+    ("token_classification", "t.jsonl", '{"tokens": []}\n' * 20, "no column 'tags' (token_class"),
 ]
 
 

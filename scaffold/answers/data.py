@@ -116,6 +116,8 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
                 return Finding(name, ("a Parquet file, which is read when training starts",))
         if kind == "pairs":
             return _look_at_pairs(name, path, is_split)
+        if kind == "sentences" and path.suffix.lower() != ".jsonl":
+            return _look_at_sentences(name, path, is_split)
         return _look_at_rows(name, read_table(path), columns, is_split)
     except (OSError, ValueError, csv.Error) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
@@ -265,6 +267,30 @@ def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
     if is_split and table.whole and len(table.rows) < LEAST and not problem:
         problem = f"a split into three parts needs at least {LEAST} rows."
     return Finding(name, (_count(len(table.rows), "row", table.whole),), problem)
+
+
+def _look_at_sentences(name: str, path: Path, is_split: bool) -> Finding:
+    """A word and its tag in each line, in the first and the last column: the format of CoNLL."""
+    text, whole = read_text(path)
+    table = Table([], whole=whole)
+    sentences, types, inside, width, problem = 0, set(), False, 0, ""
+    for number, line in enumerate(_in_time(text.splitlines(), table), start=1):
+        cells = line.strip().split("\t" if "\t" in line.strip() else None) or [""]
+        is_tag = cells[-1] == "O" or cells[-1][:2] in ("B-", "I-")
+        if cells[0] in ("", "-DOCSTART-") or (cells[0].startswith("#") and not is_tag):
+            inside = inside and bool(cells[0])
+            continue
+        sentences += not inside
+        inside, width = True, width or len(cells)
+        types |= {cells[-1][2:]} - {""}
+        if len(cells) < 2 or len(cells) != width or not is_tag:
+            problem = problem or f"line {number} has no word and tag of IOB2: {line[:LETTERS]!r}."
+    if is_split and table.whole and sentences < LEAST and not problem:
+        problem = f"a split into three parts needs at least {LEAST} sentences."
+    shown = ", ".join(kind[:LETTERS] for kind in sorted(types)[:SHOWN])
+    facts = [_count(sentences, "sentence", table.whole)]
+    facts += [f"{_count(len(types), 'type', table.whole)}: {shown}"] if types else []
+    return Finding(name, tuple(facts), problem)
 
 
 # folders

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from math import prod
 
-from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.catalog import Value
 from scaffold.errors import AnswerError
 
 KIND = "hardware.distributed_type"
