@@ -50,7 +50,7 @@ def source_folders(
     """All folders that a project comes from: that of each component and of each choice.
 
     Inside any of these, `with/NAME/` is for when that feature is on, too, and `without/NAME/` for
-    when it is off. A task or a trait can have a version of its own of what a feature has, in
+    when it is off. Inside that of a choice, another choice is for both of them. A task or a trait can have a version of its own of what a feature has, in
     `features/NAME/`. The options that a trait has folders for are those of the task.
     """
     components = list(components)
@@ -70,6 +70,10 @@ def source_folders(
             folder = component.folder / part
             beside = [path for path in sorted(folder.glob("with/*")) if path.name in active]
             beside += [path for path in sorted(folder.glob("without/*")) if path.name not in active]
+            if part in choices:  # a choice together with another one
+                beside += [
+                    path for path in (folder / choice for choice in choices) if path.is_dir()
+                ]
             parts += [path.relative_to(component.folder) for path in beside]
         for part in parts:
             own = component.folder / part

@@ -6,6 +6,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     """Loaders for training, validation and test data, not yet divided among processes."""
     train_set, val_set, test_set = build_datasets(config)
     #: slot after_datasets
+    #: slot before_loaders
     train_loader = DataLoader(
         train_set,
         config.batch_size,

@@ -5,6 +5,7 @@ assistant's answers count: the model learns to write these, not the questions. A
 IGNORED, and so is the padding of conversations that are shorter than the longest of their batch.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +18,7 @@ from model import build_tokenizer
 from progress import log
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
-Sample = tuple[Tensor, Tensor]  # inputs and targets, each of shape (length,)
+Sample = tuple[Tensor, ...]  # what the model takes, and targets, each of shape (length,)
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,10 @@ class Conversations(Dataset):
             cut += max(0, len(tokens) - config.context - 1)
             targets = tokens.where(counts, IGNORED)[1 : config.context + 1]
             if (targets != IGNORED).any():
-                self.samples.append((tokens[: len(targets)], targets))
+                inputs = tokens[: len(targets)]
+                #: region sample
+                self.samples.append((inputs, targets))
+                #: end sample
             else:
                 left_out += 1
         if cut or left_out:
@@ -108,14 +112,20 @@ def show(sample: Sample, config) -> str:
     return text + (decode(run) + "]]" if counted else "")
 
 
+#: region collate
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
     """A batch of inputs and targets, padded to the longest sample."""
     inputs, targets = zip(*samples, strict=True)
+    return pad(inputs, 0), pad(targets, IGNORED)
+
+
+#: end collate
+
+
+def pad(rows: Sequence[Tensor], value: int) -> Tensor:
+    """Rows of one length, shape (batch, length)."""
     #: region padding
-    return (
-        pad_sequence(inputs, batch_first=True),
-        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
-    )
+    return pad_sequence(list(rows), batch_first=True, padding_value=value)
     #: end padding
 
 

@@ -1,10 +1,6 @@
 import torch.nn.functional as F
 
-#: slot datasets
-def pad(rows: list[Tensor], value: int) -> Tensor:
-    """Rows of one length, a multiple of 32, because XLA compiles the step for each new length."""
-    padded = pad_sequence(rows, batch_first=True, padding_value=value)
-    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
-
 #: replace padding
-return pad(list(inputs), 0), pad(list(targets), IGNORED)
+# a multiple of 32, because XLA compiles the step for each new length
+padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
+return F.pad(padded, (0, -padded.shape[1] % 32), value=value)

@@ -66,4 +66,5 @@ def build_model(config) -> nn.Module:
         raise SystemExit(
             f"{config.model_name} takes at most {model.context} tokens: lower --context."
         )
+    #: slot checks
     return model
