@@ -50,8 +50,9 @@ def source_folders(
     """All folders that a project comes from: that of each component and of each choice.
 
     Inside any of these, `with/NAME/` is for when that feature is on, too, and `without/NAME/` for
-    when it is off. Inside that of a choice, another choice is for both of them. A task or a trait can have a version of its own of what a feature has, in
-    `features/NAME/`. The options that a trait has folders for are those of the task.
+    when it is off. Inside that of a choice, another choice is for both of them. A task or a trait
+    can have a version of its own of what a feature has, in `features/NAME/`. The options that a
+    trait has folders for are those of the task.
     """
     components = list(components)
     special = [part.folder for part in components if part.kind in ("task", "trait")]

@@ -1,0 +1,245 @@
+"""Instruction tuning on a user's files, and with pretrained models and their chat templates."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from conftest import render, write_files
+from training import count_passed, run_python, run_tests, said, start
+
+from scaffold.answers.catalog import Value
+
+pytestmark = pytest.mark.train
+
+BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "8"]
+SMALL: dict[str, Value] = {"sft.width": 16, "sft.layers": 1, "sft.heads": 2}
+PRETRAINED: dict[str, Value] = {"sft.model": "pretrained", "sft.context": 128}
+# what the tokenizers write for two turns, with [[ and ]] around what counts
+TURNS = {
+    "none": "<s><|user|>\na</s>\n<|assistant|>\n[[b</s>]]\n"
+    "<|user|>\nc</s>\n<|assistant|>\n[[d</s>]]",
+    "chatml": "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n[[b<|im_end|>]]\n"
+    "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n[[d<|im_end|>]]",
+    "marked": "<s><|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n[[b<|im_end|>]]\n"
+    "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n[[d<|im_end|>]]",
+    "thinks": "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n[[b<|im_end|>]]\n"
+    "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n[[<think>\n\n</think>\n\nd<|im_end|>]]",
+}
+# small models of the real classes, with tokenizers that are trained on the spot; stored in 16 bits
+MAKE_MODELS = '''
+import sys
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
+
+def write(start, answer):
+    """A template: what comes first, and how an answer is written."""
+    return (
+        start + "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}"
+        "{% if m.role == 'assistant' %}" + answer + "{% else %}{{ m.content + '<|im_end|>' }}"
+        "{% endif %}{{ '\\n' }}{% endfor %}"
+        "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    )
+
+ANSWER = "{{ m.content | trim + '<|im_end|>' }}"
+THINKS = "{% if loop.last %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}" + ANSWER
+TEMPLATES = {
+    "none": None,
+    "chatml": write("", ANSWER),
+    "marked": write("{{ bos_token }}", "{% generation %}" + ANSWER + "{% endgeneration %}"),
+    "thinks": write("", THINKS),  # as that of Qwen3, in the last turn alone
+}
+byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+tokens = Tokenizer(models.BPE())
+tokens.pre_tokenizer, tokens.decoder = byte_level, decoders.ByteLevel()
+special = ["<s>", "</s>", "<|im_start|>", "<|im_end|>"]
+alphabet = byte_level.alphabet()
+trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet)
+tokens.train_from_iterator(["reverse sort add to user assistant " * 9], trainer)
+# it puts <s> before each text, as many do: a template that writes it, too, must not get two
+tokens.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+small = {"vocab_size": 300, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+small |= {"max_position_embeddings": 128, "bos_token_id": 0, "eos_token_id": 1}
+llama = {"num_key_value_heads": 1, "intermediate_size": 64}
+more = {"llama": llama, "qwen3": {**llama, "head_dim": 16}, "gpt2": {}}
+more["mistral"] = {**llama, "sliding_window": 8}
+more["mamba"] = {"state_size": 4}
+for folder in sys.argv[1:]:
+    kind, template = folder.split("_")
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(kind, **small, **more[kind])
+    AutoModelForCausalLM.from_config(config).bfloat16().save_pretrained(folder)
+    names = {"bos_token": "<s>", "eos_token": "</s>", "extra_special_tokens": special[2:]}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, **names)
+    tokenizer.chat_template = TEMPLATES[template]
+    tokenizer.save_pretrained(folder)
+'''
+SHOW = """
+import json, sys
+from dataclasses import replace
+from data import Conversation, Conversations, encode_prompt, find_ends, show
+from model import build_model, build_tokenizer
+from train import Config
+chat = [{"role": role, "content": text} for role, text in zip(["user", "assistant"] * 2, "abcd")]
+found = {}
+for name in sys.argv[1:]:
+    config = replace(Config(), model_name=name)
+    [sample] = Conversations([Conversation(chat, "here")], config)
+    tokenizer = build_tokenizer(config)
+    found[name] = {
+        "text": show(sample, config),
+        "prompt": tokenizer.show(encode_prompt(chat[:1], config)),
+        "ends": tokenizer.tokenizer.convert_ids_to_tokens(sorted(find_ends(config))),
+        "types": sorted({str(weight.dtype) for weight in build_model(config).parameters()}),
+    }
+print(json.dumps(found))
+"""
+
+
+def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
+    """A project, with these models in it."""
+    write_files(folder, render({"project.task": "sft", **given}))
+    if models:
+        made = run_python(folder, ["-c", MAKE_MODELS, *models])
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+def write_chats(path: Path, count: int) -> list[str]:
+    """Lines of both forms, one of them with a system message and two turns."""
+    lines = [json.dumps({"prompt": f"up {n:x}", "completion": f"{n:X}"}) for n in range(count - 1)]
+    turns = [("system", "Be brief."), ("user", "up a"), ("assistant", "A"), ("user", "up b")]
+    messages = [{"role": role, "content": text} for role, text in [*turns, ("assistant", "B")]]
+    lines.append(json.dumps({"messages": messages}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+BAD = {
+    "no JSON": ("{'prompt'", "line 13 can't be read: "),
+    "no object": ("[1]", "line 13 is no JSON object."),
+    "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
+    "no answer": (
+        '{"messages": [{"role": "user", "content": "a"}]}',
+        "line 13 has no message of the role assistant.",
+    ),
+    "another role": (
+        '{"messages": [{"role": "bot", "content": "a"}]}',
+        "line 13: the role bot is none of system, user, assistant.",
+    ),
+    "no text": ('{"prompt": "a", "completion": null}', "line 13: message 2 needs a role and a"),
+}
+
+
+def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. What predict.py reads has the same form."""
+    project = make_project(tmp_path, {"sft.dataset": "jsonl", **SMALL})
+    lines = write_chats(project / "chats.jsonl", 12)
+    trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "\n<user>up " in trained.stdout and "<assistant>[[" in trained.stdout
+    calls = []
+    for number, (wrong, _) in enumerate(BAD.values()):
+        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
+        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
+    messages = said(project, "train.py", *calls)
+    assert not (project / "runs/other").exists()
+    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
+        assert message.startswith(f"{number}.jsonl, {expected}")
+    (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
+    asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(asked.stdout.split("\n")) == 3 + 1
+
+
+def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
+    """The answers and what ends them, in both turns; what the template writes is written once."""
+    models = [f"llama_{name}" for name in TURNS]
+    project = make_project(tmp_path, PRETRAINED, *models)
+    shown = run_python(project, ["-c", SHOW, *models])
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout.splitlines()[-1])
+    for name, text in TURNS.items():
+        facts = found[f"llama_{name}"]
+        assert facts["text"] == text
+        assert facts["prompt"] == text.partition("[[")[0].partition("<think>")[0]
+        assert facts["types"] == ["torch.float32"], "steps would be rounded away"
+        ends = ["</s>"] if name == "none" else ["</s>", "<|im_end|>"]
+        assert facts["ends"] == ends
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("packing", ["none", "best_fit"])
+@pytest.mark.parametrize("model", ["llama_none", "llama_chatml", "gpt2_none", "qwen3_thinks"])
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    model: str, packing: str, tmp_path: Path
+) -> None:
+    given = {**PRETRAINED, "sft.packing": packing, "sft.model_name": model}
+    project = make_project(tmp_path, given, model)
+    assert count_passed(run_tests(project)) >= 40
+
+
+@pytest.mark.sweep
+def test_a_model_that_mixes_packed_texts_is_refused(tmp_path: Path) -> None:
+    """One with a state, which goes from one text to the next, and not one with a window."""
+    given = {**PRETRAINED, "sft.packing": "best_fit"}
+    models = ["mistral_chatml", "mamba_chatml"]
+    project = make_project(tmp_path, given, *models)
+    trained, refused = (
+        start(project, ["train.py", *BRIEF, "--model-name", name, "--output-dir", name + "_run"], 1)
+        for name in models
+    )
+    assert trained.returncode == 0, trained.stderr
+    assert "1293 conversations are packed into" in trained.stdout
+    assert refused.returncode
+    assert "--model-name mamba_chatml mixes the texts of a row" in refused.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["gpt", "pretrained"])
+def test_metrics_are_those_of_generated_answers_on_any_processes(
+    model: str, tmp_path: Path
+) -> None:
+    """On 1, 2 and 3 processes; the share of exact answers is that of what predict.py writes."""
+    given: dict[str, Value] = {"features.evaluate.enabled": True, "sft.dataset": "jsonl"}
+    if model == "pretrained":
+        given |= {**PRETRAINED, "sft.model_name": "llama_chatml"}
+    names = ["llama_chatml"] if model == "pretrained" else []
+    project = make_project(tmp_path, given, *names)
+    rows = [{"prompt": f"{n % 5} {n % 3}", "completion": f"{n % 5 + n % 3}"} for n in range(230)]
+    (project / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    flags = ["--epochs", "12", "--batch-size", "16", "--learning-rate", "0.003"]
+    trained = start(project, ["train.py", *flags, "--test-path", "chats.jsonl"], 1)
+    assert trained.returncode == 0, trained.stderr
+    found = []
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        found.append({name: row["value"] for name, row in report.items()})
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], rel=1e-6)
+    asked = run_python(project, ["predict.py", "chats.jsonl", "--output", "answers.jsonl"])
+    assert asked.returncode == 0, asked.stderr
+    answers = [json.loads(row)["text"] for row in (project / "answers.jsonl").open()]
+    right = sum(row["completion"] == text for row, text in zip(rows, answers, strict=True))
+    assert 0.05 < found[0]["test_exact_match"] < 1 or model == "gpt"
+    assert right / len(rows) == pytest.approx(found[0]["test_exact_match"])
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
+    """As a folder with such a dataset: a wrong row is named with its split."""
+    pytest.importorskip("datasets")
+    given: dict[str, Value] = {"sft.dataset": "huggingface", "sft.dataset_name": "chats"}
+    project = make_project(tmp_path, given)
+    (project / "chats").mkdir()
+    lines = write_chats(project / "chats/train.jsonl", 40)[:-1]
+    (project / "chats/train.jsonl").write_text("\n".join(lines) + "\n")
+    trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    (project / "chats/train.jsonl").write_text("\n".join([*lines, '{"prompt": "a"}']) + "\n")
+    wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert wrong.returncode
+    assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
