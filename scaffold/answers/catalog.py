@@ -29,6 +29,7 @@ class Choice:
     help: str
     dependencies: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
+    has: tuple[str, ...] = ()  # the traits that a task has with it
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
     factors: Mapping[str, float] = field(default_factory=dict)  # by key: multiplies the default
@@ -84,6 +85,7 @@ class Option:
     finer: bool = False  # asked only if the user wants the advanced settings
     when: Mapping[str, Condition] = field(default_factory=dict)  # by key: what it exists beside
     refused: Mapping[str, str] = field(default_factory=dict)  # values that can't work: the reasons
+    has: tuple[str, ...] = ()  # the traits that a task has if the answer is yes
     accelerate: str = ""  # its path in accelerate.yaml, such as fsdp_config.fsdp_version
     task: str = ""  # the task that it belongs to, if any
     feature: str = ""  # the feature that it belongs to, if any
@@ -105,6 +107,12 @@ class Option:
     @property
     def table(self) -> str:
         return self.key.rpartition(".")[0]
+
+    @property
+    def traits(self) -> Iterator[tuple[str, Value]]:
+        """Each trait that a task has with one of the answers, and that answer."""
+        yield from ((trait, True) for trait in self.has)
+        yield from ((trait, choice.value) for choice in self.choices for trait in choice.has)
 
 
 @dataclass(frozen=True)
@@ -154,6 +162,11 @@ class Component:
 
     def option(self, name: str) -> Option:
         return next(option for option in self.options if option.name == name)
+
+    @cached_property
+    def can_have(self) -> frozenset[str]:
+        """The traits of a task, and those that it has only with some answers."""
+        return frozenset([*self.has, *(name for part in self.options for name, _ in part.traits)])
 
 
 @dataclass(frozen=True)
@@ -243,7 +256,7 @@ def load_catalog(root: Path | None = None) -> Catalog:
 
     tasks, features, traits = read("task"), read("feature"), read("trait")
     for component in (*tasks.values(), *features.values()):
-        for name in (*component.has, *component.needs):
+        for name in sorted({*component.can_have, *component.needs}):
             if name not in traits:
                 line = line_of(component.manifest, f'"{name}"')
                 raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
@@ -304,7 +317,7 @@ _FIELDS = {
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
-    "accelerate", "refused", "field", "path", "column",
+    "accelerate", "refused", "field", "path", "column", "has",
 }  # fmt: skip
 
 
@@ -431,6 +444,7 @@ def _option(
             help=choice.pop("help"),
             dependencies=tuple(choice.pop("dependencies", ())),
             needs=tuple(choice.pop("needs", ())),
+            has=tuple(choice.pop("has", ())),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
             defaults=dict(_flatten(choice.pop("defaults", {}))),
             factors={key: float(x) for key, x in _flatten(choice.pop("factors", {}))},
@@ -444,6 +458,7 @@ def _option(
         raise fault("the default is not a choice")
     table = row.pop("table", table)
     row["named"] = row.pop("field", "")
+    row["has"] = tuple(row.pop("has", ()))
     return Option(
         key=f"{table}.{name}",
         choices=choices,

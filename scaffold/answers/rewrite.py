@@ -17,10 +17,10 @@ from tomlkit.items import Comment, Item, Key, Table, Trivia, Whitespace
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import (
     applies,
+    can_fit,
     check,
     default_answers,
     find_option,
-    fits,
     flatten,
     is_on,
     resolve,
@@ -244,7 +244,7 @@ class _Rewrite:
         switch = (*table, "enabled")
         if switch not in self.rendered or switch not in self.rows or self.rows[switch].item:
             return False
-        return fits(self.catalog, self.catalog.features[table[-1]], {"project.task": self.task})
+        return can_fit(self.catalog.features[table[-1]], self.catalog.tasks[self.task])
 
     def _add_rows(self, document: tomlkit.TOMLDocument, table: Path) -> bool:
         """Add what is missing of a table. Returns False if all of it is."""

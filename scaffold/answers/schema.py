@@ -10,6 +10,7 @@ import math
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +45,50 @@ def schema(catalog: Catalog) -> Mapping[str, Option]:
     return catalog.settings
 
 
+def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
+    """The traits of the task, with those that its answers give it. Missing answers are defaults."""
+    task = catalog.tasks[str(answers["project.task"])]
+    usual = {option.key: task.defaults.get(option.key, option.default) for option in task.options}
+    answers = {**usual, **answers}
+    found = set(task.has)
+    for option in task.options:
+        if all(condition.holds(answers[key]) for key, condition in option.when.items()):
+            found |= {trait for trait, value in option.traits if answers[option.key] == value}
+    return found
+
+
+def answers_for(catalog: Catalog, feature: Component, task: Component) -> Answers:
+    """The answers to give beside a task, so that it has the traits that a feature needs.
+
+    Empty if it has them all, or can't have them.
+    """
+    given: Answers = {}
+    for name in feature.needs:
+        ways = (
+            (option, value)
+            for option in task.options
+            for trait, value in option.traits
+            if trait == name and name not in traits(catalog, {"project.task": task.name, **given})
+        )
+        for option, value in islice(ways, 1):
+            for key, condition in option.when.items():
+                if not condition.holds(given.get(key, catalog.settings[key].default)):
+                    given[key] = condition.values[0]
+            given[option.key] = value
+    return given
+
+
 def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
-    """Whether a feature can go with the task."""
-    return set(feature.needs) <= set(catalog.tasks[str(answers["project.task"])].has)
+    """Whether a feature can go with the task and its choices."""
+    task = catalog.tasks[str(answers["project.task"])]
+    if set(feature.needs) <= set(task.has):  # most of them: the rest takes longer
+        return True
+    return can_fit(feature, task) and set(feature.needs) <= traits(catalog, answers)
+
+
+def can_fit(feature: Component, task: Component) -> bool:
+    """Whether a feature can go with a task, perhaps only with some of its choices."""
+    return set(feature.needs) <= task.can_have
 
 
 def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> bool:
@@ -85,7 +127,7 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             answers[changed] = float(f"{float(answers[changed]) * factor:.3g}")
         answers |= task.defaults_with.get(name, {})
     for feature in catalog.features.values():
-        if not fits(catalog, feature, answers):
+        if not fits(catalog, feature, {**answers, **given}):
             answers[switch_key(feature)] = feature.off
     return answers
 
@@ -136,14 +178,19 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
                 switch_key(feature),
                 f"the minimal loop has no place for it: turn it off, or set {LOOP}=complete.",
             )
-        for name in feature.needs:
-            if name not in catalog.tasks[task].has:
-                tasks = [other.name for other in catalog.tasks.values() if name in other.has]
+        for name in sorted(set(feature.needs) - traits(catalog, answers), key=feature.needs.index):
+            needed = f"needs {catalog.traits[name].help}"
+            if name in catalog.tasks[task].can_have:
+                missing = answers_for(catalog, feature, catalog.tasks[task])
+                settings = (f"{key}={as_typed(value)}" for key, value in missing.items())
                 raise AnswerError(
-                    switch_key(feature),
-                    f"needs {catalog.traits[name].help}, which {task} does not have: "
-                    f"turn it off, or use {' or '.join(tasks)}.",
+                    switch_key(feature), f"{needed}: turn it off, or set {' and '.join(settings)}."
                 )
+            tasks = [other.name for other in catalog.tasks.values() if name in other.can_have]
+            raise AnswerError(
+                switch_key(feature),
+                f"{needed}, which {task} does not have: turn it off, or use {' or '.join(tasks)}.",
+            )
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
                 other = catalog.features[name]
@@ -171,7 +218,7 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
             continue
         choice = next(choice for choice in option.choices if choice.value == answers[option.key])
         for trait in choice.needs:
-            if trait not in task.has:
+            if trait not in traits(catalog, answers):
                 needed = f"needs {catalog.traits[trait].help}, which {task.name} does not have"
                 raise AnswerError(option.key, f"{choice.value} {needed}.")
         for key, values in choice.excludes.items():

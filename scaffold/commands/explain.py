@@ -11,9 +11,10 @@ from scaffold.answers.names import choices_named, packages, suggest_settings
 from scaffold.answers.recipes import load_recipes, recipe_answers
 from scaffold.answers.schema import (
     Answers,
+    answers_for,
+    can_fit,
     check,
     find_option,
-    fits,
     is_on,
     resolve,
     schema,
@@ -74,7 +75,7 @@ def _tables(
     parts = [
         feature
         for _, feature in sorted(catalog.features.items())
-        if task is None or fits(catalog, feature, defaults)
+        if task is None or can_fit(feature, catalog.tasks[task])
     ]
     for is_default, state in ((True, "on"), (False, "off")):
         if on in (None, is_default):
@@ -215,7 +216,8 @@ def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Ans
     usual = catalog.base.option("task").default
     for task in sorted(catalog.tasks, key=lambda task: task != usual):
         given: Answers = {"project.name": "example", "project.task": task}
-        if fits(catalog, feature, given):
+        if can_fit(feature, catalog.tasks[task]):
+            given |= answers_for(catalog, feature, catalog.tasks[task])
             break
     for other in required(catalog, feature):
         given[switch_key(other)] = other.example

@@ -6,15 +6,16 @@ from functools import cached_property
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog, Component, Option, Value
-from scaffold.answers.schema import active_features, applies
+from scaffold.answers.schema import active_features, applies, traits
 from scaffold.errors import TemplateError
 from scaffold.render.places import Fragment, read_fragment
 
 
 def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
     task = catalog.tasks[str(answers["project.task"])]
-    traits = [trait for name, trait in catalog.traits.items() if name in task.has]
-    return [catalog.base, catalog.hardware, *traits, task, *active_features(catalog, answers)]
+    names = traits(catalog, answers)
+    found = [trait for name, trait in catalog.traits.items() if name in names]
+    return [catalog.base, catalog.hardware, *found, task, *active_features(catalog, answers)]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from scaffold.answers.catalog import Catalog, Component, Option, as_typed
 from scaffold.answers.recipes import Recipe
-from scaffold.answers.schema import allowed_numbers, default_answers, fits, schema, switch_key
+from scaffold.answers.schema import allowed_numbers, answers_for, can_fit, schema, switch_key
 from scaffold.answers.settings import toml_literal
 
 
@@ -100,10 +100,9 @@ def _sentence(text: str) -> str:
 
 
 def _task_facts(catalog: Catalog, task: Component) -> Iterator[str]:
-    answers = default_answers(catalog, {"project.task": task.name})
     yield f"use it: `scaffold new PATH --task {task.name}`"
     yield f"result of the default project: {task.values['target']}"
-    others = [f.name for f in catalog.features.values() if not fits(catalog, f, answers)]
+    others = [f.name for f in catalog.features.values() if not can_fit(f, task)]
     if others:
         yield f"features that do not work with it: {_names(others)}"
     yield from _dependencies(task)
@@ -117,9 +116,13 @@ def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
     else:
         yield f"turn it on: `scaffold add {feature.name}`, or `--set features.{feature.name}=true`"
     if feature.needs:
-        tasks = [t.name for t in catalog.tasks.values() if set(feature.needs) <= set(t.has)]
+        tasks = [task for task in catalog.tasks.values() if can_fit(feature, task)]
         traits = " and ".join(catalog.traits[name].help for name in feature.needs)
-        yield f"needs {traits}: works with {_names(tasks)}"
+        yield f"needs {traits}: works with {_names(task.name for task in tasks)}"
+        for task in tasks:
+            if choices := answers_for(catalog, feature, task):
+                settings = (f"{key} = {toml_literal(value)}" for key, value in choices.items())
+                yield f"with `{task.name}`, set {_names(settings)}"
     if feature.requires:
         yield f"needs the features {_names(feature.requires)}"
     if feature.conflicts:

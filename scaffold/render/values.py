@@ -14,6 +14,7 @@ from scaffold.answers.schema import (
     default_answers,
     monitored,
     task_values,
+    traits,
 )
 from scaffold.answers.settings import toml_literal
 from scaffold.render.launch import launch
@@ -104,7 +105,7 @@ def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
     yield from component.dependencies
-    for trait in catalog.tasks[str(answers["project.task"])].has:
+    for trait in sorted(traits(catalog, answers)):
         yield from component.dependencies_for.get(trait, ())
     for choice in chosen(catalog, component, answers):
         yield from choice.dependencies

@@ -59,7 +59,11 @@ train_loss.add(loss, len(labels))
 
 #: slot end_of_run
 if accelerator.is_main_process:  # a folder for from_pretrained
+    #: region folder
     folder = config.output_dir / "transformers"
+    #: end folder
     accelerator.unwrap_model(model).config.save_pretrained(folder)
     build_tokenizer(config).save_pretrained(folder)
+    #: region copy
     shutil.copy(config.output_dir / "model.safetensors", folder)
+    #: end copy

@@ -49,6 +49,7 @@ def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
     #: region weights
     weights = accelerator.get_state_dict(accelerator.unwrap_model(model))
     #: end weights
+    #: slot chosen_weights
     if accelerator.is_main_process:
         with replacing(path) as scratch:
             accelerator.save(weights, scratch, safe_serialization=True)

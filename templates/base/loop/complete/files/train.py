@@ -185,6 +185,7 @@ def main(config: Config) -> None:
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     #: slot after_test
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    #: slot after_save
     #: end test
     log(f"done | {format_metrics(metrics)}")
     #: slot report

@@ -44,7 +44,9 @@ def test_texts_are_padded():
 
 
 def test_from_pretrained_loads_the_folder_of_a_run(tmp_path):
+    #: region finished
     folder = run(tmp_path, epochs=1) / "transformers"
+    #: end finished
     text = "a text of a few words"
     tokens = AutoTokenizer.from_pretrained(folder)(text)
     assert dict(tokens) == dict(build_tokenizer(train.Config(**SETTINGS))(text))

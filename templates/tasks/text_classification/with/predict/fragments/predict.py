@@ -6,8 +6,14 @@ from transformers import AutoTokenizer
 model = build_model(config, folder / "transformers")
 
 #: slot before_batches
-tokenizer = AutoTokenizer.from_pretrained(config.output_dir / "transformers")
-names = model.config.id2label.values()
+tokenizer, classes = build_tokenizer(config), model.config.id2label
+#: region saved
+saved = config.output_dir / "transformers"
+#: end saved
+if saved.is_dir():  # those of the run, if it has ended
+    tokenizer = AutoTokenizer.from_pretrained(saved)
+    classes = AutoConfig.from_pretrained(saved).id2label
+names = classes.values()
 
 #: slot batches
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):

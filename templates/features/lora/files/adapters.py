@@ -1,0 +1,71 @@
+"""LoRA: small matrices beside the frozen weights of a pretrained model, which alone are trained.
+
+Hu and others 2021, https://arxiv.org/abs/2106.09685
+"""
+
+from pathlib import Path
+
+from accelerate import Accelerator
+from files import load_adapters, replacing, writing
+from model import build_model
+from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, load_model, save_model
+from torch import nn
+
+...  #: slot functions
+
+
+def add_adapters(model: nn.Module, config) -> nn.Module:
+    """The model with adapters. They are trained, and the layers that have no pretrained weights."""
+    ...  #: slot layers
+    if config.lora_target_modules:
+        layers = config.lora_target_modules.split(",")
+    settings = LoraConfig(
+        r=config.lora_rank,
+        lora_alpha=config.lora_alpha,
+        lora_dropout=config.lora_dropout,
+        target_modules=layers,
+        #: slot settings
+    )
+    try:
+        #: region add
+        return get_peft_model(model, settings)
+        #: end add
+    except ValueError as error:  # there are no such layers, or they can't have adapters
+        names = config.lora_target_modules
+        raise SystemExit(f"--lora-target-modules={names} can't be used: {error}") from error
+
+
+def merge(model: nn.Module) -> nn.Module:
+    """The model without adapters, which are added to its weights."""
+    #: region merge
+    return model.merge_and_unload()
+    #: end merge
+
+
+def load_trained(model: nn.Module, config, path: Path) -> nn.Module:
+    """A new model with trained weights: of a merged model, or of adapters, which are merged now."""
+    if any(".lora_" in name for name in load_file(path)):
+        model = add_adapters(model, config)
+        load_adapters(model, path)
+        return merge(model)
+    load_model(model, path)
+    return model
+
+
+def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
+    """Merge the saved weights into the model's, or write them to a folder for PEFT, too."""
+    path, folder = config.output_dir / "model.safetensors", config.output_dir / "adapter"
+    if accelerator.is_main_process and config.lora_merge:
+        whole = load_trained(build_model(config), config, path)
+        with replacing(path) as scratch:
+            save_model(whole, scratch)
+    elif accelerator.is_main_process:
+        with writing(folder):
+            #: region save
+            adapted = accelerator.unwrap_model(model)
+            adapted.save_pretrained(
+                folder, state_dict=load_file(path), save_embedding_layers=False
+            )
+            #: end save
+    accelerator.wait_for_everyone()

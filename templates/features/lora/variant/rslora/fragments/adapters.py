@@ -1,0 +1,2 @@
+#: slot settings
+use_rslora=True,
