@@ -1,3 +1,8 @@
 #: replace peft
 model.model = PeftModel.from_pretrained(model.model, folder)
 return model
+
+#: slot started
+model = adapters.add_adapters(build_exact_model(config), config)
+adapters.load_adapters(model, start)
+parameters = [item for item in model.named_parameters() if item[1].requires_grad]
