@@ -23,7 +23,14 @@ import warm
 from shared import made_once, open_folder
 
 from scaffold.answers.catalog import Catalog, Component, Value, load_catalog
-from scaffold.answers.schema import Answers, resolve, schema, switch_key
+from scaffold.answers.schema import (
+    Answers,
+    answers_for,
+    can_fit,
+    resolve,
+    schema,
+    switch_key,
+)
 from scaffold.cache import remember
 from scaffold.cli import main
 from scaffold.errors import AnswerError
@@ -66,7 +73,10 @@ DEVICES = "hardware.distributed_type"
 
 
 def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
-    """Answers to give so that these features are on, those they require too, and no others."""
+    """Answers to give so that these features are on, those they require too, and no others.
+
+    If the task has the traits that they need only with a choice, it is made.
+    """
     given: Answers = {"project.name": "example"}
     # what it runs on follows from the others
     features = [part for part in catalog.features.values() if part.switch != DEVICES]
@@ -76,18 +86,31 @@ def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
         feature = catalog.features[pending.pop()]
         given[switch_key(feature)] = feature.example
         pending += feature.requires
+    more = {key.replace("__", "."): value for key, value in extra.items()}
+    task = catalog.tasks[str(more.get("project.task", FIRST_TASK))]
     for way in on:
-        given |= dict(way.given)
-    return given | {key.replace("__", "."): value for key, value in extra.items()}
+        given |= {**answers_for(catalog, catalog.features[way.feature], task), **dict(way.given)}
+    return given | more
 
 
 def fitting(catalog: Catalog, task: str) -> list[Component]:
-    """The features that can go with a task."""
+    """The features that can go with the default choices of a task: those that are trained here."""
     return [feature for feature in catalog.features.values() if suits(catalog, feature.name, task)]
 
 
+def possible(catalog: Catalog, task: str) -> list[Component]:
+    """The features that can go with a task, also those that need a choice, such as a download."""
+    component, there = catalog.tasks[task], fitting(catalog, task)
+    return [
+        feature
+        for feature in catalog.features.values()
+        if feature in there
+        or (can_fit(feature, component) and answers_for(catalog, feature, component))
+    ]
+
+
 def suits(catalog: Catalog, name: str, task: str) -> bool:
-    """Whether a feature, and those that it requires, can go with a task."""
+    """Whether a feature, and those that it requires, can go with a task's default choices."""
     feature = catalog.features[name]
     return set(feature.needs) <= set(catalog.tasks[task].has) and all(
         suits(catalog, other, task) for other in feature.requires
@@ -119,14 +142,15 @@ def as_many_as_possible(
     on = list(first)
     for feature in fitting(catalog, task):
         if feature.name not in [way.feature for way in on]:
-            possible = (way for way in ways(catalog, feature))
-            on += [way for way in possible if not conflict(catalog, [*on, way], task)][:1]
+            on += [
+                way for way in ways(catalog, feature) if not conflict(catalog, [*on, way], task)
+            ][:1]
     return on
 
 
 def pairs(catalog: Catalog, task: str = "image_classification") -> Iterator[tuple[Way, Way]]:
     """All pairs of two features of a task, in all ways."""
-    every = [way for feature in fitting(catalog, task) for way in ways(catalog, feature)]
+    every = [way for feature in possible(catalog, task) for way in ways(catalog, feature)]
     for one, two in itertools.combinations(every, 2):
         if one.feature != two.feature:
             yield one, two
@@ -143,7 +167,7 @@ def meetings(
     need not meet again.
     """
     random = Random(task)
-    features = {feature.name: ways(catalog, feature) for feature in fitting(catalog, task)}
+    features = {feature.name: ways(catalog, feature) for feature in possible(catalog, task)}
     missing = {
         frozenset({one.feature, two.feature})
         for one, two in pairs(catalog, task)
@@ -250,7 +274,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
         found[f"{task}, default"] = {"project.name": "example", "project.task": task}
         everything = as_many_as_possible(catalog, task=task)
         found[f"{task}, all"] = given_for(catalog, everything, project__task=task)
-        for feature in fitting(catalog, task):
+        for feature in possible(catalog, task):
             if feature.name in alone and not whole:
                 continue
             alone.add(feature.name)
@@ -274,7 +298,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
             found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     for feature in catalog.features.values():  # what chance has left out
         task = next(
-            task for task in (FIRST_TASK, *catalog.tasks) if suits(catalog, feature.name, task)
+            task for task in (FIRST_TASK, *catalog.tasks) if feature in possible(catalog, task)
         )
         for way in ways(catalog, feature):
             if sum(dict(way.given).items() <= given.items() for given in found.values()) < 2:

@@ -24,11 +24,11 @@ from conftest import (
     REPOSITORY,
     combinations,
     conflict,
-    fitting,
     given_for,
     meetings,
     own_choices,
     pairs,
+    possible,
     render,
     render_all,
     ways,
@@ -138,7 +138,7 @@ def test_the_combinations_are_complete(
             for project in projects.values()
             if project.answers["project.task"] == task
         ]
-        names = {feature.name for feature in fitting(catalog, task)}
+        names = {feature.name for feature in possible(catalog, task)}
         assert frozenset() in seen
         together += seen
         for name in names:
