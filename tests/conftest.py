@@ -87,7 +87,7 @@ def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
         given[switch_key(feature)] = feature.example
         pending += feature.requires
     more = {key.replace("__", "."): value for key, value in extra.items()}
-    task = catalog.tasks[str(more.get("project.task", FIRST_TASK))]
+    task = {"project.task": more.get("project.task", FIRST_TASK)}
     for way in on:
         given |= {**answers_for(catalog, catalog.features[way.feature], task), **dict(way.given)}
     return given | more
@@ -100,12 +100,12 @@ def fitting(catalog: Catalog, task: str) -> list[Component]:
 
 def possible(catalog: Catalog, task: str) -> list[Component]:
     """The features that can go with a task, also those that need a choice, such as a download."""
-    component, there = catalog.tasks[task], fitting(catalog, task)
+    given, there = {"project.task": task}, fitting(catalog, task)
     return [
         feature
         for feature in catalog.features.values()
         if feature in there
-        or (can_fit(feature, component) and answers_for(catalog, feature, component))
+        or (can_fit(feature, catalog.tasks[task]) and answers_for(catalog, feature, given))
     ]
 
 

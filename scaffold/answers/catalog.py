@@ -114,6 +114,10 @@ class Option:
         yield from ((trait, True) for trait in self.has)
         yield from ((trait, choice.value) for choice in self.choices for trait in choice.has)
 
+    def giving(self, trait: str) -> list[Value]:
+        """The answers with which a task has a trait."""
+        return [value for name, value in self.traits if name == trait]
+
 
 @dataclass(frozen=True)
 class Component:

@@ -10,7 +10,6 @@ import math
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,7 @@ def schema(catalog: Catalog) -> Mapping[str, Option]:
 def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
     """The traits of the task, with those that its answers give it. Missing answers are defaults."""
     task = catalog.tasks[str(answers["project.task"])]
-    usual = {option.key: task.defaults.get(option.key, option.default) for option in task.options}
-    answers = {**usual, **answers}
+    answers = {**_usual(task), **answers}
     found = set(task.has)
     for option in task.options:
         if all(condition.holds(answers[key]) for key, condition in option.when.items()):
@@ -57,25 +55,29 @@ def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
     return found
 
 
-def answers_for(catalog: Catalog, feature: Component, task: Component) -> Answers:
-    """The answers to give beside a task, so that it has the traits that a feature needs.
+def answers_for(
+    catalog: Catalog, feature: Component, answers: Mapping[str, Value]
+) -> Mapping[str, Value]:
+    """The answers to change so that the task has the traits that a feature needs.
 
-    Empty if it has them all, or can't have them.
+    Missing answers are defaults. Empty if the task has these traits, or can't have them.
     """
-    given: Answers = {}
+    task, changed = catalog.tasks[str(answers["project.task"])], dict[str, Value]()
     for name in feature.needs:
-        ways = (
-            (option, value)
-            for option in task.options
-            for trait, value in option.traits
-            if trait == name and name not in traits(catalog, {"project.task": task.name, **given})
-        )
-        for option, value in islice(ways, 1):
-            for key, condition in option.when.items():
-                if not condition.holds(given.get(key, catalog.settings[key].default)):
-                    given[key] = condition.values[0]
-            given[option.key] = value
-    return given
+        for option, value in (
+            (part, value) for part in task.options for value in part.giving(name)
+        ):
+            now = {**_usual(task), **answers, **changed}
+            if name not in traits(catalog, now):
+                for key, condition in option.when.items():
+                    if not condition.holds(now[key]):
+                        changed[key] = condition.values[0]
+                changed[option.key] = value
+    return changed
+
+
+def _usual(task: Component) -> Answers:
+    return {option.key: task.defaults.get(option.key, option.default) for option in task.options}
 
 
 def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
@@ -181,7 +183,7 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
         for name in sorted(set(feature.needs) - traits(catalog, answers), key=feature.needs.index):
             needed = f"needs {catalog.traits[name].help}"
             if name in catalog.tasks[task].can_have:
-                missing = answers_for(catalog, feature, catalog.tasks[task])
+                missing = answers_for(catalog, feature, answers)
                 settings = (f"{key}={as_typed(value)}" for key, value in missing.items())
                 raise AnswerError(
                     switch_key(feature), f"{needed}: turn it off, or set {' and '.join(settings)}."

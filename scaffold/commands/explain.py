@@ -217,7 +217,7 @@ def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Ans
     for task in sorted(catalog.tasks, key=lambda task: task != usual):
         given: Answers = {"project.name": "example", "project.task": task}
         if can_fit(feature, catalog.tasks[task]):
-            given |= answers_for(catalog, feature, catalog.tasks[task])
+            given |= answers_for(catalog, feature, given)
             break
     for other in required(catalog, feature):
         given[switch_key(other)] = other.example

@@ -120,7 +120,7 @@ def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
         traits = " and ".join(catalog.traits[name].help for name in feature.needs)
         yield f"needs {traits}: works with {_names(task.name for task in tasks)}"
         for task in tasks:
-            if choices := answers_for(catalog, feature, task):
+            if choices := answers_for(catalog, feature, {"project.task": task.name}):
                 settings = (f"{key} = {toml_literal(value)}" for key, value in choices.items())
                 yield f"with `{task.name}`, set {_names(settings)}"
     if feature.requires:

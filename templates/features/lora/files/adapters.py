@@ -63,9 +63,7 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
     elif accelerator.is_main_process:
         with writing(folder):
             #: region save
-            adapted = accelerator.unwrap_model(model)
-            adapted.save_pretrained(
-                folder, state_dict=load_file(path), save_embedding_layers=False
-            )
+            weights, adapted = load_file(path), accelerator.unwrap_model(model)
+            adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
             #: end save
     accelerator.wait_for_everyone()

@@ -83,6 +83,7 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
         for name, path in copies.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, scratch / name)
+        #: slot copied
         (scratch / "run/config.json").write_text(json.dumps(record, indent=2))
         card.save(scratch / "README.md")
         scratch.rename(folder)

@@ -5,7 +5,9 @@ from torch import Tensor
 from torch.distributed.checkpoint import state_dict as dcp
 
 #: slot load_weights
+#: region options
 options = dcp.StateDictOptions(full_state_dict=True)  # of which each process takes its part
+#: end options
 dcp.set_model_state_dict(model, read_weights(path, model), options=options)
 
 #: slot functions

@@ -1,0 +1,2 @@
+#: replace saved
+saved = run / ("transformers" if config.lora_merge else "adapter")

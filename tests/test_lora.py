@@ -1,0 +1,243 @@
+"""Adapters beside a pretrained model: trained, resumed, merged, used and shared."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import render, write_files
+from test_resume import resume_everywhere
+from test_sharding import CATALOG, assert_split_is_whole
+from training import count_passed, run_python, run_tests, start
+
+from scaffold.answers.catalog import Value
+from scaffold.answers.schema import resolve
+from scaffold.errors import AnswerError
+
+Answers = dict[str, Value]
+LORA: Answers = {"features.lora.enabled": True}
+TEXT: Answers = {
+    **LORA,
+    "project.task": "text_classification",
+    "text_classification.model": "pretrained",
+}
+LANGUAGE: Answers = {
+    **LORA,
+    "project.task": "language_model",
+    "language_model.model": "pretrained",
+    "language_model.context": 48,
+}
+IMAGES: Answers = {
+    **LORA,
+    "image_classification.model": "timm",
+    "image_classification.pretrained": True,
+    "image_classification.backbone": "test_resnet",
+}
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def test_a_model_with_new_weights_takes_no_adapters() -> None:
+    """What gives the task a pretrained model is named, also if that is two answers."""
+    for task, settings in {
+        "text_classification": "text_classification.model=pretrained",
+        "language_model": "language_model.model=pretrained",
+        "image_classification": "image_classification.model=timm and "
+        "image_classification.pretrained=true",
+    }.items():
+        with pytest.raises(AnswerError, match=f"needs a pretrained model: .* or set {settings}"):
+            resolve(CATALOG, {"project.task": task, **LORA})
+    with pytest.raises(AnswerError, match=r"pretrained model, which own does not have: .* or use"):
+        resolve(CATALOG, {"project.task": "own", **LORA})
+
+
+def test_another_model_ends_the_trait() -> None:
+    given = {**TEXT, "text_classification.model": "roberta"}
+    with pytest.raises(AnswerError, match=r"set text_classification\.model=pretrained"):
+        resolve(CATALOG, given)
+    given = {**IMAGES, "image_classification.pretrained": False}
+    with pytest.raises(AnswerError, match=r"set image_classification\.pretrained=true"):
+        resolve(CATALOG, given)
+
+
+# --- trained ------------------------------------------------------------------------------------
+
+MAKE_MODELS = """
+import torch
+from pathlib import Path
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, RobertaTokenizer
+
+texts = [path.read_text() for path in sorted(Path(torch.__file__).parent.glob("*.py"))[:9]]
+tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+torch.manual_seed(0)
+ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+small = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2, **ids}
+small |= {"num_attention_heads": 4, "max_position_embeddings": 80}
+distil = {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 2}
+for name, kind, settings in (
+    ("distilbert", AutoModel, distil),
+    ("roberta", AutoModel, {"intermediate_size": 64}),
+    ("gpt2", AutoModelForCausalLM, {}),
+    ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
+):
+    config = AutoConfig.for_model(name, **{**small, **settings})
+    kind.from_config(config).save_pretrained(name)
+    tokenizer.save_pretrained(name)
+"""
+# in the cache of the Hub, as if it had been downloaded
+MAKE_BACKBONE = """
+import timm
+from huggingface_hub.constants import HF_HUB_CACHE
+from pathlib import Path
+from safetensors.torch import save_file
+
+model = timm.create_model("test_resnet")
+name = model.pretrained_cfg["hf_hub_id"].replace("/", "--")
+folder = Path(HF_HUB_CACHE, f"models--{name}")
+for part in ("refs", "snapshots/0"):
+    (folder / part).mkdir(parents=True, exist_ok=True)
+(folder / "refs/main").write_text("0")
+save_file(model.state_dict(), folder / "snapshots/0/model.safetensors")
+"""
+SHORT = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "8"]
+
+
+def make(code: str, folder: Path) -> Path:
+    result = run_python(folder, ["-c", code])
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small models of each kind, whose weights nothing has trained."""
+    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The weights of a small image model, where timm looks for what it has downloaded."""
+    make(MAKE_BACKBONE, tmp_path_factory.mktemp("backbone"))
+
+
+def text(models: Path, name: str = "distilbert") -> Answers:
+    return {**TEXT, "text_classification.pretrained_name": str(models / name)}
+
+
+def language(models: Path, name: str = "gpt2") -> Answers:
+    return {**LANGUAGE, "language_model.model_name": str(models / name)}
+
+
+@pytest.mark.train
+def test_adapters_resume_and_are_saved_alone(
+    models: Path, tmp_path: Path, proven: Callable[[str, int], None]
+) -> None:
+    """Bit for bit from each checkpoint. The file has no weights but theirs and the new layers'."""
+    settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 2}
+    points = resume_everywhere(render(text(models)), 1, tmp_path, **settings)
+    assert points >= 2
+    proven("resume points, bit for bit", points)
+    whole = tmp_path / "project/whole"
+    sizes = {path.relative_to(whole).as_posix(): path.stat().st_size for path in files(whole)}
+    model = (models / "distilbert/model.safetensors").stat().st_size
+    assert sizes["best.safetensors"] == sizes["model.safetensors"] < model / 3
+    assert sizes["adapter/adapter_model.safetensors"] < model / 3
+    settings = json.loads((whole / "adapter/adapter_config.json").read_text())
+    assert settings["r"] == 8 and "pre_classifier" in settings["modules_to_save"]
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+VARIANT, MERGE = "features.lora.variant", "features.lora.merge"
+PROJECTS: dict[str, Callable[[Path], Answers]] = {
+    "text": text,
+    "text, merged": lambda models: {**text(models, "roberta"), MERGE: True},
+    "text, rsLoRA": lambda models: {**text(models), VARIANT: "rslora"},
+    "language": language,
+    "language, DoRA": lambda models: {**language(models, "llama"), VARIANT: "dora"},
+    "language, recomputed": lambda models: {
+        **language(models, "llama"),
+        "features.activation_checkpointing.enabled": True,
+    },
+    "images": lambda _: IMAGES,
+    "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
+}
+Proven = Callable[[str, int], None]
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("label", PROJECTS)
+def test_the_proof_of_a_project_with_adapters_holds(
+    label: str, models: Path, backbone: None, tmp_path: Path, proven: Proven
+) -> None:
+    """On one process and on two."""
+    project = write_files(tmp_path / "project", render(PROJECTS[label](models)))
+    proven("tests inside generated projects", count_passed(run_tests(project)))
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("label", PROJECTS)
+def test_adapters_resume_on_two_processes(
+    label: str, models: Path, backbone: None, tmp_path: Path, proven: Proven
+) -> None:
+    settings = {"epochs": 2, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 3}
+    points = resume_everywhere(render(PROJECTS[label](models)), 2, tmp_path, **settings)
+    assert points >= 2
+    proven("resume points, bit for bit", points)
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "label", ["text", "text, merged", "text, rsLoRA", "language", "language, DoRA"]
+)
+def test_adapters_of_a_split_model_are_those_of_a_whole_one(
+    label: str, models: Path, backbone: None, tmp_path: Path
+) -> None:
+    """With FSDP 2, also after it was resumed."""
+    assert_split_is_whole(tmp_path, PROJECTS[label](models))
+
+
+USES = {
+    "text_classification": ["a text"],
+    "language_model": ["a text", "--length", "5"],
+}
+FORMATS = ("onnx", "torch", "safetensors", "transformers")
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("build", [text, language])
+def test_adapters_are_used_after_training(
+    build: Callable[[Path], Answers], merge: bool, models: Path, tmp_path: Path
+) -> None:
+    """Evaluated with the metrics of the run, predicted with, exported, and shared for PEFT."""
+    features = {f"features.{name}.enabled": True for name in ("evaluate", "export", "share")}
+    given = {**build(models), **features, MERGE: merge}
+    project = write_files(tmp_path / "project", render(given))
+
+    def run(*command: str) -> str:
+        result = start(project, command, 1)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    assert " trained parameters | " in run("train.py", *SHORT)
+    lines = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    tested = {name: value for name, value in json.loads(lines[-1]).items() if "test_" in name}
+    for more in ([], ["--weights", "runs/latest/best.safetensors"]):
+        run("evaluate.py", *more)
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        assert {name: report[name]["value"] for name in tested} == pytest.approx(tested, rel=1e-5)
+    assert "a text" in run("predict.py", *USES[str(given["project.task"])])
+    for format in FORMATS:
+        assert f"has the model as {format}" in run("export.py", "--format", format)
+    run("share.py")
+    assert (project / "shared/adapter_config.json").exists() is not merge
+    shared = [path.read_text() for path in files(project / "shared") if path.suffix == ".json"]
+    assert not any(str(tmp_path) in part or str(models) in part for part in shared)
