@@ -361,6 +361,7 @@ def two_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.train
+@pytest.mark.sweep
 def test_train_sh_starts_one_process(tmp_path: Path) -> None:
     files = with_launcher("torchrun", {"hardware.use_cpu": True})
     project = write_files(tmp_path / "a name with spaces", files)

@@ -65,7 +65,8 @@ def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Progra
     for path in filter(None, (module.__file__ for module in finder.modules.values())):
         shutil.copy(path, folder)  # modules that are part of Python itself have no file
     shutil.copy(load_exported.__file__, folder / "load.py")
-    shutil.copy(config.output_dir / "config.json", folder)
+    for path in config.output_dir.glob("*.json"):  # the settings, and what is known of the data
+        shutil.copy(path, folder)
     save_model(model, folder / "model.safetensors")
     return load_exported.load(folder)
 

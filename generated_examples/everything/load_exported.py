@@ -19,6 +19,8 @@ def load(folder: Path = Path(__file__).parent) -> nn.Module:
     saved = json.loads((folder / "config.json").read_text())["settings"]
     # without lists, which describe the data: functions that remember results need a hash
     settings = {name: value for name, value in saved.items() if not isinstance(value, list | dict)}
-    model = build_model(namedtuple("Config", settings)(**settings))
+    settings["output_dir"] = folder  # with what the run has saved of its data
+    config = namedtuple("Config", settings)(**settings)
+    model = build_model(config)
     load_model(model, folder / "model.safetensors")
     return model.eval()

@@ -4,6 +4,7 @@ import json
 import tomllib
 from math import sqrt
 from pathlib import Path
+from shlex import quote
 from statistics import mean, stdev
 
 import matplotlib
@@ -18,6 +19,30 @@ from trials import RunFailed, in_parallel, run, to_flags
 QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 QUANTILES += [2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
 MOST_SEEDS = len(QUANTILES) + 1
+# where scaffold.toml has a setting, if not by the same name in [training]
+KEYS = {
+    "max_grad_norm": "features.clipping.max_norm",
+    "cross_validation_folds": "features.cross_validation.folds",
+    "cross_validation_fold": "features.cross_validation.fold",
+    "augmentation_pixels": "features.augmentation.pixels",
+    "custom_metric_limit": "features.custom_metric.limit",
+    "data_loading_pin_memory": "features.data_loading.pin_memory",
+    "data_loading_prefetch_factor": "features.data_loading.prefetch_factor",
+    "data_loading_persistent_workers": "features.data_loading.persistent_workers",
+    "patience": "features.early_stopping.patience",
+    "min_delta": "features.early_stopping.min_delta",
+    "ema_decay": "features.ema.decay",
+    "evaluate_every": "features.evaluation_by_steps.every",
+    "mixed_precision": "hardware.mixed_precision",
+    "mixing_alpha": "features.mixing.alpha",
+    "mixing_probability": "features.mixing.probability",
+    "profiler_wait": "features.profiler.wait",
+    "profiler_warmup": "features.profiler.warmup",
+    "profiler_active": "features.profiler.active",
+    "warmup_ratio": "features.schedule.warmup",
+    "stop_on_spike_factor": "features.stop_on_spike.factor",
+    "tracker_project": "features.tracker.project",
+}
 
 
 def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
@@ -31,16 +56,31 @@ def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
         f"\nThe best of {len(done)} complete trials is number {best.number}, with {best.value:.5g}:"
     )
     print("  accelerate launch --config_file accelerate.yaml train.py", *to_flags(settings))
-    answers = Path(__file__).with_name("scaffold.toml")
-    known = tomllib.loads(answers.read_text()).get("training", {}) if answers.exists() else {}
-    if rows := [f"--set training.{name}={settings[name]}" for name in settings if name in known]:
-        print("  scaffold update", *rows)
+    print_answers(settings)
     matplotlib.use("agg")
     plot_optimization_history(study).figure.savefig(folder / "history.png")
     if len(done) > 1:
         axes = plot_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
         axes.figure.savefig(folder / "importances.png", bbox_inches="tight")
     return f"trial_{best.number:04d}", settings
+
+
+def print_answers(settings: dict) -> None:
+    """Print what makes these settings the defaults."""
+    path, answers, others = Path(__file__).with_name("scaffold.toml"), [], []
+    training = tomllib.loads(path.read_text())["training"] if path.exists() else {}
+    for name, value in settings.items():
+        key = KEYS.get(name, f"training.{name}")
+        if path.exists() and (name in KEYS or name in training):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            answers.append(f"--set {quote(f'{key}={text}')}")
+        else:
+            others.append(name)
+    if answers:
+        print("To make them the defaults, in train.py and scaffold.toml:")
+        print("  scaffold update", *answers)
+    if others:
+        print(f"To make them the defaults, edit Config: {', '.join(others)}")
 
 
 def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: int) -> None:

@@ -6,6 +6,7 @@ IGNORED, and so is the padding of conversations that are shorter than the longes
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +19,7 @@ from model import build_tokenizer
 from progress import log
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
-Sample = tuple[Tensor, Tensor]  # inputs and targets, each of shape (length,)
+Sample = tuple[Tensor, ...]  # what the model takes, and targets, each of shape (length,)
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ class Conversations(Dataset):
             cut += max(0, len(tokens) - config.context - 1)
             targets = tokens.where(counts, IGNORED)[1 : config.context + 1]
             if (targets != IGNORED).any():
-                self.samples.append((tokens[: len(targets)], targets))
+                inputs = tokens[: len(targets)]
+                self.samples.append((inputs, targets))
             else:
                 left_out += 1
         if cut or left_out:
@@ -163,10 +165,12 @@ def show(sample: Sample, config) -> str:
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
     """A batch of inputs and targets, padded to the longest sample."""
     inputs, targets = zip(*samples, strict=True)
-    return (
-        pad_sequence(inputs, batch_first=True),
-        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
-    )
+    return pad(inputs, 0), pad(targets, IGNORED)
+
+
+def pad(rows: Sequence[Tensor], value: int) -> Tensor:
+    """Rows of one length, shape (batch, length)."""
+    return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_datasets(config) -> list[Dataset]:

@@ -1,13 +1,20 @@
 """The model: token ids and their mask in, an output with `.logits`, (batch, classes), out."""
 
 from torch import nn
-from transformers import RobertaConfig, RobertaForSequenceClassification
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
 
 from data import build_tokenizer, class_names
 
 
-def build_model(config) -> nn.Module:
+def build_model(config, saved=None) -> nn.Module:
     """A small RoBERTa with random weights, before it is prepared."""
+    if saved:  # the folder that a run has written at its end: it needs no data
+        return AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(saved))
     tokenizer, names = build_tokenizer(config), class_names(config)
     settings = RobertaConfig(
         vocab_size=len(tokenizer),

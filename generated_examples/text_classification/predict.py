@@ -13,9 +13,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch import nn
 from torch.utils.data import DataLoader
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoTokenizer
 
-from data import build_tokenizer, tokenize
+from data import tokenize
 from environment import check_environment, read_settings
 from model import build_model
 from train import Config
@@ -26,12 +26,14 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     check_environment(accelerator := Accelerator())
     folder = Path(folder)
     if not (weights := folder / "model.safetensors").exists():
-        raise SystemExit(f"{folder} has no {weights.name}: train first, or choose a run with --run.")
+        raise SystemExit(
+            f"{folder} has no {weights.name}: train first, or choose a run with --run."
+        )
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
     config = Config(**values)
-    model = build_model(config)
+    model = build_model(config, folder / "transformers")
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:
@@ -65,11 +67,9 @@ def split_lines(text: str) -> list[str]:
 def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    tokenizer, classes = build_tokenizer(config), model.config.id2label
-    if (saved := config.output_dir / "transformers").is_dir():  # those of the run, if it has ended
-        tokenizer = AutoTokenizer.from_pretrained(saved)
-        classes = AutoConfig.from_pretrained(saved).id2label
-    names = classes.values()
+    saved = config.output_dir / "transformers"
+    tokenizer = AutoTokenizer.from_pretrained(saved)
+    names = model.config.id2label.values()
     with PartialState().split_between_processes(inputs) as share:
         for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             parts = [(text,) for text in texts]

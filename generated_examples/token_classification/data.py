@@ -1,4 +1,4 @@
-"""The data: batches of tokens, their mask and their targets, each of shape (batch, length).
+"""The data: batches of inputs, which are tokens, a mask, and targets, all of shape (batch, length).
 
 A word has one or more tokens. The target of its first token is the number of its tag, and all other
 tokens have IGNORED. The mask is False where a shorter sentence is padded.

@@ -92,8 +92,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """
     model.eval()
     loss_sum = words_seen = counts = 0
-    for tokens, mask, targets in islice(loader, limit or None):
-        logits = model(tokens, mask)
+    for inputs, mask, targets in islice(loader, limit or None):
+        logits = model(inputs, mask)
         losses = compute_loss(logits, targets).sum(dim=1)
         found = count_entities(logits.argmax(dim=-1), targets)
         values = (losses, count_tokens(targets), found)
@@ -152,8 +152,8 @@ def main(config: Config) -> None:
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
         bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
-        for tokens, mask, targets in bar:
-            losses = compute_loss(model(tokens, mask), targets)
+        for inputs, mask, targets in bar:
+            losses = compute_loss(model(inputs, mask), targets)
             train_loss.add(losses, targets)
             # each token counts the same; backward() averages over the processes
             tokens = accelerator.reduce(count_tokens(targets).sum(), "sum")

@@ -25,7 +25,7 @@ def test_a_run_is_shared(tmp_path, monkeypatch):
     assert card.data.pipeline_tag == share.TASK
     assert "| epochs | 1 |" in card.text
     assert json.loads((shared / "run/config.json").read_text())["settings"]["epochs"] == 1
-    assert any(path.stat().st_size > 1000 for path in shared.rglob("model.safetensors"))
+    assert any(path.stat().st_size > 1000 for path in shared.rglob("*model.safetensors"))
     texts = [path for path in shared.rglob("*") if path.suffix in (".json", ".jsonl", ".md")]
     assert not [path for path in texts if str(tmp_path) in path.read_text()]
     before = (shared / "README.md").read_text()

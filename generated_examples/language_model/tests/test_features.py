@@ -36,13 +36,15 @@ def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
     log = capsys.readouterr().out
     rate, logged = (float(column(log, name)[-1]) for name in ("lr", "loss"))
 
-    model = build_exact_model(train.Config(**SETTINGS))
-    load_model(model, tmp_path / "start" / "model.safetensors")
+    config, start = train.Config(**SETTINGS), tmp_path / "start" / "model.safetensors"
+    model = build_exact_model(config)
+    load_model(model, start)
+    parameters = model.named_parameters()
     *inputs, targets = seen[0]
     loss = F.cross_entropy(model(*inputs).flatten(0, 1), targets.flatten())
     assert logged == pytest.approx(loss.item(), abs=1e-4), "the loss is that of a token"
     loss.backward()
-    for name, weight in model.named_parameters():
+    for name, weight in parameters:
         expected = weights["start"][name] - rate * weight.grad
         message = f"{name}: divide by the tokens of the step"
         torch.testing.assert_close(weights["end"][name], expected, rtol=0, atol=1e-5, msg=message)

@@ -175,7 +175,9 @@ def test_kill_loses_nothing(tmp_path):
     code += "runpy.run_path('train.py', run_name='__main__')"
     command = [sys.executable, "-c", code]
     for name, value in flags.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
+        flag, is_switch = name.replace("_", "-"), isinstance(value, bool)
+        command.append(f"--no-{flag}" if is_switch and not value else f"--{flag}")
+        command += [] if is_switch else [str(value)]
     project = Path(train.__file__).parent
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(command, cwd=project, env=env, stdout=subprocess.DEVNULL)

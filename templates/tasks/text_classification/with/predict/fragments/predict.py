@@ -3,17 +3,16 @@ from torch.utils.data import DataLoader
 from transformers import AutoTokenizer
 
 #: replace build
+#: region saved_model
 model = build_model(config, folder / "transformers")
+#: end saved_model
 
 #: slot before_batches
-tokenizer, classes = build_tokenizer(config), model.config.id2label
 #: region saved
 saved = config.output_dir / "transformers"
 #: end saved
-if saved.is_dir():  # those of the run, if it has ended
-    tokenizer = AutoTokenizer.from_pretrained(saved)
-    classes = AutoConfig.from_pretrained(saved).id2label
-names = classes.values()
+tokenizer = AutoTokenizer.from_pretrained(saved)
+names = model.config.id2label.values()
 
 #: slot batches
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
