@@ -12,7 +12,9 @@ def answer(config: Config, model, *values):
     try:
         ...  #: slot row
     except SystemExit as error:
+        #: region raised
         raise gr.Error(str(error), print_exception=False) from error
+        #: end raised
     ...  #: slot shown
 
 

@@ -7,10 +7,9 @@ from transformers import AutoModelForSequenceClassification
 from data import class_names
 
 
-def build_model(
-    config
-    #: slot parameters
-) -> nn.Module:
+#: region signature
+def build_model(config) -> nn.Module:
+    #: end signature
     """The pretrained model with a new layer for the classes, before it is prepared."""
     #: slot saved
     names = class_names(config)

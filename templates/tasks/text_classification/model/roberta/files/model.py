@@ -6,10 +6,9 @@ from transformers import RobertaConfig, RobertaForSequenceClassification
 from data import build_tokenizer, class_names
 
 
-def build_model(
-    config
-    #: slot parameters
-) -> nn.Module:
+#: region signature
+def build_model(config) -> nn.Module:
+    #: end signature
     """A small RoBERTa with random weights, before it is prepared."""
     #: slot saved
     tokenizer, names = build_tokenizer(config), class_names(config)

@@ -1,7 +1,7 @@
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
-#: slot parameters
-, saved=None
+#: replace signature
+def build_model(config, saved=None) -> nn.Module:
 
 #: slot saved
 if saved:  # the folder that a run has written at its end: it needs no data

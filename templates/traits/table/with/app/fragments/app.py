@@ -15,4 +15,8 @@ with TemporaryDirectory() as folder:
 #: region example
 example = {}
 #: end example
-inputs = gr.Dataframe([list(example.values())], headers=list(example), label="row")
+inputs = gr.Dataframe([list(example.values())], headers=list(example), label="row", row_limits=(1, 1))
+
+#: replace raised
+message = str(error).replace(str(path), "the table")  # it is in no file of the user's
+raise gr.Error(message, print_exception=False) from error

@@ -6,5 +6,5 @@ import pytest
 table = page.input_components[0]
 values = [table.preprocess(table.data_model(**table.value))]
 wrong = values[0].assign(**{values[0].columns[0]: "?"})
-with pytest.raises(gr.Error, match="row.csv"):
+with pytest.raises(gr.Error, match="^.the table(,|:) row 1: "):
     page.fn(wrong)
