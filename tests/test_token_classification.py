@@ -319,3 +319,70 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     limit = int(said_limit[1]) if said_limit else 0
     assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
     assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+TRAINER = """
+import torch
+import transformers
+from safetensors.torch import load_file
+from torch.utils.data import DataLoader
+from unittest import mock
+
+seen, collate = [], data.collate
+
+def note(samples):
+    batch = collate(samples)
+    seen.append(dict(zip(("input_ids", "attention_mask", "labels"), batch, strict=True)))
+    return batch
+
+torch.manual_seed(0)
+build = model.build_model
+begin = build(config)
+torch.save(begin.model.state_dict(), "begin.pt")
+with mock.patch.object(train, "build_model", lambda config: begin), mock.patch("data.collate", note):
+    train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open("runs/latest/metrics.jsonl")]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+other = build(config).model
+other.load_state_dict(torch.load("begin.pt"))
+theirs = []
+batches = [{**batch, "attention_mask": batch["attention_mask"].long()} for batch in seen[:10]]
+
+class Trainer(transformers.Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(batches, batch_size=None)
+
+    def training_step(self, *given, **named):
+        theirs.append(float(loss := super().training_step(*given, **named)))
+        return loss
+
+arguments = transformers.TrainingArguments(
+    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
+    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
+    disable_tqdm=True,
+)
+trainer = Trainer(other, arguments)
+trainer.train()
+ends = [network.state_dict() for network in (begin.model, other)]
+worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
+"""
+
+
+@pytest.mark.sweep
+def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
+    """From the same weights, with the same batches and optimizer, without dropout."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    settings = {f"token_classification.{key}": value for key, value in more.items()}
+    answers = {"project.task": "token_classification", "features.schedule.enabled": False}
+    answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    assert call(folder, MAKE).returncode == 0
+    path = folder / "bert/config.json"
+    kept = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    path.write_text(json.dumps(json.loads(path.read_text()) | kept))
+    ours, theirs, worst = ask(folder, TRAINER, "[ours, theirs, worst]")
+    assert len(ours) == len(theirs) == 10
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-5
+    proven("steps that are those of the Trainer of Transformers", 10)
