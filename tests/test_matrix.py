@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import black
@@ -22,10 +23,13 @@ import yaml
 from conftest import (
     FIRST_TASK,
     REPOSITORY,
+    as_many_as_possible,
     combinations,
     conflict,
     given_for,
+    in_turns,
     meetings,
+    needed_for,
     own_choices,
     pairs,
     possible,
@@ -199,6 +203,38 @@ def test_all_features_meet_with_every_task(
     rendered = render_all(given)
     assert all(files["train.py"] for files in rendered.values())
     proven("projects in which every two features meet with every task", len(rendered))
+
+
+@pytest.mark.parametrize(
+    "task", in_turns(sorted(load_catalog().tasks, key="token_classification".__ne__), 99)
+)
+def test_modules_import_each_other_in_no_circle(task: str, catalog: Catalog) -> None:
+    """Whatever data and model a task has, with as many features as go together."""
+    on = given_for(catalog, as_many_as_possible(catalog, task=task), project__task=task)
+    given = {"default": on} | {
+        f"{key}={value}": {**on, **needed_for(catalog, key), key: value}
+        for key, value in own_choices(catalog.tasks[task])
+    }
+    for label, files in render_all(given, formatted=False).items():
+        modules = {name.removesuffix(".py") for name in files if re.fullmatch(r"\w+\.py", name)}
+        imports = {
+            module: modules & names_imported(files[f"{module}.py"]) - {module} for module in modules
+        }
+        try:
+            list(TopologicalSorter(imports).static_order())
+        except CycleError as error:
+            pytest.fail(f"{label}: {' imports '.join(error.args[1])}")
+
+
+def names_imported(source: str) -> set[str]:
+    """The modules that a module imports as soon as it is imported."""
+    found: set[str] = set()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Import):
+            found |= {alias.name for alias in statement.names}
+        elif isinstance(statement, ast.ImportFrom):
+            found.add(str(statement.module))
+    return found
 
 
 def test_exactly_the_expected_pairs_conflict(catalog: Catalog) -> None:

@@ -7,7 +7,6 @@ from threading import Thread
 
 import torch
 from accelerate import Accelerator
-from checkpoint import Checkpoints
 from progress import log
 
 # what schedulers and spot machines send, and Ctrl-C
@@ -27,13 +26,13 @@ class StopSignals:
                 signal.signal(getattr(signal, name), partial(note_signal, self.received))
         #: end listen
 
-    def after_step(self, checkpoints: Checkpoints) -> None:
+    def after_step(self, checkpoints) -> None:
         """Several processes ask each other every `log_every` steps, because it makes them wait."""
         step = checkpoints.progress.step
         if self.accelerator.num_processes == 1 or step % self.every == 0:
             self.stop_if_received(checkpoints)
 
-    def stop_if_received(self, checkpoints: Checkpoints) -> None:
+    def stop_if_received(self, checkpoints) -> None:
         """Save and stop if any process was told to. All processes call it together."""
         #: slot before_told
         told = bool(self.received)
