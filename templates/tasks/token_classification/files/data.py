@@ -37,7 +37,6 @@ def tag_names(config) -> list[str]:
 
     O is outside of entities. Each type has two: B- for the first word, and I- for the others.
     """
-    #: slot saved_names
     tags = {tag for part in load_sentences(config) for _, tags in part for tag in tags}
     types = sorted({tag[2:] for tag in tags if tag != "O"})
     return ["O", *(f"{place}-{kind}" for kind in types for place in "BI")]

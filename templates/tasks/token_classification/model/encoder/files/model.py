@@ -42,8 +42,14 @@ class Encoder(nn.Module):
         return x + torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
         raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
-    return Encoder(len(tag_names(config)), config.width, config.layers, config.dropout)
+    #: region tags
+    tags = tag_names(config)
+    #: end tags
+    return Encoder(len(tags), config.width, config.layers, config.dropout)

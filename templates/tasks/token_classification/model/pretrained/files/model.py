@@ -40,9 +40,15 @@ def find_limit(model: nn.Module, tokens: int) -> int:
     return tokens
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The pretrained model, before it is prepared."""
-    model = Pretrained(config.pretrained_name, tag_names(config))
+    #: region tags
+    tags = tag_names(config)
+    #: end tags
+    model = Pretrained(config.pretrained_name, tags)
     positions = getattr(model.model.config, "max_position_embeddings", None)
     if positions and config.max_length > (limit := find_limit(model, positions)):
         name = config.pretrained_name

@@ -34,6 +34,9 @@ def read_entities(text: str, spans: list[tuple[int, int]], chances: Tensor, name
         entities.append({**row, "probability": probability})
     return entities
 
+#: replace build
+model = build_model(config, json.loads((folder / "tags.json").read_text()))
+
 #: slot before_batches
 names = json.loads((config.output_dir / "tags.json").read_text())
 
