@@ -176,6 +176,30 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     assert [row["text"] for row in rows] == ["Bo", ""]
 
 
+LOOK_UP = """
+from collections import Counter, defaultdict
+from metrics import entity_scores, find_entities
+import torch
+training, _, tested = data.load_sentences(config)
+seen, numbers = defaultdict(Counter), {name: n for n, name in enumerate(data.tag_names(config))}
+for words, tags in training:
+    for word, tag in zip(words, tags):
+        seen[word][numbers[tag]] += 1
+counts = torch.zeros(3)
+for words, tags in tested:
+    found = find_entities([max(seen[word], key=seen[word].get, default=0) for word in words])
+    known = find_entities([numbers[tag] for tag in tags])
+    counts += torch.tensor([len(found & known), len(found), len(known)])
+"""
+
+
+@pytest.mark.sweep
+def test_a_list_of_names_does_not_solve_the_generated_data(tmp_path: Path) -> None:
+    """The most frequent tag of each word, as in the training data: the type needs the context."""
+    folder = project(tmp_path)
+    assert ask(folder, LOOK_UP, "entity_scores(counts)['f1']") < 0.25
+
+
 # --- metrics ------------------------------------------------------------------------------------
 
 COUNT = """
