@@ -243,3 +243,71 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert wrong.returncode
     assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
+
+
+TRL = """
+import json
+from unittest import mock
+import torch
+import train
+from data import Conversation, Conversations, build_loaders, write_conversations
+from datasets import Dataset
+from torch.utils.data import DataLoader, SequentialSampler
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import SFTConfig, SFTTrainer
+
+NAME, STEPS = "llama_marked", 10
+chats = [conversation.messages for conversation in write_conversations()[:80]]
+
+def build_in_order(config):
+    loaders = build_loaders(config)
+    samples = Conversations([Conversation(messages, "") for messages in chats], config)
+    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
+
+settings = {"batch_size": 4, "gradient_accumulation_steps": 2, "learning_rate": 0.01}
+settings |= {"epochs": 1, "max_steps": STEPS, "weight_decay": 0.0, "log_every": 1}
+with mock.patch.object(train, "build_loaders", build_in_order):
+    train.main(train.Config(**settings, model_name=NAME))
+rows = [json.loads(row) for row in open("runs/latest/metrics.jsonl")]
+ours = [row["loss"] for row in rows if "loss" in row]
+
+theirs = []
+
+class InOrder(SFTTrainer):
+    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+    def compute_loss(self, *given, **named):
+        loss = super().compute_loss(*given, **named)
+        theirs.append(float(loss))
+        return loss
+
+config = SFTConfig(
+    output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
+    learning_rate=0.01, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
+    max_grad_norm=0.0, assistant_only_loss=True, max_length=128, report_to="none", use_cpu=True,
+    bf16=False, gradient_checkpointing=False, save_strategy="no", loss_type="nll", disable_tqdm=True,
+)
+InOrder(
+    model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
+    args=config,
+    train_dataset=Dataset.from_list([{"messages": messages} for messages in chats]),
+    processing_class=AutoTokenizer.from_pretrained(NAME),
+).train()
+theirs = [sum(theirs[step : step + 2]) for step in range(0, len(theirs), 2)]
+print(json.dumps([ours, theirs]))
+"""
+
+
+@pytest.mark.sweep
+def test_losses_are_those_of_trl(tmp_path: Path) -> None:
+    """From the same weights, with the same batches and optimizer, in windows of two batches."""
+    pytest.importorskip("trl", exc_type=ImportError)
+    given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
+    given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
+    project = make_project(tmp_path, given, "llama_marked")
+    run = run_python(project, ["-c", TRL], real=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
+    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)

@@ -4,6 +4,7 @@ Its own tests pass, and its script trains or says in one line what to change.
 """
 
 import csv
+import json
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,6 +26,7 @@ ANSWERS = {
     "autoencoder": {"dataset": "image_folder", "image_size": 20},
     "seq2seq": {"dataset": "csv"},
     "language_model": {"dataset": "text"},
+    "sft": {"dataset": "jsonl"},
     "own": {},
 }
 # samples, and whether they are uneven: a class with one of them, texts of one length ...
@@ -60,6 +62,11 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
     elif task == "seq2seq":
         targets = ["same" if uneven else text.upper() for text in texts]
         write_rows(folder / "pairs.csv", zip(texts, targets, strict=True))
+    elif task == "sft":
+        answers = ["same" if uneven else text.upper() for text in texts]
+        chats = zip([text[:99] for text in texts], answers, strict=True)  # within the context
+        lines = [json.dumps({"prompt": text, "completion": answer}) for text, answer in chats]
+        (folder / "chats.jsonl").write_text("\n".join(lines), encoding="utf-8")
     elif task == "text_classification":
         pairs = zip(texts, kinds, strict=True)
         write_rows(folder / "texts.csv", [("text", "label"), *pairs])

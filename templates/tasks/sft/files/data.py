@@ -77,6 +77,8 @@ class Conversations(Dataset):
                 #: end sample
             else:
                 left_out += 1
+        if conversations and not self.samples:
+            raise SystemExit(f"No answer begins within --context {config.context}: use a larger one.")
         if cut or left_out:
             log(
                 f"{len(conversations)} conversations: {cut} tokens are cut off, which are beyond "

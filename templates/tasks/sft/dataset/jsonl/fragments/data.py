@@ -19,14 +19,16 @@ def read_conversations(path: str) -> list[Conversation]:
     return conversations
 
 #: slot split
-conversations = read_conversations(config.path)
-if len(conversations) < 10:
-    raise SystemExit(f"{config.path} has {len(conversations)} rows: a split needs at least 10.")
+samples = Conversations(read_conversations(config.path), config)
+if len(samples) < 10:
+    raise SystemExit(
+        f"{config.path} has {len(samples)} conversations with an answer within --context "
+        f"{config.context}: a split needs at least 10."
+    )
 files = [config.val_path, config.test_path]
 shares = [0.0 if path else 0.1 for path in files]
 # a seed of its own: another --seed must not move test samples into the training data
 split = torch.Generator().manual_seed(0)
-samples = Conversations(conversations, config)
 parts = random_split(samples, [1 - sum(shares), *shares], generator=split)
 # a part with a file of its own has no share of the rows
 return [
