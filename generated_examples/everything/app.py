@@ -1,7 +1,9 @@
 """A page in the browser that shows predictions: `python app.py` prints its address."""
 
 import argparse
+import os
 from functools import partial
+from pathlib import Path
 
 import gradio as gr
 
@@ -16,7 +18,10 @@ def answer(config: Config, model, *values):
             raise SystemExit("Choose an image first.")
         [row] = predict(config, model, [*values])
     except SystemExit as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        folder = Path(values[0] or "").parent  # where the page keeps what it was given
+        raise gr.Error(
+            str(error).replace(f"{folder}{os.sep}", ""), print_exception=False
+        ) from error
     return {name[2:]: chance for name, chance in row.items() if name.startswith("p_")}
 
 

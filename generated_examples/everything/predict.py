@@ -27,7 +27,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     folder = newest_run(Path(folder))
     if not (weights := folder / "model.safetensors").exists():
         raise SystemExit(
-            f"{folder} has no {weights.name}: train first, or choose a run with --run."
+            f"{folder} has no model.safetensors: train first, or choose another --run."
         )
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]

@@ -8,7 +8,6 @@ from threading import Thread
 import torch
 from accelerate import Accelerator
 
-from checkpoint import Checkpoints
 from progress import log
 
 # what schedulers and spot machines send, and Ctrl-C
@@ -26,13 +25,13 @@ class StopSignals:
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), partial(note_signal, self.received))
 
-    def after_step(self, checkpoints: Checkpoints) -> None:
+    def after_step(self, checkpoints) -> None:
         """Several processes ask each other every `log_every` steps, because it makes them wait."""
         step = checkpoints.progress.step
         if self.accelerator.num_processes == 1 or step % self.every == 0:
             self.stop_if_received(checkpoints)
 
-    def stop_if_received(self, checkpoints: Checkpoints) -> None:
+    def stop_if_received(self, checkpoints) -> None:
         """Save and stop if any process was told to. All processes call it together."""
         told = bool(self.received)
         if self.accelerator.num_processes > 1:

@@ -127,6 +127,8 @@ class Conversations(Dataset):
                 self.samples.append((inputs, targets))
             else:
                 left_out += 1
+        if conversations and not self.samples:
+            raise SystemExit(f"No answer begins within --context {config.context}: use a larger one.")
         if cut or left_out:
             log(
                 f"{len(conversations)} conversations: {cut} tokens are cut off, which are beyond "

@@ -41,8 +41,9 @@ class Encoder(nn.Module):
         return x + torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
-def build_model(config) -> nn.Module:
+def build_model(config, tags: list[str] | None = None) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
         raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
-    return Encoder(len(tag_names(config)), config.width, config.layers, config.dropout)
+    tags = tags or tag_names(config)  # with those of a run, it needs no data
+    return Encoder(len(tags), config.width, config.layers, config.dropout)

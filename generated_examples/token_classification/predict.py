@@ -30,13 +30,13 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     folder = Path(folder)
     if not (weights := folder / "model.safetensors").exists():
         raise SystemExit(
-            f"{folder} has no {weights.name}: train first, or choose a run with --run."
+            f"{folder} has no model.safetensors: train first, or choose another --run."
         )
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
     config = Config(**values)
-    model = build_model(config)
+    model = build_model(config, json.loads((folder / "tags.json").read_text()))
     try:
         load_model(model, weights)
     except (OSError, RuntimeError, SafetensorError) as error:

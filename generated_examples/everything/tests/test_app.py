@@ -15,7 +15,7 @@ def test_the_page_shows_predictions(tmp_path):
     assert not page.analytics_enabled
     Image.new("RGB", (20, 30), (200, 100, 0)).save(tmp_path / "image.png")
     (tmp_path / "text.png").write_text("not an image")
-    with pytest.raises(gr.Error, match="text.png can't be read as an image"):
+    with pytest.raises(gr.Error, match="^.text.png can't be read as an image: [^/]*$"):
         page.fn(str(tmp_path / "text.png"))
     with pytest.raises(gr.Error, match="Choose an image first"):
         page.fn(None)
