@@ -274,7 +274,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
     result = start(folder, ["predict.py", "pictures"], 1)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "runs/latest has no model.safetensors: train first, or choose another --run.\n"
+        "runs/latest has no model.safetensors: train first, or use another --run.\n"
     )
     assert start(folder, SHORT, 1).returncode == 0
     (folder / "empty").mkdir()
