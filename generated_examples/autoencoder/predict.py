@@ -27,9 +27,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     check_environment(accelerator := Accelerator())
     folder = Path(folder)
     if not (weights := folder / "model.safetensors").exists():
-        raise SystemExit(
-            f"{folder} has no model.safetensors: train first, or choose another --run."
-        )
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]
     values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
