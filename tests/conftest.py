@@ -227,7 +227,7 @@ def bundles(catalog: Catalog, apart: int) -> list[tuple[str, list[Way]]]:
     for feature in catalog.features.values():
         tasks = [task for task in catalog.tasks if suits(catalog, feature.name, task)]
         for way in ways(catalog, feature):
-            if str(way).endswith(UNTRAINED):
+            if str(way).endswith(UNTRAINED) or not tasks:  # it needs a choice of a task
                 continue
             for task in {tasks[(turn + offset) % len(tasks)]: None for offset in (0, 1)}:
                 _add_to_bundle(catalog, found, task, way)
