@@ -151,6 +151,17 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+def tags(models: Path) -> Answers:
+    task = "token_classification"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
+    return {**LORA, "project.task": task, **model}
+
+
+def answers(models: Path) -> Answers:
+    model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 60}
+    return {**LORA, "project.task": "sft", **model}
+
+
 VARIANT, MERGE = "features.lora.variant", "features.lora.merge"
 PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "text": text,
@@ -162,6 +173,8 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
         **language(models, "llama"),
         "features.activation_checkpointing.enabled": True,
     },
+    "tags": tags,
+    "answers": answers,
     "images": lambda _: IMAGES,
     "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
 }

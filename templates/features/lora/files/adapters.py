@@ -66,4 +66,5 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
             weights, adapted = load_file(path), accelerator.unwrap_model(model)
             adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
             #: end save
+            #: slot saved
     accelerator.wait_for_everyone()
