@@ -73,7 +73,7 @@ tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress
 torch.manual_seed(0)
 ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
 small = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2, **ids}
-small |= {"num_attention_heads": 4, "max_position_embeddings": 80}
+small |= {"num_attention_heads": 4, "max_position_embeddings": 256}
 distil = {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 2}
 for name, kind, settings in (
     ("distilbert", AutoModel, distil),
@@ -158,7 +158,7 @@ def tags(models: Path) -> Answers:
 
 
 def answers(models: Path) -> Answers:
-    model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 60}
+    model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 200}
     return {**LORA, "project.task": "sft", **model}
 
 
