@@ -91,7 +91,9 @@ def survive_kills(processes: int, kills: int, folder: Path) -> dict[str, int]:
     return facts
 
 
-@pytest.mark.parametrize(("processes", "kills"), in_turns([(2, 2), (1, 3)], 2))
+@pytest.mark.parametrize(
+    ("processes", "kills"), [(2, 2), pytest.param(1, 3, marks=pytest.mark.sweep)]
+)
 def test_survives_kills(processes: int, kills: int, tmp_path: Path, proven: Proven) -> None:
     survive_kills(processes, kills, tmp_path)
     proven("kills survived", kills)
