@@ -286,7 +286,8 @@ config = SFTConfig(
     output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
     learning_rate=0.01, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
     max_grad_norm=0.0, assistant_only_loss=True, max_length=128, report_to="none", use_cpu=True,
-    bf16=False, gradient_checkpointing=False, save_strategy="no", loss_type="nll", disable_tqdm=True,
+    bf16=False, gradient_checkpointing=False, save_strategy="no", loss_type="nll",
+    disable_tqdm=True,
 )
 InOrder(
     model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
