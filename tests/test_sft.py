@@ -138,7 +138,7 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     lines = write_chats(project / "chats.jsonl", 12)
     trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
     assert trained.returncode == 0, trained.stderr
-    assert "\n<user>up " in trained.stdout and "<assistant>[[" in trained.stdout
+    assert "\n> <user>up " in trained.stdout and "<assistant>[[" in trained.stdout
     calls = []
     for number, (wrong, _) in enumerate(BAD.values()):
         (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")

@@ -1,4 +1,5 @@
 from itertools import islice
+from textwrap import indent
 
 import torch
 from callbacks import write_sample
@@ -46,7 +47,8 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return losses, count_tokens(targets), hits
 
 #: slot before_prepare
-log(f"The first sample, [[what counts]]:\n{show(train_loader.dataset[0], config)}")
+log("The first sample, with [[what counts]]:")
+log(indent(show(train_loader.dataset[0], config), "> ", lambda line: True))
 rows = range(min(3, len(val_loader.dataset)))
 examples = [val_loader.dataset[row] for row in rows]  # which the model answers now and then
 
