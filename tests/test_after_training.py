@@ -1,48 +1,38 @@
-"""What comes after training, one command after the other, as the README of a project shows them."""
+"""What comes after training, one command after the other, as the page of each task shows them."""
 
 import json
+import re
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
-from conftest import in_turns, render, write_files
+from conftest import TEMPLATES, in_turns, render, run_cli, write_files
 from test_predict import paint_digits, write_lines, write_measurements, write_numbers
-from training import count_passed, run_python, run_tests, start
+from training import count_passed, run_python, run_tests
 
 from scaffold.answers.catalog import load_catalog
 
 pytestmark = pytest.mark.train
 
-SCRIPTS = ("evaluate", "export", "share")
 OFTEN = {
     "image_classification",
     "own",
     "tabular_regression",
 }  # in every run
-# what a user has, as arguments of predict.py
-PREDICT = {
-    "image_classification": ["pictures"],
-    "autoencoder": ["pictures"],
-    "gan": ["4", "--output", "generated"],
-    "text_classification": ["texts.txt"],
-    "token_classification": ["Kelmond was born in Norby.", "--json"],
-    "language_model": ["def f(", "--length", "8", "--json"],
-    "seq2seq": ["3/4/1998", "--length", "8", "--json"],
-    "sft": ["add 3 to 14", "--length", "8", "--json"],
-    "tabular_classification": ["rows.csv"],
-    "tabular_regression": ["rows.csv"],
-    "own": ["numbers.txt"],
-}
-# what is printed, with the line of the names of columns
-COUNTS = {"pictures": 2 + 1, "texts.txt": 3 + 1, "rows.csv": 3 + 1, "numbers.txt": 3 + 1}
-RELOAD = """
-from load import load
-model = load()
-print(sum(weights.numel() for weights in model.parameters()))
-"""
+SHORT = ["--epochs", "1", "--max-steps", "4"]
+
+
+def commands_of(task: str) -> list[str]:
+    page = (TEMPLATES / "tasks" / task / "README.md").read_text(encoding="utf-8")
+    [block] = re.findall("```sh\n(scaffold new .*?)```", page, re.DOTALL)
+    return [line.partition("   #")[0] for line in block.splitlines()]
 
 
 def prepare_inputs(task: str, folder: Path) -> None:
-    paint_digits(folder / "pictures", 2)
+    """The files that the commands name."""
+    paint_digits(folder / "folder", 2)
+    shutil.copy(folder / "folder/0/0.png", folder / "image.png")
     write_lines(folder)
     write_numbers(folder)
     if task.startswith("tabular"):
@@ -58,34 +48,39 @@ def prepare_inputs(task: str, folder: Path) -> None:
     ],
 )
 def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
-    """Train, evaluate, predict on a user's file, export and load, and share, in a new folder."""
-    features = {f"features.{name}.enabled": True for name in SCRIPTS}
-    folder = write_files(tmp_path / "project", render({"project.task": task, **features}))
+    """Train, evaluate, predict on a user's files, export and load, and share, in a new folder."""
+    new, move, *commands = commands_of(task)
+    made = run_cli(*shlex.split(new)[1:], cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / move.removeprefix("cd ")
     prepare_inputs(task, folder)
 
-    def run(*arguments: str, where: Path = folder) -> str:
-        result = run_python(where, arguments)
-        assert result.returncode == 0, f"{arguments}: {result.stderr[-2000:]}"
+    def run(command: str) -> str:
+        """What a line prints. Its `cd` is done here, and training is short."""
+        where, command = folder, command.removesuffix(" && cd ..")
+        if command.startswith("cd "):
+            inside, _, command = command.removeprefix("cd ").partition(" && ")
+            where = folder / inside
+        python, *arguments = shlex.split(command.partition(" > ")[0])
+        assert python == "python"
+        more = SHORT if arguments == ["train.py"] else []
+        result = run_python(where, [*arguments, *more])
+        assert result.returncode == 0, f"{command}: {result.stderr[-2000:]}"
         return result.stdout
 
-    trained = start(folder, ["train.py", "--epochs", "1", "--max-steps", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
+    train, evaluate, predict, export, load, share = commands
+    run(train)
     rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
     tested = {name: value for name, value in json.loads(rows[-1]).items() if "test_" in name}
-
-    run("evaluate.py")
+    run(evaluate)
     measured = json.loads((folder / "runs/latest/evaluation/test/metrics.json").read_text())
     assert tested and {name: measured[name]["value"] for name in tested} == tested
-
-    inputs = PREDICT[task]
-    printed = run("predict.py", *inputs).splitlines()
-    assert len(printed) == COUNTS.get(inputs[0], 1), printed
-    assert task != "gan" or len(list(folder.glob("generated/*.png"))) == 4
-
-    run("export.py", "--format", "safetensors", "--output", "exported")
-    assert int(run("-c", RELOAD, where=folder / "exported")) > 0
-
-    run("share.py", "--output", "shared")
+    printed = run(predict).splitlines()
+    assert len(printed) >= (3 if " > " in predict else 1), "rows of two inputs, below their names"
+    assert task != "gan" or len(list(folder.glob("generated/*.png"))) == 16
+    run(export)
+    assert "(" in run(load), "a module"
+    run(share)
     card = (folder / "shared/README.md").read_text()
     assert all(name in card for name in tested)
 

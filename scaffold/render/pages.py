@@ -14,6 +14,8 @@ def write_page(catalog: Catalog, component: Component) -> str:
     parts = [f"# {component.title}", _sentence(component.help), component.about]
     parts += ["\n".join(f"- {fact}" for fact in facts(catalog, component))]
     parts += _settings(catalog, component)
+    if "command" in component.values:
+        parts += _commands(component)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -106,6 +108,21 @@ def _task_facts(catalog: Catalog, task: Component) -> Iterator[str]:
     if others:
         yield f"features that do not work with it: {_names(others)}"
     yield from _dependencies(task)
+
+
+AFTER_TRAINING = ("evaluate", "export", "share")
+
+
+def _commands(task: Component) -> Iterator[str]:
+    """What comes after training, one command after the other."""
+    features = " ".join(f"--set features.{name}=true" for name in AFTER_TRAINING)
+    lines = [f"scaffold new my-project --task {task.name} --yes {features}", "cd my-project"]
+    lines += ["python train.py", "python evaluate.py", f"python {task.values['command']}"]
+    lines += ["python export.py --format safetensors --output exported"]
+    lines += ['cd exported && python -c "from load import load; print(load())" && cd ..']
+    lines += ["python share.py   # writes a folder; with --repo it is uploaded"]
+    yield "## From a new folder to the Hub"
+    yield "\n".join(["```sh", *lines, "```"])
 
 
 def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
