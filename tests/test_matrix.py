@@ -80,6 +80,10 @@ KNOWN_CONFLICTS = {
         ("value", "hardware.sharding=deepspeed"),
         ("adaptive", "hardware.sharding=deepspeed"),
     )
+} | {  # the backbone beside adapters has BatchNorm, which a split model must synchronize
+    frozenset({f"lora.enabled=True+lora.variant={variant}", other})
+    for variant in ("lora", "rslora", "dora")
+    for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
 }
 HARDWARE = [
     name for name, part in load_catalog().features.items() if "hardware" in part.folder.parts
