@@ -52,7 +52,8 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
             elif name.endswith(".jsonl"):  # an object with `messages` or a `prompt` in each line
                 lines = split_lines(Path(name).read_text(encoding="utf-8-sig"))
                 for number, line in enumerate(lines, start=1):
-                    texts.append(read_prompt(line, f"{name}, line {number}"))
+                    if line.strip():
+                        texts.append(read_prompt(line, f"{name}, line {number}"))
             else:
                 texts.append(name)
         except (OSError, ValueError) as error:
@@ -66,10 +67,16 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_prompt(line: str, place: str) -> str | list[dict]:
-    """The `prompt` of a JSON object, or its `messages`."""
-    row = json.loads(line)
-    prompt = row.get("prompt") if isinstance(row, dict) else None
-    return prompt if isinstance(prompt, str) else read_messages(row, place)
+    """The `prompt` of a JSON object, or its `messages` without an answer at their end."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise SystemExit(f"{place} can't be read: {error}") from error
+    if isinstance(row, dict) and isinstance(row.get("prompt"), str):
+        return row["prompt"]
+    messages = read_messages(row, place)
+    is_answered = len(messages) > 1 and messages[-1]["role"] == "assistant"
+    return messages[:-1] if is_answered else messages
 
 
 def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import cos, inf, pi
 from pathlib import Path
+from textwrap import indent
 from typing import Literal
 
 import torch
@@ -124,7 +125,8 @@ def main(config: Config) -> None:
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     optimizer = build_optimizer(model, config)
-    log(f"The first sample, [[what counts]]:\n{show(train_loader.dataset[0], config)}")
+    log("The first sample, with [[what counts]]:")
+    log(indent(show(train_loader.dataset[0], config), "> ", lambda line: True))
     rows = range(min(3, len(val_loader.dataset)))
     examples = [val_loader.dataset[row] for row in rows]  # which the model answers now and then
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(

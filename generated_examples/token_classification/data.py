@@ -19,8 +19,8 @@ Sentence = tuple[list[str], list[str]]  # words, and the tag of each
 Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
 
 
-STARTS = "Bal Cor Dun Fen Gal Har Kel Lin Mar Nor Pel Quin Ros Sel Tor Ul Ver Wes Yar Zan".split()
-ENDS = "by den dor fell gate ham ion lan mere mond nor ora port rick sen stead ton val wick".split()
+STARTS = "Bal Cor Dun Fen Gal Har Kel Lin Mar Nor Pel Quin Ros Sel Tor Ul Ver Wes Yar Zan"
+ENDS = "by den dor fell gate ham ion lan mere mond nor ora port rick sen stead ton val wick"
 CLAUSES = [
     "PER was born in LOC",
     "PER works for ORG",
@@ -60,13 +60,17 @@ def write_sentence(chance: random.Random) -> Sentence:
     words, tags = [], []
     for word in f"{text} .".split():
         if word in ("PER", "ORG", "LOC"):
-            names = [chance.choice(STARTS) + chance.choice(ENDS) for _ in range(chance.randint(1, 2))]
+            names = [write_name(chance) for _ in range(chance.randint(1, 2))]
             words += names
             tags += [f"B-{word}", f"I-{word}"][: len(names)]
         else:
             words.append(word)
             tags.append("O")
     return [words[0].capitalize(), *words[1:]], tags
+
+
+def write_name(chance: random.Random) -> str:
+    return chance.choice(STARTS.split()) + chance.choice(ENDS.split())
 
 
 def split_sentences(sentences: list[Sentence], shares: list[float]) -> list[list[Sentence]]:

@@ -45,9 +45,10 @@ def test_an_answer_does_not_depend_on_the_others(trained):
 
 def test_prompts_of_a_file(trained, tmp_path):
     config, path = predict.load(trained[0])[0], tmp_path / "prompts.jsonl"
-    rows = [{"prompt": "a", "id": 1}, {"messages": [{"role": "user", "content": "b"}]}]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert predict.read_inputs(config, [str(path)]) == ["a", rows[1]["messages"]]
+    question, answer = {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}
+    rows = [{"prompt": "a", "id": 1}, {"messages": [question]}, {"messages": [question, answer]}]
+    path.write_text("\n\n".join(map(json.dumps, rows)) + "\n")
+    assert predict.read_inputs(config, [str(path)]) == ["a", [question], [question]]
     path.write_text('{"prompt": "a"}\n{"text": "b"}\n')
     with pytest.raises(SystemExit, match="prompts.jsonl, line 2 has text"):
         predict.read_inputs(config, [str(path)])
