@@ -6,7 +6,7 @@ Hu and others 2021, https://arxiv.org/abs/2106.09685
 from pathlib import Path
 
 from accelerate import Accelerator
-from files import load_adapters, replacing, writing
+from files import flush, load_adapters, replacing, writing
 from model import build_model
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, load_model, save_model
@@ -67,4 +67,6 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
             adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
             #: end save
             #: slot saved
+            for file in folder.iterdir():
+                flush(file)  # to the disk, and as readable as its folder
     accelerator.wait_for_everyone()
