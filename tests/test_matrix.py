@@ -609,6 +609,8 @@ def test_nothing_of_the_template_syntax_is_left(projects: dict[str, Project]) ->
         for name, text in project.files.items():
             if name == "model_card.md":  # which huggingface_hub fills in
                 continue
+            if "CHAT_TEMPLATE" in text:  # templates that transformers fills in
+                text = re.sub(r"(?s)# for a tokenizer without a chat .*?\nMARK = .*?\n", "", text)
             for mark in ("#: ", "{{", "{%", "%}", "{#"):
                 assert mark not in text, f"{mark} in {name} of {label}"
 
@@ -723,7 +725,7 @@ def test_every_function_and_class_is_used(projects: dict[str, Project]) -> None:
 def test_scripts_are_short(catalog: Catalog, projects: dict[str, Project]) -> None:
     """train.py as its owner reads it: by default, and with everything that goes together."""
     for task in catalog.tasks:
-        assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 200), task
+        assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 205), task
         assert lines(projects[f"{task}, all"]) < 380, task
     main = next(
         node

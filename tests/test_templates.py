@@ -555,9 +555,9 @@ def test_template_errors_are_for_people() -> None:
 
 
 def definitions(text: str) -> list[str]:
-    """The functions and classes at the left of a template, but those with values or places in."""
+    """The functions and classes at the left of a template, but heads, and those with places in."""
     found = re.findall(r"^(?:@.*\n)*(?:async def|def|class)\b.*\n(?:(?:[ )\]}].*)?\n)*", text, re.M)
-    return [f"{part.rstrip()}\n" for part in found if not re.search(r"\{[{%#]|#: ", part)]
+    return [f"{part.rstrip()}\n" for part in found if not re.search(r"\{[{%#]|#: |:\s*\Z", part)]
 
 
 def test_definitions_are_formatted() -> None:

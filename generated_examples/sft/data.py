@@ -67,7 +67,8 @@ def read_messages(row, place: str) -> Messages:
         messages += [{"role": "assistant", "content": row["completion"]}]
     else:
         raise SystemExit(
-            f"{place} has {', '.join(row) or 'nothing'}: it needs messages, or prompt and completion."
+            f"{place} has {', '.join(row) or 'nothing'}: "
+            "it needs messages, or prompt and completion."
         )
     if not isinstance(messages, list) or not messages:
         raise SystemExit(f"{place}: messages is no list, or an empty one.")
@@ -128,7 +129,7 @@ class Conversations(Dataset):
             else:
                 left_out += 1
         if conversations and not self.samples:
-            raise SystemExit(f"No answer begins within --context {config.context}: use a larger one.")
+            raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
         if cut or left_out:
             log(
                 f"{len(conversations)} conversations: {cut} tokens are cut off, which are beyond "

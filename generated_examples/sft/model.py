@@ -4,11 +4,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+ROLES = {"system": 256, "user": 257, "assistant": 258}  # their tokens
+
 
 class Tokenizer:
     """Each byte of UTF-8 is a token, and there is one for each role and one that ends a message."""
 
-    roles = {"system": 256, "user": 257, "assistant": 258}
+    roles = ROLES
     end, size = 259, 260
 
     def encode(self, text: str) -> list[int]:

@@ -80,13 +80,10 @@ def compute_loss(logits: Tensor, targets: Tensor) -> Tensor:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy per token of the answers, and the fraction of exact conversations.
 
-    A conversation is exact if each of its answers is generated without a mistake, given the true
-    ones before it. Greedy decoding takes the most likely token each time. So it writes an answer
-    exactly if each token is the most likely one after the true tokens before it, which one pass
-    tells: up to the first mistake, what is generated are the true tokens.
+    A conversation is exact if greedy decoding writes all its answers without a mistake. One pass
+    tells: each token must be the most likely one after the true tokens before it.
 
-    All are the same for any number of processes. gather_for_metrics drops the samples that pad the
-    last batch. Divide the sums after it, never before.
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after it.
     """
     model.eval()
     loss_sum = tokens_seen = right = exact = seen = 0

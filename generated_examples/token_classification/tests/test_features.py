@@ -122,9 +122,7 @@ def test_padding_does_not_change_a_sentence():
     samples = [(torch.tensor(tokens), torch.tensor(tokens)) for tokens in (short, long)]
     with torch.no_grad():
         alone, together = (model(*collate(part)[:2]) for part in (samples[:1], samples))
-    torch.testing.assert_close(
-        together[0, : len(short)], alone[0, : len(short)], rtol=0, atol=1e-5
-    )
+    torch.testing.assert_close(together[0, : len(short)], alone[0, : len(short)], rtol=0, atol=1e-5)
 
 
 def test_entities_are_whole_and_begin_with_b():

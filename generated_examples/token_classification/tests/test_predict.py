@@ -56,12 +56,10 @@ def test_entities_have_their_place_and_probability(trained):
     rows = predict.predict(config, Knows(1, 1), ["Bo Kim,  Li", ""])
     assert [row["text"] for row in rows] == ["Bo Kim,  Li", ""]
     first, second = rows[0]["entities"]
-    assert first == {
-        "type": kind, "entity": "Bo Kim", "start": 0, "end": 6, "probability": pytest.approx(0.4)
-    }
-    assert second == {
-        "type": kind, "entity": "Li", "start": 9, "end": 11, "probability": pytest.approx(0.9)
-    }
+    bo = {"type": kind, "entity": "Bo Kim", "start": 0, "end": 6}
+    assert first == {**bo, "probability": pytest.approx(0.4)}
+    li = {"type": kind, "entity": "Li", "start": 9, "end": 11}
+    assert second == {**li, "probability": pytest.approx(0.9)}
     assert rows[1]["entities"] == []
 
 

@@ -17,7 +17,7 @@ def test_packed_rows_hold_each_conversation_once(capsys):
     assert sorted(index for row in packed.rows for index in row) == list(range(8))
     assert len(packed) < 8 and max(len(row[0]) for row in packed) <= 2 * len(samples[1][0])
     assert "8 conversations are packed into" in capsys.readouterr().out
-    inputs, positions, targets = collate(list(packed))
+    _, positions, targets = collate(list(packed))
     assert count_tokens(targets).sum() == count_tokens(collate(list(samples))[-1]).sum()
     assert (positions == 0).sum() >= 8, "each text has its own positions"
 
