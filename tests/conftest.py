@@ -262,9 +262,10 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     """Answers by a label.
 
     For each task: no feature, the default, each feature alone that was not alone before (with
-    `whole`: each feature alone), all of them, each of its own choices, and projects in which every
-    two features meet that did not meet with a task before. For the first task, each way of a
-    feature alone and among all others: with `whole` all of them, else those that chance left out.
+    `whole`: each feature alone), all of them, each of its own choices (with `whole` also among all
+    features), and projects in which every two features meet that did not meet with a task before.
+    For the first task, each way of a feature alone and among all others: with `whole` all of them,
+    else those that chance left out.
     """
     found: dict[str, Answers] = {}
     met: set[frozenset[str]] = set()
@@ -291,7 +292,8 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
         for key, value in own_choices(component):
             given = {**needed_for(catalog, key), "project.name": "example", key: value}
             found[f"{key}={value}"] = given
-            found[f"{key}={value}, all"] = found[f"{task}, all"] | given
+            if whole:
+                found[f"{key}={value}, all"] = found[f"{task}, all"] | given
             if "one_file" in component.has:
                 found[f"{key}={value}, minimal"] = given_for(catalog, []) | given | MINIMAL
         if "one_file" in component.has:

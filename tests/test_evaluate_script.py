@@ -65,7 +65,7 @@ def test_evaluate_is_short() -> None:
         files = render({**EVALUATE, "project.task": task})
         assert len(files["evaluate.py"].splitlines()) < 150, task
         assert ("bootstrap.py" in files) == (task != "gan"), "the GAN has no metric of one sample"
-        assert ("confusion.py" in files) == ("classification" in task)
+        assert ("confusion.py" in files) == ("labels" in load_catalog().tasks[task].has)
 
 
 # --- trained ------------------------------------------------------------------------------------

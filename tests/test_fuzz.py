@@ -836,7 +836,7 @@ def rate(found: Sequence[Case]) -> float:
 
 
 def test_random_edits(proven: Proven) -> None:
-    found = [*cases(0, 10, 1, QUICK), *cases(1000, 5, 1, QUICK), *cases(10_000, 5, 3, QUICK)]
+    found = [*cases(0, 6, 1, QUICK), *cases(1000, 3, 1, QUICK), *cases(10_000, 4, 3, QUICK)]
     assert not [case for case in found if case.faults], report(found)
     proven("random edits merged", len(found))
 
@@ -858,7 +858,7 @@ def test_many_random_edits(
     assert rate(found) >= least
 
 
-@pytest.mark.parametrize("change", in_turns(QUICK, 2))
+@pytest.mark.parametrize("change", in_turns(QUICK, 4))
 def test_there_and_back(change: str) -> None:
     _there_and_back(change)
 

@@ -529,7 +529,7 @@ for text, update, verdict in (
     case(f"job: {text}, then {update}", edit, update, verdict, SLURM, JOB, expect)
 
 
-@pytest.mark.parametrize("case", in_turns(CASES, 8), ids=str)
+@pytest.mark.parametrize("case", in_turns(CASES, 11), ids=str)
 def test_edit(case: Case) -> None:
     base, mine, theirs, merged = merge(case)
     files = {path: text for path, text in merged.files.items() if text is not None}

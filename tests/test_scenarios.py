@@ -106,7 +106,7 @@ def lines(files: Mapping[str, str]) -> Counter[str]:
     return Counter(line.strip() for text in files.values() for line in text.splitlines())
 
 
-@pytest.mark.parametrize("scenario", in_turns(SCENARIOS, 4), ids=str)
+@pytest.mark.parametrize("scenario", in_turns(SCENARIOS, 6), ids=str)
 def test_scenario(scenario: Scenario, tmp_path: Path) -> None:
     renders = rendered(scenario)
     mine = edited(scenario, renders[0])
