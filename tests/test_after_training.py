@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import TEMPLATES, in_turns, render, run_cli, write_files
+from conftest import TEMPLATES, render, run_cli, write_files
 from test_predict import paint_digits, write_lines, write_measurements, write_numbers
 from training import count_passed, run_python, run_tests
 
@@ -85,7 +85,8 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
     assert all(name in card for name in tested)
 
 
-@pytest.mark.parametrize("task", in_turns(sorted(load_catalog().tasks, key="own".__ne__), 99))
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", load_catalog().tasks)
 def test_a_project_tests_its_scripts(task: str, tmp_path: Path) -> None:
     """Those of search.py, compare.py and share.py, as its owner runs them."""
     features = {f"features.{name}.enabled": True for name in ("compare", "search", "share")}

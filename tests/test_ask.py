@@ -242,6 +242,7 @@ def test_the_columns_of_named_data_are_choices(start: Start, tmp_path: Path) -> 
     assert 'target: str = "rooms"' in text and 'drop_columns: str = "id"' in text
 
 
+@pytest.mark.sweep
 def test_several_columns_are_picked(start: Start, tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("one,two,kind\n" + "a,b,c\nd,e,f\n" * 9)
     task = "text_classification"
@@ -374,6 +375,7 @@ def test_going_back_offers_earlier_answers_and_drops_what_no_longer_applies(
     assert written(terminal) == expected
 
 
+@pytest.mark.sweep
 def test_default_that_follows_from_an_answer_follows_it_after_going_back(start: Start) -> None:
     terminal = start("--set=features.tracker=true")
     terminal.repeat(ENTER, until="(features.tracker.project) [project]")
@@ -619,6 +621,7 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     terminal.wait("Go through the advanced settings?")
 
 
+@pytest.mark.sweep
 def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: Start) -> None:
     terminal = start("--distributed-type=MULTI_GPU", "--num-processes=4", "--num-machines=2")
     terminal.answer("(project.name)")
@@ -629,6 +632,7 @@ def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: 
     terminal.wait("(hardware.main_process_ip)")
 
 
+@pytest.mark.sweep
 def test_a_question_names_the_key_of_accelerate_where_it_is_another(start: Start) -> None:
     terminal = start("--num-processes", "2", "--sharding", "fsdp")
     terminal.repeat(ENTER, until="Go through the advanced settings?")
@@ -670,6 +674,7 @@ def test_a_file_of_accelerate_leaves_open_how_a_run_is_started(
     assert (b"machine_rank = 1" in files["scaffold.toml"]) == (launcher != "slurm")
 
 
+@pytest.mark.sweep
 def test_contradicting_answers_are_refused_before_asking(start: Start) -> None:
     options = ["--set=hardware.distributed_type=NO", "--set=hardware.num_processes=4"]
     terminal = start(*options)
@@ -852,6 +857,7 @@ def test_an_update_shows_what_changes(start: Start) -> None:
     assert found == expected
 
 
+@pytest.mark.sweep
 def test_leaving_an_update_answers_nothing(start: Start) -> None:
     terminal = start_update(start)
     terminal.repeat(ENTER, until="(training.epochs)")

@@ -375,7 +375,7 @@ def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     """Told to stop, all processes save, and a resumed run ends with the same bits."""
     answers: Answers = {**TWO, "features.preemption.enabled": True}
     project = write_files(tmp_path / "project", with_launcher("torchrun", answers))
-    flags = ["--epochs", "15", "--limit-batches", "5", "--log-every", "1"]
+    flags = ["--epochs", "6", "--limit-batches", "5", "--log-every", "1"]
     assert not training.start(project, ["train.py", *flags], 2).returncode
     cut = ["bash", "train.sh", *flags, "--output-dir", "runs/cut"]
     process = start(project, *cut)

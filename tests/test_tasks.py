@@ -53,9 +53,10 @@ LONGEST = (
     "token_classification",
     "sft",
 )
+LONGEST_PROOFS = ("seq2seq", "token_classification")  # in the sweep
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
-    *((task, count) for task in (*LONGEST, "gan") for count in (1, 2)),
+    *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),
     *((task, 1) for task in CATALOG.tasks if task != FIRST_TASK),
 }
 BRIEF = {"epochs": 2, "limit_batches": 4, "batch_size": 8}  # settings of a run
@@ -108,7 +109,13 @@ def use_as_the_readme_says(
     return start(project, ["use.py"], 1)
 
 
-@pytest.mark.parametrize("task", CATALOG.tasks)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=[pytest.mark.sweep] * (task in LONGEST_PROOFS))
+        for task in CATALOG.tasks
+    ],
+)
 def test_the_proof_of_each_task_holds(task: str, tmp_path: Path, proven: Proven) -> None:
     """In every run all of the first one, and of others what is not the same for all.
 
