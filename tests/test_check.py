@@ -5,7 +5,16 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from conftest import Cli, as_many_as_possible, command_line, given_for, render, replace_in, ways
+from conftest import (
+    Cli,
+    as_many_as_possible,
+    command_line,
+    given_for,
+    in_turns,
+    render,
+    replace_in,
+    ways,
+)
 
 from scaffold.answers.catalog import load_catalog
 from scaffold.merge.check import find_new_wrongs
@@ -470,7 +479,7 @@ def code(files: dict[str, str]) -> Files:
     return {path: text for path, text in files.items() if path.endswith(".py")}
 
 
-@pytest.mark.parametrize("task", load_catalog().tasks)
+@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 4))
 def test_no_false_alarm_without_edits(task: str) -> None:
     """Not even against an empty render, from which nothing is known to be meant."""
     catalog = load_catalog()

@@ -858,7 +858,7 @@ def test_many_random_edits(
     assert rate(found) >= least
 
 
-@pytest.mark.parametrize("change", in_turns(QUICK, 4))
+@pytest.mark.parametrize("change", in_turns(QUICK, 8))
 def test_there_and_back(change: str) -> None:
     _there_and_back(change)
 

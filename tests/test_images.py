@@ -115,6 +115,7 @@ def test_a_model_that_draws_learns_from_a_folder_without_classes(task: str, tmp_
     assert result.stderr == "images/0/broken.jpg is no image that can be read: remove it.\n"
 
 
+@pytest.mark.sweep
 def test_the_project_tests_its_folder_of_images(tmp_path: Path) -> None:
     answers = {"project.task": "gan", "gan.dataset": "image_folder"}
     folder = write_files(tmp_path, render(answers))

@@ -403,6 +403,7 @@ def test_train_sh_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     assert (project / WEIGHTS).read_bytes() == (two_processes / WEIGHTS).read_bytes()
 
 
+@pytest.mark.sweep
 @pytest.mark.train
 def test_accelerate_launch_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     answers: Answers = {**TWO_MACHINES, "hardware.main_process_port": free_port()}

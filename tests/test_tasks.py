@@ -53,7 +53,7 @@ LONGEST = (
     "token_classification",
     "sft",
 )
-LONGEST_PROOFS = ("seq2seq", "token_classification")  # in the sweep
+LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification")  # in the sweep
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
     *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),

@@ -42,7 +42,6 @@ def test_trains(label: str, processes: int, tmp_path: Path) -> None:
     assert (project / "runs/latest/model.safetensors").is_file()
 
 
-@pytest.mark.sweep
 def test_accelerate_launch_starts_all_processes(tmp_path: Path) -> None:
     """The command in the README of a project for several processes on the CPU."""
     project = write_files(tmp_path / "project", render({"hardware.distributed_type": "MULTI_CPU"}))
