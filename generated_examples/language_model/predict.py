@@ -22,9 +22,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(accelerator := Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     folder = Path(folder)
-    if not (weights := folder / "model.safetensors").exists():
+    weights = folder / "model.safetensors"
+    if not weights.exists():
         raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
     saved = read_settings(folder) | {"output_dir": folder}
     known = [field for field in fields(Config) if field.name in saved]

@@ -57,13 +57,11 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
     modules = paths | {path.rpartition(".")[2] for path in paths}
     known = {*_find(old, before, after, modules)}
     found = [wrong for wrong in _find(new, after, before, modules) if wrong not in known]
-    render: Project | None = None
+    render = _read(rendered)
     if found:
-        render = _read(rendered)
         meant = {*_find(render, rendered, before, modules)}
         found = [wrong for wrong in found if wrong not in meant]
     found += [Wrong(*lost) for lost in lost_items(old, new, rendered)]
-    render = render or _read(rendered)
     found += [Wrong(*half) for half in find_halves(old, new, render)]
     found += [Wrong(*call) for call in new_calls_misread(old, new, render)]
     found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]

@@ -5,10 +5,10 @@ A fresh render says what belongs together.
 
 import ast
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from scaffold.merge.infer import Project
 from scaffold.merge.kinds import Callable, Class, Object
+from scaffold.merge.names import is_test
 
 
 def find_halves(
@@ -45,7 +45,7 @@ class _Uses:
         self.read: set[str] = set()
         self.code: list[ast.Module] = []
         for path, facts in project.files.items():
-            if PurePosixPath(path).name.startswith("test_") or "tests/" in path:
+            if is_test(path):
                 continue
             for call, scope in facts.calls:
                 kind = project.kind(call.func, scope)

@@ -172,6 +172,10 @@ def module_of(name: str) -> str:
     return ".".join(PurePosixPath(name).with_suffix("").parts)
 
 
+def is_test(path: str) -> bool:
+    return PurePosixPath(path).name.startswith("test_") or "tests/" in path
+
+
 def defines(text: str, name: str) -> bool:
     """Whether the text of a module has a definition of this name at its top level."""
     word = re.escape(name)

@@ -2,10 +2,10 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from scaffold.merge.infer import Project
-from scaffold.merge.scopes import FUNCTIONS, Function
+from scaffold.merge.names import is_test
+from scaffold.merge.scopes import Function, walk
 
 
 def new_calls_misread(
@@ -23,7 +23,7 @@ def new_calls_misread(
 def _results(project: Project) -> Iterator[tuple[tuple[str, int], str, str, str]]:
     """Statements whose calls return something known: place, text, the call's name, its shape."""
     for path, facts in project.files.items():
-        if PurePosixPath(path).name.startswith("test_") or "tests/" in path:
+        if is_test(path):
             continue  # pytest says it
         scopes = {id(call): scope for call, scope in facts.calls}
         for statement in ast.walk(facts.tree):
@@ -43,7 +43,7 @@ def _results(project: Project) -> Iterator[tuple[tuple[str, int], str, str, str]
 
 def shape_of(function: Function) -> str:
     """What all returns of a function give, in words, or nothing if that is not plain to see."""
-    own = [*_own_nodes(function)]
+    own = [*walk(function)]
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own):
         return ""
     values = [node.value for node in own if isinstance(node, ast.Return)]
@@ -58,16 +58,6 @@ def _is_stub(last: ast.stmt) -> bool:
     if isinstance(last, ast.Expr):
         return isinstance(last.value, ast.Constant)
     return isinstance(last, ast.Raise | ast.Pass)
-
-
-def _own_nodes(function: Function) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions in it."""
-    waiting: list[ast.AST] = [*function.body]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(node)
 
 
 def _shape(value: ast.expr | None, own: list[ast.AST]) -> str:

@@ -1,2 +1,2 @@
 #: replace accelerator
-check_environment(accelerator := Accelerator(cpu=True))
+accelerator = Accelerator(cpu=True)
