@@ -486,6 +486,19 @@ def test_dropout_is_the_same_when_activations_are_computed_again(tmp_path: Path)
 
 @pytest.mark.sweep
 @pytest.mark.train
+def test_a_split_model_is_evaluated_on_targets_of_any_length(tmp_path: Path) -> None:
+    """Processes with batches of other lengths call the layers equally often."""
+    project = project_of(tmp_path, {"project.task": "seq2seq", "seq2seq.dataset": "csv"})
+    lengths = [number * 37 % 200 + 1 for number in range(400)]
+    rows = "".join(f"{'a' * length},{'b' * length}\n" for length in lengths)
+    (project / "pairs.csv").write_text(rows)
+    split = train(project, "split", DRIVER.name, 2, "--batch-size", "2")
+    whole = train(project, "whole", "train.py", 2, "--batch-size", "2")
+    assert results(split) == pytest.approx(results(whole), rel=1e-4, abs=2e-4)
+
+
+@pytest.mark.sweep
+@pytest.mark.train
 def test_a_split_model_in_16_bits(tmp_path: Path) -> None:
     """It ends near the one in 32 bits, not at it."""
     given = {"project.task": "language_model", "hardware.mixed_precision": "bf16"}

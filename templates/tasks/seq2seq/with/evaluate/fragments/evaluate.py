@@ -3,22 +3,16 @@ from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
 from itertools import islice
 
 import torch
-from metrics import IGNORED, count_tokens
-from train import compute_loss
+from train import score
 
 #: slot measure
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """The mean loss per token of each target, its tokens, and whether it is generated exactly."""
+    """The mean loss per token of each target, its tokens, and whether greedy decoding writes it."""
     model.eval()
-    generate = accelerator.unwrap_model(model).generate
     batches = []
     for sources, inputs, targets in islice(loader, limit or None):
-        losses = compute_loss(model(sources, inputs), targets).sum(dim=1)
-        with accelerator.autocast():
-            generated = generate(sources, targets.shape[1])
-        exact = ((generated == targets) | (targets == IGNORED)).all(dim=1)
-        values = (losses, count_tokens(targets), exact)
+        values = score(model(sources, inputs), targets)
         batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
     losses, tokens, exact = map(torch.cat, zip(*batches, strict=True))
     return {"loss": losses / tokens, "tokens": tokens, "exact_match": exact}
