@@ -1,7 +1,7 @@
 """The data: batches of sources, inputs and targets, tokens of shape (batch, length).
 
-The inputs of the decoder are the targets shifted by one: START and all tokens but the last.
-Shorter sources and inputs are padded with PADDING, and shorter targets with IGNORED.
+The inputs of the decoder are the targets shifted by one: a start token and all tokens but the last.
+Shorter sources and inputs are padded, and shorter targets with IGNORED.
 """
 
 import random
@@ -16,12 +16,15 @@ from metrics import IGNORED
 from model import END, PADDING, START
 
 
-def read_pairs(config) -> list[tuple[str, str]]:
-    """10,000 different dates, as people write them and as 1998-03-14."""
+def load_pairs(config) -> list[list[tuple[str, str]]]:
+    """10,000 different dates, as people write them and as 1998-03-14, in three parts."""
     chance = random.Random(0)
     days = chance.sample(range(200 * 365), 10_000)
     dates = [date(1900, 1, 1) + timedelta(days=day) for day in days]
-    return [(write(day, chance), day.isoformat()) for day in dates]
+    pairs = [(write(day, chance), day.isoformat()) for day in dates]
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(pairs, [0.8, 0.1, 0.1], generator=split)]
 
 
 def write(day: date, chance: random.Random) -> str:
@@ -42,7 +45,7 @@ def write(day: date, chance: random.Random) -> str:
 
 
 class Pairs(Dataset):
-    """Sources and targets as tokens, each followed by END."""
+    """Sources and targets as tokens, each with an end token."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self.pairs = [[encode(text) for text in pair] for pair in pairs]
@@ -73,9 +76,7 @@ def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
 
 def build_datasets(config) -> list[Dataset]:
     """Pairs for training, validation and test."""
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return random_split(Pairs(read_pairs(config)), [0.8, 0.1, 0.1], generator=split)
+    return [Pairs(pairs) for pairs in load_pairs(config)]
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

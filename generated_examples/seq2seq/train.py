@@ -76,20 +76,17 @@ def compute_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss per token, and the fraction of targets that are generated without a mistake.
+    """Mean loss per token, and the fraction of targets that greedy decoding writes exactly.
 
-    Both are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Divide the sums after it, never before.
+    One pass tells whether it does: each token must be the most likely one after the true tokens
+    before it.
+
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after it.
     """
     model.eval()
-    generate = accelerator.unwrap_model(model).generate
     loss_sum = tokens_seen = correct = seen = 0
     for sources, inputs, targets in islice(loader, limit or None):
-        losses = compute_loss(model(sources, inputs), targets).sum(dim=1)
-        with accelerator.autocast():
-            generated = generate(sources, targets.shape[1])
-        matches = ((generated == targets) | (targets == IGNORED)).all(dim=1)
-        values = (losses, count_tokens(targets), matches)
+        values = score(model(sources, inputs), targets)
         losses, tokens, matches = accelerator.gather_for_metrics(values)
         loss_sum += losses.sum()
         tokens_seen += tokens.sum()
@@ -100,6 +97,13 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         f"{name}_loss": float(loss_sum / tokens_seen),
         f"{name}_exact_match": float(correct) / seen,
     }
+
+
+def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The summed loss of each sample, its tokens, and whether all of them are the most likely."""
+    losses = compute_loss(logits, targets).sum(dim=1)
+    matches = ((logits.argmax(dim=-1) == targets) | (targets == IGNORED)).all(dim=1)
+    return losses, count_tokens(targets), matches
 
 
 def main(config: Config) -> None:

@@ -18,6 +18,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     #: slot before_evaluation
     for sources, inputs, targets in islice(loader, limit or None):
         values = score(model(sources, inputs), targets)
+        #: slot scored
         losses, tokens, matches = accelerator.gather_for_metrics(values)
         loss_sum += losses.sum()
         tokens_seen += tokens.sum()

@@ -45,13 +45,6 @@ class Pretrained(nn.Module):
 #: slot functions
 
 
-def load(kind, name: str):
-    try:
-        return kind.from_pretrained(name)
-    except (OSError, ValueError) as error:  # no such model, or no network
-        raise SystemExit(f"--model-name {name} can't be loaded: {error}") from error
-
-
 @cache
 def build_tokenizer(config) -> Tokenizer:
     return Tokenizer(config.model_name)

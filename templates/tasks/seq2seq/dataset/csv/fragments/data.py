@@ -1,7 +1,8 @@
 import csv
 import json
+from torch.utils.data import random_split
 
-#: slot read_pairs
+#: slot load_pairs
 def read_pairs(path: str) -> list[tuple[str, str]]:
     """The rows of a file: a source and its target in each."""
     try:
@@ -21,17 +22,19 @@ def read_pairs(path: str) -> list[tuple[str, str]]:
             )
     return [(source, target) for source, target in rows]
 
-#: replace split
-pairs = read_pairs(config.path)
-if len(pairs) < 10:
-    raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
-files = [config.val_path, config.test_path]
-shares = [0.0 if path else 0.1 for path in files]
-# a seed of its own: another --seed must not move test samples into the training data
-split = torch.Generator().manual_seed(0)
-parts = random_split(Pairs(pairs), [1 - sum(shares), *shares], generator=split)
-# a part with a file of its own has no share of the rows
-return [
-    Pairs(read_pairs(path)) if path else part
-    for path, part in zip(["", *files], parts, strict=True)
-]
+
+def load_pairs(config) -> list[list[tuple[str, str]]]:
+    """Pairs of texts for training, validation and test."""
+    pairs = read_pairs(config.path)
+    if len(pairs) < 10:
+        raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
+    files = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in files]
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    parts = random_split(pairs, [1 - sum(shares), *shares], generator=split)
+    # a part with a file of its own has no share of the rows
+    return [
+        read_pairs(path) if path else list(part)
+        for path, part in zip(["", *files], parts, strict=True)
+    ]

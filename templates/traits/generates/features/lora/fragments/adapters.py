@@ -7,7 +7,7 @@ layers = USUAL_LAYERS.get(model.model.config.model_type, "all-linear")
 
 #: slot settings
 fan_in_fan_out=any(isinstance(layer, Conv1D) for layer in model.modules()),
-task_type="CAUSAL_LM",
+task_type={{ task.adapter | python }},
 
 #: slot saved
 build_tokenizer(config).tokenizer.save_pretrained(folder)

@@ -1,3 +1,2 @@
 #: slot layer_classes
-# FSDP gathers the weights of one such layer at a time
-self._no_split_modules = ["TransformerEncoderLayer", "TransformerDecoderLayer"]
+self._no_split_modules = {{ task.layers }}  # FSDP gathers one at a time

@@ -1,4 +1,6 @@
-from model import build_tokenizer
+from dataclasses import replace
+
+from model import build_model, build_tokenizer
 
 #: slot formats
 "transformers": "the model and its tokenizer, for from_pretrained",
@@ -7,8 +9,7 @@ from model import build_tokenizer
 def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
     model.model.save_pretrained(folder)
     build_tokenizer(config).tokenizer.save_pretrained(folder)
-    loaded = type(model.model).from_pretrained(folder).eval()
-    return lambda tokens: loaded(input_ids=tokens).logits
+    return build_model(replace(config, model_name=str(folder))).eval()
 
 #: slot exported
 elif format == "transformers":

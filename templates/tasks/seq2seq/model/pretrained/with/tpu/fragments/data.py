@@ -1,0 +1,12 @@
+from collections.abc import Sequence
+
+import torch.nn.functional as F
+
+#: slot datasets
+def pad(rows: Sequence[Tensor], value: int) -> Tensor:
+    """Rows of one length, a multiple of 32, because XLA compiles the step for each new length."""
+    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
+    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
+
+#: replace padding
+return pad(sources, padding), pad(inputs, padding), pad(targets, IGNORED)

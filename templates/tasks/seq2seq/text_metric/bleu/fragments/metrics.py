@@ -1,0 +1,30 @@
+import torch
+from torch import Tensor
+from sacrebleu import BLEU
+
+#: slot classes
+TEXT_SCORES = (
+    *(f"matches{n}" for n in range(1, 5)),
+    *(f"ngrams{n}" for n in range(1, 5)),
+    "length",
+    "target_length",
+)
+
+
+def compare_texts(written: list[str], targets: list[str]) -> Tensor:
+    """The counts of each text that add up to the BLEU of all, shape (texts, 10).
+
+    They are the n-grams of the text that are also in the target, its n-grams, and the lengths of
+    both in words: see TEXT_SCORES. Papineni and others 2002, https://aclanthology.org/P02-1040
+    """
+    bleu = BLEU(effective_order=True)  # of one text, which may have fewer than four words
+    pairs = zip(written, targets, strict=True)
+    rows = [bleu.sentence_score(text, [target]) for text, target in pairs]
+    return torch.tensor([[*row.counts, *row.totals, row.sys_len, row.ref_len] for row in rows])
+
+
+def summarize_texts(sums: Tensor, texts: int) -> dict[str, float]:
+    """The BLEU of all texts, from 0 to 100, of which the counts are added up."""
+    counts = sums.tolist()
+    bleu = BLEU.compute_bleu(counts[:4], counts[4:8], *counts[8:], smooth_method="exp")
+    return {"bleu": bleu.score}

@@ -1,0 +1,8 @@
+from torch.distributed.fsdp import register_fsdp_forward_method
+
+#: slot after_prepare
+register_fsdp_forward_method(model, "write")  # it gathers weights, too
+
+#: replace written
+# all processes gather the weights together: each goes on until the longest text has ended
+written = unwrapped.write(sources, synced_gpus=True)
