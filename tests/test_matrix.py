@@ -67,6 +67,8 @@ NOT_IMPORTED = (
     "jupyterlab",
     "onnx",
     "onnxscript",
+    "protobuf",
+    "sentencepiece",
     "torch_xla",
     "torchao",
     "transformer-engine",

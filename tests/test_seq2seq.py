@@ -1,6 +1,7 @@
 """Sequence to sequence with pretrained models, datasets of the Hub and metrics of texts."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -116,7 +117,8 @@ def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_pa
     """On 1, 2 and 3 processes, of all texts that predict.py writes."""
     pytest.importorskip("sacrebleu" if metric == "bleu" else "rouge_score")
     given: dict[str, Value] = {"features.evaluate.enabled": True, "seq2seq.dataset": "csv"}
-    project = make_project(tmp_path, {**given, "seq2seq.text_metric": metric}, "t5")
+    given |= {"seq2seq.text_metric": metric, "seq2seq.max_target_length": 64}
+    project = make_project(tmp_path, given, "t5")
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     pairs = [[f"{n % 7} {n % 9}", " ".join(words[n % 7 : n % 7 + n % 9])] for n in range(109)]
     text = "".join(f"{source},{target or 'none'}\n" for source, target in pairs)
@@ -125,7 +127,7 @@ def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_pa
     trained = start(project, ["train.py", *flags, "--test-path", "pairs.csv"], 1)
     assert trained.returncode == 0, trained.stderr
     sources = [source for source, _ in pairs]
-    asked = run_python(project, ["predict.py", *sources, "--json", "--length", "20"])
+    asked = run_python(project, ["predict.py", *sources, "--json", "--length", "64"])
     assert asked.returncode == 0, asked.stderr
     (project / "written.jsonl").write_text(asked.stdout)
     result = run_python(project, ["-c", EXACT, metric])
@@ -230,12 +232,13 @@ def test_losses_are_those_of_transformers(tmp_path: Path) -> None:
 @pytest.mark.sweep
 def test_a_split_model_writes_texts_of_any_length(tmp_path: Path) -> None:
     """With FSDP 2, on two processes, whose texts end at different lengths."""
-    from test_sharding import DRIVER
+    from test_sharding import DRIVER, RING
 
     given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
     given |= {"seq2seq.text_metric": "bleu"}
     project = make_project(tmp_path, given, "t5")
-    (project / DRIVER.name).write_text(DRIVER.read_text())
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
     found = []
     flags = ["--epochs", "1", "--limit-batches", "60", "--batch-size", "4"]
     for script in ("train.py", DRIVER.name):

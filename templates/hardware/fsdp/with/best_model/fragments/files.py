@@ -8,7 +8,7 @@ from torch.distributed.checkpoint import state_dict as dcp
 #: region options
 options = dcp.StateDictOptions(full_state_dict=True)  # of which each process takes its part
 #: end options
-dcp.set_model_state_dict(model, read_weights(path, model), options=options)
+dcp.set_model_state_dict(model, read_weights(path, accelerator.unwrap_model(model)), options=options)
 
 #: slot functions
 def read_weights(path: Path, model: nn.Module) -> dict[str, Tensor]:

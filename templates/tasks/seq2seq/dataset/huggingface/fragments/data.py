@@ -31,7 +31,7 @@ def read_column(rows, name: str) -> list[str]:
         )
     texts = rows[column]
     for key in inner:
-        texts = [text[key] for text in texts]
+        texts = [text.get(key) if isinstance(text, dict) else None for text in texts]
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise SystemExit(f"Row {number} of {name} is {text!r}, which is no text.")
