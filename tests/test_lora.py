@@ -66,7 +66,9 @@ def test_another_model_ends_the_trait() -> None:
 MAKE_MODELS = """
 import torch
 from pathlib import Path
-from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, RobertaTokenizer
+from transformers import (
+    AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, RobertaTokenizer
+)
 
 texts = [path.read_text() for path in sorted(Path(torch.__file__).parent.glob("*.py"))[:9]]
 tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
@@ -75,11 +77,13 @@ ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("
 small = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2, **ids}
 small |= {"num_attention_heads": 4, "max_position_embeddings": 256}
 distil = {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 2}
+t5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 1, "decoder_start_token_id": 1}
 for name, kind, settings in (
     ("distilbert", AutoModel, distil),
     ("roberta", AutoModel, {"intermediate_size": 64}),
     ("gpt2", AutoModelForCausalLM, {}),
     ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
+    ("t5", AutoModelForSeq2SeqLM, t5),
 ):
     config = AutoConfig.for_model(name, **{**small, **settings})
     kind.from_config(config).save_pretrained(name)
@@ -162,6 +166,12 @@ def answers(models: Path) -> Answers:
     return {**LORA, "project.task": "sft", **model}
 
 
+def pairs(models: Path, name: str = "t5") -> Answers:
+    model = {"model": "pretrained", "model_name": str(models / name), "max_target_length": 20}
+    model |= {"max_source_length": 40}
+    return {**LORA, "project.task": "seq2seq", **{f"seq2seq.{k}": v for k, v in model.items()}}
+
+
 VARIANT, MERGE = "features.lora.variant", "features.lora.merge"
 PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "text": text,
@@ -175,6 +185,7 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
     },
     "tags": tags,
     "answers": answers,
+    "pairs": pairs,
     "images": lambda _: IMAGES,
     "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
 }
@@ -207,7 +218,7 @@ def test_adapters_resume_on_two_processes(
 @pytest.mark.sweep
 @pytest.mark.train
 @pytest.mark.parametrize(
-    "label", ["text", "text, merged", "text, rsLoRA", "language", "language, DoRA"]
+    "label", ["text", "text, merged", "text, rsLoRA", "language", "language, DoRA", "pairs"]
 )
 def test_adapters_of_a_split_model_are_those_of_a_whole_one(
     label: str, models: Path, backbone: None, tmp_path: Path
@@ -219,6 +230,7 @@ def test_adapters_of_a_split_model_are_those_of_a_whole_one(
 USES = {
     "text_classification": ["a text"],
     "language_model": ["a text", "--length", "5"],
+    "seq2seq": ["a text", "--json"],
 }
 FORMATS = ("onnx", "torch", "safetensors", "transformers")
 
@@ -226,7 +238,7 @@ FORMATS = ("onnx", "torch", "safetensors", "transformers")
 @pytest.mark.sweep
 @pytest.mark.train
 @pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize("build", [text, language])
+@pytest.mark.parametrize("build", [text, language, pairs])
 def test_adapters_are_used_after_training(
     build: Callable[[Path], Answers], merge: bool, models: Path, tmp_path: Path
 ) -> None:
