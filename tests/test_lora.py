@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import render, write_files
+from conftest import in_turns, render, write_files
 from test_resume import resume_everywhere
 from test_sharding import CATALOG, assert_split_is_whole
 from training import count_passed, run_python, run_tests, start
@@ -86,7 +86,7 @@ for name, kind, settings in (
     ("t5", AutoModelForSeq2SeqLM, t5),
 ):
     config = AutoConfig.for_model(name, **{**small, **settings})
-    kind.from_config(config).save_pretrained(name)
+    kind.from_config(config).bfloat16().save_pretrained(name)  # as many models are stored
     tokenizer.save_pretrained(name)
 """
 # in the cache of the Hub, as if it had been downloaded
@@ -170,6 +170,20 @@ def pairs(models: Path, name: str = "t5") -> Answers:
     model = {"model": "pretrained", "model_name": str(models / name), "max_target_length": 20}
     model |= {"max_source_length": 40}
     return {**LORA, "project.task": "seq2seq", **{f"seq2seq.{k}": v for k, v in model.items()}}
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("build", in_turns([language, text, tags, answers, pairs], 5))
+def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
+    build: Callable[[Path], Answers], models: Path, tmp_path: Path
+) -> None:
+    """Small steps would be rounded away."""
+    given = {**build(models), "features.lora.enabled": False}
+    project = write_files(tmp_path / "project", render(given))
+    ask = "from train import Config; from model import build_model; model = build_model(Config());"
+    ask += "print({str(weight.dtype) for weight in model.parameters()})"
+    result = run_python(project, ["-c", ask])
+    assert result.stdout.splitlines()[-1:] == ["{'torch.float32'}"], result.stderr
 
 
 VARIANT, MERGE = "features.lora.variant", "features.lora.merge"

@@ -28,7 +28,8 @@ class Pretrained(nn.Module):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.model = load(AutoModelForCausalLM, name)
+        # in 16 bits, as many models are stored, small steps would be rounded away
+        self.model = load(AutoModelForCausalLM, name).float()
         self.model.config.use_cache = False  # it only helps generate()
         self.context = self.model.config.max_position_embeddings
         #: slot attention
