@@ -1,0 +1,85 @@
+from pathlib import Path
+
+from PIL import ImageOps
+
+#: slot build_datasets
+Pairs = list[tuple[Path, Path]]  # images, and their masks
+
+
+class MaskedImages(Dataset):
+    """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
+
+    def __init__(self, pairs: Pairs, size: int) -> None:
+        self.pairs, self.size = pairs, size
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        image, mask = (read_picture(path) for path in self.pairs[index])
+        # a mean of two classes would be a third one
+        mask = mask.resize((self.size, self.size), Image.Resampling.NEAREST)
+        return to_tensor(image.convert("RGB"), self.size), torch.from_numpy(np.array(mask)).long()
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The images in train/, val/ and test/ below the path, each with images/ and masks/.
+
+    Without train/, the path itself has images/ and masks/. Without val/ or test/, a tenth of the
+    training images takes its place.
+    """
+    folder = Path(config.path)
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is no folder: set --path to the one with images/ and masks/.")
+    training = folder / "train" if (folder / "train").is_dir() else folder
+    parts = {"train": read_part(training, config)}
+    # a seed of its own: another --seed must not move test images into the training data
+    split = torch.Generator().manual_seed(0)
+    for name in ("val", "test"):
+        if (folder / name).is_dir():
+            parts[name] = read_part(folder / name, config)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(
+                f"{folder} has too few images to split: use 11, or add {folder / name}."
+            )
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+    return [parts["train"], parts["val"], parts["test"]]
+
+
+def read_part(folder: Path, config) -> MaskedImages:
+    """The images of a part. Raises SystemExit for a mask that does not fit its image."""
+    masks = {path.stem: path for path in find_files(folder / "masks")}
+    images = find_files(folder / "images")
+    if lost := [path for path in images if path.stem not in masks]:
+        raise SystemExit(f"{lost[0]} has no mask {folder / 'masks' / lost[0].stem}.png.")
+    pairs = [(path, masks[path.stem]) for path in images]
+    for image, mask in pairs:
+        values = read_picture(mask)
+        if values.mode not in ("L", "P", "1"):
+            raise SystemExit(f"{mask} is no grey or palette picture, but {values.mode}.")
+        if values.size != read_picture(image).size:
+            raise SystemExit(f"{mask} has another size than {image}.")
+        wrong = {*np.unique(np.array(values)).tolist()} - {*range(config.classes), VOID}
+        if wrong:
+            raise SystemExit(
+                f"{mask} has the class {min(wrong)}. Classes are from 0 to {config.classes - 1} "
+                f"(--classes), and {VOID} does not count."
+            )
+    return MaskedImages(pairs, config.image_size)
+
+
+def find_files(folder: Path) -> list[Path]:
+    """The files of a folder, in the order of their names. Hidden files are left out."""
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is missing: masks/ has a mask for each image in images/.")
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def read_picture(path: Path) -> Image.Image:
+    """An upright picture."""
+    try:
+        with Image.open(path) as file:
+            return ImageOps.exif_transpose(file)
+    except OSError as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error

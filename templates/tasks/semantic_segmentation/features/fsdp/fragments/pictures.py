@@ -1,0 +1,7 @@
+#: replace draw
+# all processes compute each layer together, because each has a part of its weights
+model.eval()
+predictions = model(images.to(accelerator.device)).argmax(dim=1).cpu()
+model.train()
+if accelerator.is_main_process:
+    save_rows([images, paint(images, masks), paint(images, predictions)], path)

@@ -1,0 +1,25 @@
+import csv
+import sys
+
+from files import writing
+from pictures import COLORS
+
+#: slot functions
+def write(rows: list[dict], folder: Path) -> None:
+    """Write the masks as palette pictures of class numbers, and print the share of each class."""
+    table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+    table.writeheader()
+    for number, row in enumerate(rows):
+        picture = Image.fromarray(row["mask"].numpy())
+        picture.putpalette((255 * COLORS).byte().flatten().tolist())
+        path = folder / f"{number:05}_{Path(row['image']).stem}.png"
+        with writing(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            picture.save(path)
+        table.writerow({**row, "mask": path})
+
+#: slot arguments
+parser.add_argument("--output", type=Path, default=Path("masks"), help="a folder for the masks")
+
+#: slot write
+write(rows, arguments.output)

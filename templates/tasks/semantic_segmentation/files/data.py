@@ -1,0 +1,27 @@
+"""The data: images, shape (batch, 3, size, size), from 0 to 1, and masks, (batch, size, size).
+
+A mask has the class of each pixel, or VOID, which does not count.
+"""
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.utils.data import Dataset, random_split
+
+VOID = 255
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR))
+    return torch.from_numpy(scaled).permute(2, 0, 1) / 255
+
+
+#: slot build_datasets
+
+
+#: slot datasets
+
+
+#: slot build_loaders

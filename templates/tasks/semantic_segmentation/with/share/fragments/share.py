@@ -1,0 +1,2 @@
+#: slot task
+TASK = "image-segmentation"  # one of https://huggingface.co/tasks
