@@ -4,7 +4,7 @@ from data import VOID
 
 #: slot classes
 def count_pixels(predictions: Tensor, masks: Tensor, classes: int) -> Tensor:
-    """The right, true and predicted pixels of each class, shape (batch, 3, classes), without VOID."""
+    """The right, true and predicted pixels of each class, shape (batch, 3, classes); no VOID."""
     known = masks != VOID
     counts = []
     for label in range(classes):

@@ -32,7 +32,7 @@ def test_void_pixels_have_no_loss():
 def test_masks_have_the_classes_of_their_images():
     image, mask = build_datasets(train.Config(**SETTINGS))[0][0]
     assert image.shape == (3, *mask.shape) and mask.dtype == torch.int64
-    assert 0 <= image.min() and image.max() <= 1
+    assert image.min() >= 0 and image.max() <= 1
 
 
 def test_pictures_are_drawn(tmp_path):

@@ -2,7 +2,7 @@ import torch.nn.functional as F
 
 #: slot model
 class UNet(nn.Module):
-    """Logits of shape (batch, classes, height, width) for images of shape (batch, 3, height, width).
+    """Logits (batch, classes, height, width) for images (batch, 3, height, width).
 
     Each level sees the image at half the size of the one above. On the way up, a level also gets
     what the same level has seen on the way down. https://arxiv.org/abs/1505.04597
