@@ -20,6 +20,7 @@ TASKS = {
     "tabular_regression": ("csv", ["target=size"]),
     "seq2seq": ("csv", []),
     "token_classification": ("conll", []),
+    "question_answering": ("squad", []),
     "language_model": ("text", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
@@ -47,6 +48,10 @@ SIZES = table("id,size", [f"{row},{row}.5" for row in range(20)])
 OBJECTS = [json.dumps({"text": row, "label": "ab"[row % 2]}) for row in range(20)]
 PAIRS = "a,b\n" * 20
 TAGGED = "# a comment\n-DOCSTART- O\n\n" + "Bo B-PER\nLi I-PER\nleft O\n# O\n\n" * 20
+SQUAD = json.dumps(
+    {"data": [{"paragraphs": [{"context": str(n), "qas": [{}, {}]}]} for n in range(12)]}
+)
+ONE_TEXT = '{"data": [{"paragraphs": [{"context": "a", "qas": [{}]}]}]}'
 GOOD = [
     (
         "text_classification",
@@ -82,6 +87,17 @@ def test_what_is_said_of_tagged_words(tmp_path: Path, monkeypatch: pytest.Monkey
     assert look("token_classification", "t.jsonl") == "t.jsonl: 20 rows; 2 columns: tokens, tags"
 
 
+def test_what_is_said_of_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.json").write_text(SQUAD)
+    assert look("question_answering", "t.json") == "t.json: 24 questions; 12 texts"
+    row = {"question": "?", "answers": {"text": [], "answer_start": []}}
+    Path("t.jsonl").write_text("\n".join(json.dumps(row | {"context": str(n)}) for n in range(12)))
+    assert look("question_answering", "t.jsonl") == "t.jsonl: 12 questions; 12 texts"
+    Path("t.json").write_text(" " * 8_000_001)
+    assert "read when training starts" in look("question_answering", "t.json")
+
+
 TEXT, ROW_21 = "text_classification", "problem: row 21 "
 BAD = [
     (TEXT, "t.csv", TEXTS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
@@ -111,6 +127,21 @@ BAD = [
     ("token_classification", "t.conll", TAGGED + "Bo S-PER\n", "of IOB2: 'Bo S-PER'."),
     ("token_classification", "t.conll", "Bo O\n", "split into three parts needs at least 10 sent"),
     ("token_classification", "t.jsonl", '{"tokens": []}\n' * 20, "no column 'tags' (token_class"),
+    (
+        "question_answering",
+        "t.json",
+        '{"data": [1]}',
+        "t.json: it is no JSON in the form of SQuAD",
+    ),
+    ("question_answering", "t.json", "[" * 10**6, "t.json: it is no JSON in the form of SQuAD"),
+    ("question_answering", "t.json", '{"data": []}', "problem: it has no questions."),
+    (
+        "question_answering",
+        "t.jsonl",
+        '{"context": ""}\n' * 20,
+        "problem: a row has no 'question'.",
+    ),
+    ("question_answering", "t.json", ONE_TEXT, "three parts needs at least 10 texts"),
 ]
 
 

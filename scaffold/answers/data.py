@@ -118,6 +118,8 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
             return _look_at_pairs(name, path, is_split)
         if kind == "sentences" and path.suffix.lower() != ".jsonl":
             return _look_at_sentences(name, path, is_split)
+        if kind == "questions":
+            return _look_at_questions(name, path, is_split)
         return _look_at_rows(name, read_table(path), columns, is_split)
     except (OSError, ValueError, csv.Error) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
@@ -291,6 +293,34 @@ def _look_at_sentences(name: str, path: Path, is_split: bool) -> Finding:
     facts = [_count(sentences, "sentence", table.whole)]
     facts += [f"{_count(len(types), 'type', table.whole)}: {shown}"] if types else []
     return Finding(name, tuple(facts), problem)
+
+
+def _look_at_questions(name: str, path: Path, is_split: bool) -> Finding:
+    """Questions about texts: a JSON object in each line, or nested as in the files of SQuAD."""
+    if path.suffix.lower() == ".jsonl":
+        table = read_table(path)
+        keys = ("context", "question", "answers")
+        lacks = [key for key in keys if any(key not in row for row in table.rows)]
+        problem = table.problem or (f"a row has no {lacks[0]!r}." if lacks else "")
+        questions, whole = len(table.rows), table.whole
+        texts = {row.get("context") for row in table.rows}
+    else:
+        text, whole = read_text(path)
+        if not whole:
+            return Finding(name, ("a large JSON file, which is read when training starts",))
+        try:
+            parts = [part for entry in json.loads(text)["data"] for part in entry["paragraphs"]]
+            texts = {part["context"] for part in parts}
+            questions, problem = sum(len(part["qas"]) for part in parts), ""
+        except (KeyError, TypeError, ValueError, RecursionError):
+            problem = "it is no JSON in the form of SQuAD: data, paragraphs, qas."
+            return Finding(name, problem=problem)
+    problem = problem or ("" if questions else "it has no questions.")
+    if is_split and whole and len(texts) < LEAST and not problem:
+        problem = f"a split into three parts needs at least {LEAST} texts."
+    return Finding(
+        name, (_count(questions, "question", whole), _count(len(texts), "text", whole)), problem
+    )
 
 
 # folders

@@ -1,0 +1,55 @@
+import random
+
+#: slot load_questions
+STARTS = "Bal Cor Dun Fen Gal Har Kel Lin Mar Nor"
+ENDS = "by den dor fell gate ham ion lan mond wick"
+SECONDS = ["Bay", "Cross", "Hill", "Moor"]
+FACTS = [  # a sentence, and questions about its second and its first name
+    ("{} was born in {}.", "Where was {} born?", "Who was born in {}?"),
+    ("{} lives near {}.", "Where does {} live?", "Who lives near {}?"),
+    ("{} works for {}.", "Who does {} work for?", "Who works for {}?"),
+    ("{} studied with {}.", "Who did {} study with?", "Who studied with {}?"),
+    ("{} bought a house from {}.", "Who sold {} a house?", "Who bought a house from {}?"),
+    ("{} wrote a book about {}.", "What did {} write about?", "Who wrote about {}?"),
+    ("{} is the mayor of {}.", "Where is {} the mayor?", "Who is the mayor of {}?"),
+]
+OTHERS = ["It rained all week.", "Nobody was surprised.", "That was long ago."]
+
+
+@cache
+def load_questions(config) -> list[list[Question]]:
+    """Two questions about each of 5,000 made-up paragraphs, in three parts. A fifth has no answer.
+
+    All paragraphs share their names, so only the right sentence tells the answer.
+    """
+    chance = random.Random(0)
+    questions = [question for _ in range(5000) for question in write_questions(chance)]
+    return split_questions(questions, [0.8, 0.1, 0.1])
+
+
+def write_questions(chance: random.Random) -> list[Question]:
+    """A paragraph with two facts about each of two people, and questions about two facts."""
+    people = [write_name(chance) for _ in range(2)]
+    told = [(one, fact) for one in people for fact in chance.sample(FACTS, 2)]
+    chance.shuffle(told)
+    names = [(one, write_name(chance)) for one, _ in told]
+    sentences = [fact[0].format(*pair) for (_, fact), pair in zip(told, names, strict=True)]
+    context = " ".join([*sentences[:2], chance.choice(OTHERS), *sentences[2:]])
+    questions = []
+    for _ in range(2):
+        place, side = chance.randrange(len(told)), chance.choice([0, 1])
+        (one, fact), pair = told[place], names[place]
+        start = context.index(sentences[place])
+        start += sentences[place].index(pair[side], len(pair[0]) if side else 0)
+        answers = ((start, pair[side]),)
+        if chance.random() < 0.2:  # what is not told of the person
+            fact = chance.choice([other for other in FACTS if (one, other) not in told])
+            side, answers = 1, ()
+        questions.append(Question(context, fact[2 - side].format(pair[1 - side]), answers))
+    return questions
+
+
+def write_name(chance: random.Random) -> str:
+    """One or two words."""
+    name = chance.choice(STARTS.split()) + chance.choice(ENDS.split())
+    return f"{name} {chance.choice(SECONDS)}" if chance.random() < 0.3 else name

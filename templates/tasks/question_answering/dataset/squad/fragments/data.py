@@ -1,0 +1,61 @@
+import json
+from pathlib import Path
+
+#: slot load_questions
+@cache
+def load_questions(config) -> list[list[Question]]:
+    """Questions for training, validation and test. A part without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_questions(read_questions(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [
+        read_questions(path, config) if path else part
+        for path, part in zip(files, parts, strict=True)
+    ]
+
+
+def read_questions(path: str, config) -> list[Question]:
+    """The questions of a file of SQuAD, or of JSON lines if its name says so."""
+    rows = read_lines(path) if path.endswith(".jsonl") else read_articles(path)
+    if not (questions := [read_question(row, place, config) for place, row in rows]):
+        raise SystemExit(f"{path} has no questions.")
+    return questions
+
+
+def read_lines(path: str) -> list[tuple[str, dict]]:
+    """The objects of JSON lines, and where each one is."""
+    rows = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            place = f"{path}, line {number}"
+            try:
+                rows.append((place, dict(json.loads(line))))
+            except (ValueError, TypeError) as error:
+                raise SystemExit(f"{place} is no JSON object: {error}") from error
+    return rows
+
+
+def read_articles(path: str) -> list[tuple[str, dict]]:
+    """The questions of SQuAD's own files, version 1 or 2, with their texts, and where each one is."""
+    rows, place = [], path
+    try:
+        for article, entry in enumerate(json.loads(read_text(path))["data"]):
+            place = f"{path}, data[{article}]"
+            for number, paragraph in enumerate(entry["paragraphs"]):
+                place = f"{path}, data[{article}].paragraphs[{number}]"
+                for index, row in enumerate(paragraph["qas"]):
+                    place = f"{path}, data[{article}].paragraphs[{number}].qas[{index}]"
+                    rows.append((place, {"context": paragraph["context"], **row}))
+    except KeyError as error:
+        raise SystemExit(f"{place}: there is no {error}, as SQuAD has it.") from error
+    except (TypeError, ValueError) as error:
+        raise SystemExit(f"{place} is no JSON in the form of SQuAD: {error}") from error
+    return rows
+
+
+def read_text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error

@@ -1,0 +1,26 @@
+import torch
+from torch.utils.data import ConcatDataset, Dataset, Subset
+
+#: slot datasets
+def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
+    """Divide training and validation data into folds, and hold one of them out.
+
+    Windows of a text are in the same fold.
+    """
+    folds, fold = config.cross_validation_folds, config.cross_validation_fold
+    if not fold < folds:
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
+    both = ConcatDataset([train_set, val_set])
+    contexts = {context: place for place, context in enumerate(dict.fromkeys(map(text_of, both)))}
+    # a seed of its own: with another --seed the folds stay the same
+    order = torch.randperm(len(contexts), generator=torch.Generator().manual_seed(0)).tolist()
+    held = [order[contexts[text_of(window)]] % folds == fold for window in both]
+    kept = [index for index, is_held in enumerate(held) if not is_held]
+    return Subset(both, kept), Subset(both, [index for index, is_held in enumerate(held) if is_held])
+
+
+def text_of(window: Window) -> str:
+    return window.question.context
+
+#: slot after_datasets
+train_set, val_set = take_fold(train_set, val_set, config)

@@ -1,0 +1,174 @@
+"""The data: batches of tokens, their mask and types, spans, and windows.
+
+The model sees a window: a question, and as much of its text as fits. Tokens, mask and types have
+the shape (batch, length). The mask is False where a shorter window is padded, and a type is 1 for
+tokens of the text, else 0. Spans, (batch, 2), are the first and the last token of the answer, both
+0 if the window has none. Windows is a list of `Window`, which tell what the tokens say.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import random_split
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a text. Each answer is right: where it begins in the text, and its words."""
+
+    context: str
+    question: str
+    answers: tuple[tuple[int, str], ...] = ()  # none: the text does not have the answer
+
+
+@dataclass(frozen=True)
+class Window:
+    """A question with a part of its text. Arrays are smaller than lists, and quickly sent."""
+
+    question: Question
+    number: int  # of the question: all of its windows have the same
+    tokens: array
+    first: int  # the first token of the text
+    starts: array  # the first character of each token of the text
+    ends: array  # the character after its last
+    span: tuple[int, int]  # the first and the last token of the answer; 0 and 0: it has none
+    longest: int  # tokens of an answer
+    optional: bool  # there may be no answer
+
+    def find(self, first: int, last: int) -> tuple[int, int]:
+        """Where the words of these tokens start and end in the text."""
+        start, end = self.starts[first - self.first], self.ends[last - self.first]
+        words = self.question.context[start:end]  # some tokens begin with a space
+        return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
+
+
+def read_texts(row: dict, place: str) -> tuple[str, str]:
+    """The text and the question of a row. `place` says where the row is, for an error."""
+    for key in ("context", "question"):
+        if key not in row:
+            raise SystemExit(f"{place}: there is no {key!r} in {', '.join(map(str, row))}.")
+        if not isinstance(row[key], str) or not row[key].strip():
+            raise SystemExit(f"{place}: its {key} is no text, but {row[key]!r:.60}.")
+    return row["context"], row["question"]
+
+
+def read_question(row: dict, place: str, config) -> Question:
+    """A row in the form of SQuAD, whose answers have a text and the character where it starts."""
+    context, question = read_texts(row, place)
+    given, answers = row.get("answers"), []
+    try:
+        if isinstance(given, dict):  # of lists, as on the Hub
+            given = zip(given["text"], given["answer_start"], strict=True)
+        else:
+            given = [(answer["text"], answer["answer_start"]) for answer in given]
+        for text, start in given:
+            if start < 0 or not text.strip() or context[start : start + len(text)] != text:
+                there = context[max(start, 0) :][: len(text)]
+                raise SystemExit(
+                    f"{place}: the answer {text!r:.60} is not at character {start} of the context: "
+                    f"there is {there!r:.60}."
+                )
+            answers.append((start + len(text) - len(text.lstrip()), text.strip()))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise SystemExit(
+            f"{place}: write its answers like this: "
+            '{"text": ["words"], "answer_start": [0]}. '
+            f"They are {row.get('answers')!r:.60}."
+        ) from None
+    if bool(answers) == bool(row.get("is_impossible", not answers)):
+        raise SystemExit(f"{place}: is_impossible is {bool(answers)}, with {len(answers)} answers.")
+    if not answers and not config.optional_answers:
+        raise SystemExit(f"{place}: it has no answer. If some have none, set --optional-answers.")
+    return Question(context, question, tuple(answers))
+
+
+#: slot load_questions
+
+
+def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
+    """The questions in parts of these sizes, the same in each run. Those on a text stay together."""
+    contexts = list(dict.fromkeys(question.context for question in questions))
+    if len(contexts) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"Questions about {len(contexts)} texts can't be split into training, validation and "
+            "test: use 10 texts or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    parts = [set(part) for part in random_split(contexts, shares, generator=split)]
+    return [[one for one in questions if one.context in part] for part in parts]
+
+
+#: slot tokenizer
+
+
+def find_span(question: Question, first: int, starts: array, ends: array) -> tuple[int, int]:
+    """The first and the last token of an answer that is wholly in a window, or 0 and 0."""
+    for start, words in question.answers:
+        end = start + len(words)
+        if starts and starts[0] <= start and end <= ends[-1]:
+            return first + bisect_right(ends, start), first + bisect_left(starts, end) - 1
+    return 0, 0
+
+
+def make_windows(questions: list[Question], config, number: int = 0) -> list[Window]:
+    """The windows of questions, which are counted from `number`."""
+    if config.overlap > config.max_length // 2:
+        raise SystemExit(f"--overlap {config.overlap} is more than half of --max-length.")
+    windows = []
+    for row, tokens, first, offsets in encode(questions, config):
+        starts, ends = (array("i", [offset[side] for offset in offsets]) for side in (0, 1))
+        span = find_span(questions[row], first, starts, ends)
+        place = (questions[row], number + row, array("i", tokens), first, starts, ends, span)
+        windows.append(Window(*place, config.max_answer, config.optional_answers))
+    return windows
+
+
+@cache
+def build_datasets(config) -> list[list[Window]]:
+    """The windows for training, validation and test.
+
+    A question whose answers are in no window is not trained on: they would all say that it has no
+    answer. In the other parts it counts.
+    """
+    parts, number = [], 0
+    for questions in load_questions(config):
+        parts.append(make_windows(questions, config, number))
+        number += len(questions)
+    found = {window.number for window in parts[0] if window.span != (0, 0)}
+    parts[0] = [w for w in parts[0] if w.number in found or not w.question.answers]
+    return parts
+
+
+def count_cut(config) -> list[int]:
+    """How many questions of the training, validation and test data have answers in no window."""
+    counts = []
+    for questions, windows in zip(load_questions(config), build_datasets(config), strict=True):
+        found = {window.number for window in windows if window.span != (0, 0)}
+        counts.append(sum(bool(question.answers) for question in questions) - len(found))
+    return counts
+
+
+def collate(windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor, list[Window]]:
+    """A batch of tokens, mask, types and spans, padded to the longest window, and the windows."""
+    tokens = [torch.tensor(window.tokens, dtype=torch.long) for window in windows]
+    #: region padding
+    tokens = pad_sequence(tokens, batch_first=True)
+    #: end padding
+    places = torch.arange(tokens.shape[1])
+    lengths = torch.tensor([len(window.tokens) for window in windows]).unsqueeze(1)
+    firsts = torch.tensor([window.first for window in windows]).unsqueeze(1)
+    mask = places < lengths
+    types = ((places >= firsts) & mask).long()
+    return tokens, mask, types, torch.tensor([window.span for window in windows]), windows
+
+
+#: slot datasets
+
+
+#: slot build_loaders

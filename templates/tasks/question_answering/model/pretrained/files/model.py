@@ -1,0 +1,49 @@
+"""The model: tokens, their mask and types in, logits of an answer's first and last token out."""
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForQuestionAnswering
+
+
+class Pretrained(nn.Module):
+    """Logits of shape (batch, length, 2) for tokens, mask and types of shape (batch, length).
+
+    The pretrained model has a new layer for the first and the last token.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        try:
+            self.model = AutoModelForQuestionAnswering.from_pretrained(
+                name,
+                dtype=torch.float32,  # mixed precision needs weights in 32 bits
+            )
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
+        # a model with one type, such as RoBERTa, tells both texts apart by the tokens between them
+        self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
+        #: slot layer_classes
+
+    def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        more = {"token_type_ids": types} if self.takes_types else {}
+        outputs = self.model(input_ids=tokens, attention_mask=mask.long(), **more)
+        return torch.stack([outputs.start_logits, outputs.end_logits], dim=2)
+
+
+def find_limit(model: nn.Module, tokens: int) -> int:
+    """The most tokens that a model takes, at most this number."""
+    for module in model.modules():
+        if isinstance(module, nn.Embedding) and module.num_embeddings == tokens:
+            # RoBERTa's first position is that after its padding
+            return tokens - 1 - module.padding_idx if module.padding_idx is not None else tokens
+    return tokens
+
+
+def build_model(config) -> nn.Module:
+    """The pretrained model, before it is prepared."""
+    model = Pretrained(config.pretrained_name)
+    positions = getattr(model.model.config, "max_position_embeddings", None)
+    if positions and config.max_length > (limit := find_limit(model, positions)):
+        name = config.pretrained_name
+        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    return model

@@ -1,0 +1,2 @@
+#: slot task
+TASK = "question-answering"  # one of https://huggingface.co/tasks
