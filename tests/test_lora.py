@@ -161,6 +161,13 @@ def tags(models: Path) -> Answers:
     return {**LORA, "project.task": task, **model}
 
 
+def places(models: Path) -> Answers:
+    task = "question_answering"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
+    sizes = {f"{task}.max_length": 128, f"{task}.overlap": 32}
+    return {**LORA, "project.task": task, **model, **sizes}
+
+
 def answers(models: Path) -> Answers:
     model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 200}
     return {**LORA, "project.task": "sft", **model}
@@ -198,6 +205,7 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
         "features.activation_checkpointing.enabled": True,
     },
     "tags": tags,
+    "places": places,
     "answers": answers,
     "pairs": pairs,
     "images": lambda _: IMAGES,

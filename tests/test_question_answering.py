@@ -228,7 +228,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
     assert call(folder, HUB).returncode == 0
     calls = [[], ["--dataset-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *calls)
-    assert "train, row 6: write its answers" in messages[0]
+    assert "train, row 6: the answer 'Åre' is not at character 0" in messages[0]
     assert "'nobody/nothing' can't be loaded" in messages[1]
 
 
@@ -289,8 +289,8 @@ def search(question):
             for last in range(first, min(first + 4, window.first + len(window.starts))):
                 score = float(torch.tensor(logits[first][0]) + torch.tensor(logits[last][1]))
                 if score > best:
-                    start, end = window.starts[first - window.first], window.ends[last - window.first]
-                    best, answer = score, question.context[start:end]
+                    start, end = window.starts[first - window.first], last - window.first
+                    best, answer = score, question.context[start : window.ends[end]]
     return "" if none > best else answer
 
 several = 0
@@ -353,7 +353,8 @@ for name in ("bert", "roberta", "distilbert"):
     model.save_pretrained(name)
 """
 WINDOWS = """
-context = "Bo   sings. " + "Nothing else is said. " * 30 + "\\u200bZoe left the town of Naïveté (1)."
+context = "Bo   sings. " + "Nothing else is said. " * 30
+context += "\\u200bZoe left the town of Naïveté (1)."
 start = context.index("the town")
 questions = [
     data.Question(context, "Who left?", ((start, "the town of Naïveté"),)),
@@ -404,7 +405,7 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     assert dtype == "torch.float32" and longest == 64
     assert {tuple(pair) for pair in words} == {(5, "the town of Naïveté"), (6, "Bo")}
     assert all(set("".join(part)) <= {"\u200b"} for part in missing), "each word is in a window"
-    assert min(question) == len("Who left?") and max(question) < 64 < len("Who sings?" * 50)
+    assert 0 < min(question) < max(question) < 64, "a long question is cut"
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
     result = start(folder, ["train.py", *short], processes=2)
     assert result.returncode == 0, result.stderr
@@ -468,12 +469,14 @@ arguments = transformers.TrainingArguments(
 trainer = Trainer(other, arguments)
 trainer.train()
 ends = [network.state_dict() for network in (begin.model, other)]
-worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
+differences = {name: float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0]}
+# the gradient of a key's bias is 0 but for rounding, of which Adam makes whole steps
+worst = max(value for name, value in differences.items() if not name.endswith("key.bias"))
 
-# the same windows, and 20 tokens of padding behind them
+# the same windows, and 9 tokens of padding behind them
 batch, padded = batches[0], {}
 for name, values in batch.items():
-    padded[name] = torch.nn.functional.pad(values, (0, 20)) if values.dim() > 1 else values
+    padded[name] = torch.nn.functional.pad(values, (0, 9)) if values.dim() > 1 else values
 other.eval()
 losses = []
 with torch.no_grad():
@@ -498,7 +501,7 @@ def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, prov
     answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
     folder = write_files(tmp_path, render({**answers, **settings}))
     rows = []  # texts of many words: all of their windows but the last have the same length
-    for number in range(60):
+    for number in range(120):
         text = " ".join(str((number * 7 + word * 3) % 10) for word in range(46))
         answer = text[4:7]
         found = {"text": [answer], "answer_start": [4]} if number % 3 else []
@@ -510,7 +513,7 @@ def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, prov
     path.write_text(json.dumps(json.loads(path.read_text()) | kept))
     found = ask(folder, TRAINER, "[ours, theirs, worst, whole, answered, losses]")
     ours, theirs, worst, whole, answered, losses = found
-    assert whole and answered > 20, "no padding, and questions with an answer and without"
+    assert whole and 0 < answered < 80, "no padding, and questions with an answer and without"
     assert len(ours) == len(theirs) == 10
     assert ours == pytest.approx(theirs, abs=1e-5)
     assert worst < 1e-5

@@ -51,9 +51,11 @@ LONGEST = (
     "seq2seq",
     "language_model",
     "token_classification",
+    "question_answering",
     "sft",
 )
-LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification")  # in the sweep
+# in the sweep
+LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification", "question_answering")
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
     *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),
