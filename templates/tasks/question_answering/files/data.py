@@ -91,7 +91,7 @@ def read_question(row: dict, place: str, config) -> Question:
 
 
 def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """The questions in parts of these sizes, the same in each run. Those on a text stay together."""
+    """Parts of these sizes, the same in each run. Questions about one text stay together."""
     contexts = list(dict.fromkeys(question.context for question in questions))
     if len(contexts) < 10 and shares[0] < 1:
         raise SystemExit(

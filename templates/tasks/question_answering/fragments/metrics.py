@@ -35,7 +35,7 @@ def find_spans(logits: Tensor, windows: list[Window]) -> tuple[Tensor, Tensor, T
 
     A score is the sum of the logits of both tokens, shape (batch,). The others are those of no
     answer, which the first token stands for, and the logarithm of the sum of all answers'
-    exponentials. Without such an answer, a score is -inf. `logits` have the shape (batch, length, 2).
+    exponentials. Without such an answer, a score is -inf. Logits have the shape (batch, length, 2).
     """
     logits, device = logits.float(), logits.device
     places = torch.arange(logits.shape[1], device=device)
@@ -63,7 +63,8 @@ def judge(logits: Tensor, windows: list[Window]) -> Tensor:
     for window, score, span in zip(windows, best.tolist(), spans.tolist(), strict=True):
         start, end = window.find(*span) if score > -torch.inf else (0, 0)
         references = [words for _, words in window.question.answers]
-        judged = [score_answer(text, references) for text in (window.question.context[start:end], "")]
+        answer = window.question.context[start:end]
+        judged = [score_answer(text, references) for text in (answer, "")]
         rows.append([window.number, *judged[0], *judged[1]])
     rows = torch.tensor(rows, dtype=torch.float32, device=logits.device)
     return torch.cat([rows[:, :1], torch.stack([best, none], dim=1), rows[:, 1:]], dim=1)

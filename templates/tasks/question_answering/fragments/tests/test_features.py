@@ -1,3 +1,4 @@
+from dataclasses import replace
 import torch
 import train
 from data import Question, build_datasets, collate, load_questions, make_windows
@@ -32,7 +33,9 @@ def test_a_long_text_has_several_windows():
     windows = make_windows([question], config, 7)
     assert len(windows) > 2 and {window.number for window in windows} == {7}
     assert max(len(window.tokens) for window in windows) == config.max_length
-    covered = {place for window in windows for place in zip(window.starts, window.ends, strict=True)}
+    covered = {
+        place for window in windows for place in zip(window.starts, window.ends, strict=True)
+    }
     assert len(covered) >= len(context.split())
     found = [window for window in windows if window.span != (0, 0)]
     assert found and all("Bo" in context[slice(*window.find(*window.span))] for window in found)
@@ -41,7 +44,10 @@ def test_a_long_text_has_several_windows():
 def test_padding_does_not_change_a_window():
     config = train.Config(**SETTINGS)
     model = build_exact_model(config).eval()
-    questions = [Question("Bo sings.", "Who?"), Question("It rained all week. " * 3, "What rained?")]
+    questions = [
+        Question("Bo sings.", "Who?"),
+        Question("It rained all week. " * 3, "What rained?"),
+    ]
     short, long = make_windows(questions, config)
     with torch.no_grad():
         alone, together = (model(*collate(part)[:3]) for part in ([short], [short, long]))
@@ -63,20 +69,29 @@ def test_answers_are_compared_as_squad_does():
 
 
 def test_the_best_answer_is_in_the_text_and_not_too_long():
-    """Of a window with the first token of the text at 2, and logits in the order of places."""
-    config = train.Config(**SETTINGS)
-    [window] = make_windows([Question("a b c d e", "Q")], config)
-    logits = torch.zeros(1, len(window.tokens) + 2, 2)
-    logits[0, :, 0], logits[0, -3:, 1] = -torch.arange(logits.shape[1]), torch.tensor([5.0, 9, 9])
-    best, [[first, last]], none, _ = find_spans(logits, [window])
-    assert (first, last) == (window.first, window.first + len(window.starts) - 1) or best < 5
-    assert float(none) == 0 and window.find(window.first, window.first) == (0, 1)
+    """The highest logits are in padding, and of an answer with three tokens."""
+    [window] = make_windows([Question("a b c d e", "Who?")], train.Config(**SETTINGS))
+    first, logits = window.first, torch.zeros(1, len(window.tokens) + 2, 2)
+    logits[0, first, 0], logits[0, -1] = 3, 9
+    logits[0, first : first + 3, 1] = torch.tensor([0.0, 4.0, 5.0])
+    logits[0, 0] = 2
+    for longest, best, last in ((2, 7, first + 1), (3, 8, first + 2)):
+        for optional, none in ((True, 4), (False, -torch.inf)):
+            given = replace(window, longest=longest, optional=optional)
+            score, span, other, _ = find_spans(logits, [given])
+            assert (score.item(), other.item()) == (best, none)
+            assert span.tolist() == [[first, last]]
 
 
 def test_windows_of_a_question_are_decided_together():
-    """Rows have the question, two scores, then exact match and F1 of the best answer and of none."""
+    """Rows have the question, two scores, and how right the best answer and none are."""
     right, wrong, none = [1, 1, 1, 0, 0, 1], [0, 1, 2, 0, 0, 1], [0, 0, 1, 1, 1, 1]
-    rows = [[4, 2.0, 1.0, *wrong], [7, 1.0, 5.0, *none], [4, 3.0, 9.0, *right], [7, 2.0, 3.0, *none]]
+    rows = [
+        [4, 2.0, 1.0, *wrong],
+        [7, 1.0, 5.0, *none],
+        [4, 3.0, 9.0, *right],
+        [7, 2.0, 3.0, *none],
+    ]
     assert decide(torch.tensor(rows)).tolist() == [[1, 1], [1, 1]]
     rows[3][2] = 1.5  # in one window of the second question, an answer is more likely
     assert decide(torch.tensor(rows)).tolist() == [[1, 1], [0, 0]]

@@ -37,7 +37,7 @@ def read_lines(path: str) -> list[tuple[str, dict]]:
 
 
 def read_articles(path: str) -> list[tuple[str, dict]]:
-    """The questions of SQuAD's own files, version 1 or 2, with their texts, and where each one is."""
+    """The questions of a file of SQuAD, version 1 or 2, with their texts, and where each is."""
     rows, place = [], path
     try:
         for article, entry in enumerate(json.loads(read_text(path))["data"]):

@@ -15,8 +15,8 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
     # a seed of its own: with another --seed the folds stay the same
     order = torch.randperm(len(contexts), generator=torch.Generator().manual_seed(0)).tolist()
     held = [order[contexts[text_of(window)]] % folds == fold for window in both]
-    kept = [index for index, is_held in enumerate(held) if not is_held]
-    return Subset(both, kept), Subset(both, [index for index, is_held in enumerate(held) if is_held])
+    rest, fold = ([row for row, one in enumerate(held) if one == out] for out in (False, True))
+    return Subset(both, rest), Subset(both, fold)
 
 
 def text_of(window: Window) -> str:

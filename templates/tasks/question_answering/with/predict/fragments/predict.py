@@ -49,7 +49,8 @@ for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     windows = make_windows(questions, config)
     for batch in DataLoader(windows, 4 * config.batch_size, collate_fn=collate):
         *inputs, _, parts = batch
-        scores, spans, none, sums = find_spans(model(*(values.to(device) for values in inputs)), parts)
+        logits = model(*(values.to(device) for values in inputs))
+        scores, spans, none, sums = find_spans(logits, parts)
         columns = (scores.tolist(), parts, spans.tolist(), none.tolist(), sums.tolist())
         for one in zip(*columns, strict=True):
             found[one[1].number].append(one)
