@@ -3,6 +3,7 @@ from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
 from itertools import islice
 
 import torch
+from data import load_questions
 from metrics import decide, judge
 from train import compute_loss
 
@@ -37,3 +38,7 @@ def summarize(columns: Columns) -> Metrics:
     return {"loss": float(loss)} | {
         name: float(columns[name].mean()) for name in ("exact_match", "f1")
     }
+
+#: slot table
+questions = [question.question for part in load_questions(config) for question in part]
+table["question"] = [questions[number] for number in table.pop("target")]
