@@ -142,6 +142,8 @@ def build_datasets(config) -> list[list[Window]]:
         number += len(questions)
     found = {window.number for window in parts[0] if window.span != (0, 0)}
     parts[0] = [w for w in parts[0] if w.number in found or not w.question.answers]
+    if not parts[0]:
+        raise SystemExit("No window holds an answer of the training data: raise --max-length.")
     return parts
 
 

@@ -43,7 +43,7 @@ def find_spans(logits: Tensor, windows: list[Window]) -> tuple[Tensor, Tensor, T
     first, after = torch.tensor(ends, device=device).unsqueeze(2).unbind(dim=1)
     outside = (places < first) | (places >= after)  # in the question, or padding
     begin, end = logits.masked_fill(outside.unsqueeze(2), -torch.inf).unbind(dim=2)
-    longest = windows[0].longest
+    longest = min(windows[0].longest, len(places))
     end = F.pad(end, (0, longest - 1), value=-torch.inf).unfold(1, longest, 1)
     scores = (begin.unsqueeze(2) + end).flatten(1)  # of all first tokens, and lengths
     best, index = scores.max(dim=1)
