@@ -193,6 +193,11 @@ def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
     assert result.stdout.splitlines()[-1:] == ["{'torch.float32'}"], result.stderr
 
 
+def preferences(models: Path) -> Answers:
+    model = {"dpo.model": "pretrained", "dpo.model_name": str(models / "llama"), "dpo.context": 200}
+    return {**LORA, "project.task": "dpo", **model}
+
+
 VARIANT, MERGE = "features.lora.variant", "features.lora.merge"
 PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "text": text,
@@ -208,6 +213,7 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "places": places,
     "answers": answers,
     "pairs": pairs,
+    "preferences": preferences,
     "images": lambda _: IMAGES,
     "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
 }

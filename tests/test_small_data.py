@@ -27,6 +27,7 @@ ANSWERS = {
     "seq2seq": {"dataset": "csv"},
     "language_model": {"dataset": "text"},
     "sft": {"dataset": "jsonl"},
+    "dpo": {"dataset": "jsonl"},
     "own": {},
 }
 # samples, and whether they are uneven: a class with one of them, texts of one length ...
@@ -67,6 +68,11 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         chats = zip([text[:99] for text in texts], answers, strict=True)  # within the context
         lines = [json.dumps({"prompt": text, "completion": answer}) for text, answer in chats]
         (folder / "chats.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    elif task == "dpo":
+        prompts = [text[:99] for text in texts]  # within the context
+        pairs = [{"prompt": text, "chosen": text.upper(), "rejected": "no"} for text in prompts]
+        lines = [json.dumps({**pair, "chosen": "same"} if uneven else pair) for pair in pairs]
+        (folder / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     elif task == "text_classification":
         pairs = zip(texts, kinds, strict=True)
         write_rows(folder / "texts.csv", [("text", "label"), *pairs])

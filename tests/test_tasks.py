@@ -53,6 +53,7 @@ LONGEST = (
     "token_classification",
     "question_answering",
     "sft",
+    "dpo",
 )
 # in the sweep
 LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification", "question_answering")

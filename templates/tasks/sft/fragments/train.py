@@ -2,7 +2,6 @@ from itertools import islice
 from textwrap import indent
 
 import torch
-from callbacks import write_sample
 from data import show
 
 #: slot evaluate_function
@@ -54,10 +53,3 @@ examples = [val_loader.dataset[row] for row in rows]  # which the model answers 
 losses = compute_loss(model({{ task.batch.rpartition(",")[0] }}), targets)
 #: end loss
 train_loss.add(losses, targets)
-
-#: slot after_evaluation
-#: region sample
-if accelerator.is_main_process:
-    path = config.output_dir / f"sample_{progress.step:08d}.txt"
-    write_sample(accelerator.unwrap_model(model), config, examples, path)
-#: end sample

@@ -1,7 +1,3 @@
-#: replace peft
-model.model = PeftModel.from_pretrained(model.model, folder)
-return model
-
 #: slot started
 model = adapters.add_adapters(build_exact_model(config), config)
 adapters.load_adapters(model, start)

@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
 
 @torch.no_grad()
@@ -22,10 +21,7 @@ def generate(
         if not rows:
             break
         lasts = [len(texts[row]) - 1 for row in rows]
-        #: region logits
-        inputs = pad_sequence([torch.tensor(texts[row]) for row in rows], batch_first=True)
-        logits = model(inputs.to(device))[range(len(rows)), lasts]
-        #: end logits
+        ...  #: slot logits
         tokens = logits.argmax(dim=-1).tolist()
         for row, token in zip(rows, tokens, strict=True):
             texts[row].append(token)

@@ -1,6 +1,6 @@
 import torch.nn.functional as F
 
-#: replace logits
+#: slot logits
 # always the same shape, because XLA compiles the model for each new one
 shown = [torch.tensor(text[:context]) for text in texts]
 inputs = torch.stack([F.pad(text, (0, context - len(text))) for text in shown])

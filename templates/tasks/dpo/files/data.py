@@ -1,0 +1,155 @@
+"""The data: batches of pairs of answers, one of which is preferred.
+
+A sample is two conversations, which differ in the last answer alone: that of the first is preferred.
+Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token after
+it, but only those of the last answer count. All others are IGNORED, and so is padding. `reference`
+has the log-probabilities of both answers before training, shape (batch, 2). `beta` is that of the
+run, shape (batch,): evaluation has no settings but what comes with the data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from metrics import IGNORED
+from progress import log
+from reference import Reference
+
+Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
+Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two conversations that end with the preferred and with the rejected answer."""
+
+    chosen: Messages
+    rejected: Messages
+    place: str  # where it was found, for messages of errors
+
+
+#: slot read_pairs
+
+
+#: slot write_question
+
+
+def read_pair(row, place: str) -> Pair:
+    """The `prompt` of a row with its answers `chosen` and `rejected`."""
+    chosen, rejected = (read_messages(row, place, name) for name in ("chosen", "rejected"))
+    if chosen[:-1] != rejected[:-1]:
+        raise SystemExit(f"{place}: chosen and rejected answer different prompts.")
+    return Pair(chosen, rejected, place)
+
+
+def read_messages(row, place: str, name: str = "chosen") -> Messages:
+    """The conversation of a row with one of its answers.
+
+    The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
+    in many data sets, and then the column `prompt` may be absent.
+    """
+    if not isinstance(row, dict):
+        raise SystemExit(f"{place} is no JSON object.")
+    if not {"chosen", "rejected"} <= row.keys():
+        raise SystemExit(
+            f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected."
+        )
+    prompt, answer = row.get("prompt", []), row[name]
+    if isinstance(prompt, str):
+        prompt = [{"role": "user", "content": prompt}]
+    if isinstance(answer, str):
+        answer = [{"role": "assistant", "content": answer}]
+    if not isinstance(prompt, list) or not isinstance(answer, list):
+        raise SystemExit(f"{place}: prompt and {name} are texts or lists of messages.")
+    messages = answer if answer[: len(prompt)] == prompt else prompt + answer
+    #: slot check_messages
+    if messages[-1]["role"] != "assistant":
+        raise SystemExit(f"{place}: {name} does not end with a message of the role assistant.")
+    if len(messages) == 1:
+        raise SystemExit(f"{place} has no prompt.")
+    return messages
+
+
+#: slot encode
+
+
+class Pairs(Dataset):
+    """Pairs of answers as samples of up to `context` inputs. What is longer is cut off at its end."""
+
+    def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
+        self.samples: list[tuple[Sample, Sample]] = []
+        self.beta, cut = config.beta, 0
+        for pair in pairs:
+            try:
+                whole = [encode_answer(chat, config) for chat in (pair.chosen, pair.rejected)]
+            except ValueError as error:
+                raise SystemExit(f"{pair.place}: {error}") from error
+            cut += sum(max(0, len(inputs) - config.context) for inputs, _ in whole)
+            chosen, rejected = (tuple(part[: config.context] for part in one) for one in whole)
+            answered = all((targets != IGNORED).any() for _, targets in (chosen, rejected))
+            if answered and not torch.equal(chosen[1], rejected[1]):
+                self.samples.append((chosen, rejected))
+        left_out = len(pairs) - len(self.samples)
+        if pairs and not self.samples:
+            raise SystemExit(f"No pair has two answers within --context {config.context}.")
+        if cut or left_out:
+            log(
+                f"{len(pairs)} pairs: {cut} tokens are cut off, which are beyond --context "
+                f"{config.context}. {left_out} without two different answers before it are left out."
+            )
+        starts = range(0, len(self.samples), size := 4 * config.batch_size)
+        batches = (pad_pairs(self.samples[start : start + size]) for start in starts)
+        self.reference = reference.measure(batches)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, index: int) -> tuple[Sample, Sample, Tensor, float]:
+        return *self.samples[index], self.reference[index], self.beta
+
+
+def encode_answer(messages: Messages, config) -> Sample:
+    """A conversation whose last answer counts alone. Raises ValueError if it has none."""
+    tokens, counts = map(torch.tensor, encode_chat(messages, config))
+    if not counts.any():
+        raise ValueError("the chat template marks no answer.")
+    inputs, targets = tokens[:-1], tokens.where(counts, IGNORED)[1:]
+    prompt, _ = split_at_answer((inputs, targets))
+    targets[: len(prompt) - 1] = IGNORED  # the answers of earlier turns
+    return inputs, targets
+
+
+#: slot show
+
+
+def collate(samples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A batch of inputs, targets, log-probabilities of the reference, and beta."""
+    *pairs, references, betas = zip(*samples, strict=True)
+    pairs = list(zip(*pairs, strict=True))
+    return *pad_pairs(pairs), torch.stack(references), torch.tensor(betas)
+
+
+def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of pairs, each of shape (batch, 2, length), padded to the longest."""
+    inputs, targets = zip(*(sample for pair in pairs for sample in pair), strict=True)
+    return tuple(
+        pad(rows, value).unflatten(0, (-1, 2)) for rows, value in ((inputs, 0), (targets, IGNORED))
+    )
+
+
+#: slot pad
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Pairs for training, validation and test."""
+    reference = Reference(config)
+    ...  #: slot split
+
+
+#: slot datasets
+
+
+#: slot build_loaders

@@ -1,0 +1,58 @@
+from itertools import islice
+from textwrap import indent
+
+import torch
+from data import show
+from reference import ROUNDING, answer_log_probs, find_gaps
+from torch import Tensor
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss, share of pairs whose preferred answer has the higher reward, and by how much.
+
+    They are the same for any number of processes. gather_for_metrics drops the samples that pad
+    the last batch. Average after it, never before.
+    """
+    model.eval()
+    loss_sum = right = margin_sum = seen = 0
+    #: slot before_evaluation
+    for {{ task.batch }} in islice(loader, limit or None):
+        values = score(model, {{ task.batch }})
+        losses, margins = accelerator.gather_for_metrics(values)
+        loss_sum += losses.sum()
+        right += (margins > ROUNDING).sum()
+        margin_sum += margins.sum()
+        seen += len(losses)
+        #: slot evaluated_batch
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_reward_accuracy": float(right) / seen,
+        f"{name}_reward_margin": float(margin_sum) / seen,
+        #: slot evaluated
+    }
+
+
+def score(model, {{ task.batch }}) -> tuple[Tensor, Tensor]:
+    """The loss of each pair, and by how much the reward of its preferred answer is higher."""
+    gaps = find_gaps(answer_log_probs(model, inputs, targets), reference)
+    return compute_loss(gaps, beta), beta * gaps
+
+#: slot before_prepare
+log("The first pair, with [[what counts]]:")
+for sample in train_loader.dataset[0][:2]:
+    log(indent(show(sample, config), "> ", lambda line: True))
+rows = range(min(3, len(val_loader.dataset)))
+examples = [val_loader.dataset[row][0] for row in rows]  # which the model answers now and then
+
+#: slot forward
+log_probs = answer_log_probs(model, inputs, targets)
+#: region loss
+losses = compute_loss(find_gaps(log_probs, reference), beta)
+#: end loss
+#: region imitation
+losses = losses - config.sft_weight * log_probs[:, 0]  # the loss of the preferred answer
+#: end imitation
+loss = losses.mean()
+train_loss.add(loss, len(losses))

@@ -1,0 +1,2 @@
+#: replace total
+expected = sum(steps) / len(steps)

@@ -1,0 +1,52 @@
+import json
+
+from data import encode_prompt, find_ends, read_messages
+from generation import generate
+from model import build_tokenizer
+from torch.utils.data import DataLoader
+
+#: slot files
+elif name.endswith(".jsonl"):  # an object with `messages` or a `prompt` in each line
+    lines = split_lines(Path(name).read_text(encoding="utf-8-sig"))
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            texts.append(read_prompt(line, f"{name}, line {number}"))
+
+#: slot functions
+def read_prompt(line: str, place: str) -> str | list[dict]:
+    """The `prompt` of a JSON object, or its `messages` without an answer at their end."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise SystemExit(f"{place} can't be read: {error}") from error
+    if isinstance(row, dict) and isinstance(row.get("prompt"), str):
+        return row["prompt"]
+    messages = read_messages(row, place)
+    is_answered = len(messages) > 1 and messages[-1]["role"] == "assistant"
+    return messages[:-1] if is_answered else messages
+
+
+def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
+    """The tokens of a question, or of the messages of a conversation, before the answer."""
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    try:
+        tokens = encode_prompt(messages, config)
+    except ValueError as error:
+        raise SystemExit(f"{messages[-1]['content']}: {error}") from error
+    if len(tokens) >= config.context:
+        raise SystemExit(
+            f"A prompt has {len(tokens)} tokens, and --context was {config.context} in training: "
+            "shorten it, or train with a larger --context."
+        )
+    return tokens
+
+#: slot before_batches
+tokenizer = build_tokenizer(config)
+
+#: slot batches
+for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    prompts = [write_prompt(config, chat) for chat in chats]
+    answers = generate(model, prompts, find_ends(config), config.context, length, device)
+    for chat, answer in zip(chats, answers, strict=True):
+        prompt = chat if isinstance(chat, str) else chat[-1]["content"]
+        rows.append({"prompt": prompt, "text": tokenizer.decode(answer)})

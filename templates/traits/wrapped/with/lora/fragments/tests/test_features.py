@@ -1,0 +1,3 @@
+#: replace peft
+model.model = PeftModel.from_pretrained(model.model, folder)
+return model
