@@ -55,8 +55,7 @@ LONGEST = (
     "sft",
     "dpo",
 )
-# in the sweep
-LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification", "question_answering")
+LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification", "dpo")  # in the sweep
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
     *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),
