@@ -85,8 +85,15 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("loss", ["sigmoid", "ipo"])
-@pytest.mark.parametrize("model", ["llama_none", "llama_chatml", "gpt2_none", "qwen3_thinks"])
+@pytest.mark.parametrize(
+    ("model", "loss"),
+    [
+        ("llama_none", "sigmoid"),
+        ("llama_chatml", "ipo"),
+        ("gpt2_none", "ipo"),
+        ("qwen3_thinks", "sigmoid"),
+    ],
+)
 def test_a_pretrained_model_passes_the_tests_of_its_project(
     model: str, loss: str, tmp_path: Path
 ) -> None:

@@ -39,17 +39,17 @@ class Pair:
 
 def read_pair(row, place: str) -> Pair:
     """The `prompt` of a row with its answers `chosen` and `rejected`."""
-    chosen, rejected = (read_messages(row, place, name) for name in ("chosen", "rejected"))
+    chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
     if chosen[:-1] != rejected[:-1]:
         raise SystemExit(f"{place}: chosen and rejected answer different prompts.")
     return Pair(chosen, rejected, place)
 
 
-def read_messages(row, place: str, name: str = "chosen") -> Messages:
-    """The conversation of a row with one of its answers.
+def read_messages(row, place: str, column: str = "chosen") -> Messages:
+    """The conversation of a row with the answer of a column.
 
     The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
-    in many data sets, and then the column `prompt` may be absent.
+    in many datasets, and then there may be no column `prompt`.
     """
     if not isinstance(row, dict):
         raise SystemExit(f"{place} is no JSON object.")
@@ -57,17 +57,18 @@ def read_messages(row, place: str, name: str = "chosen") -> Messages:
         raise SystemExit(
             f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected."
         )
-    prompt, answer = row.get("prompt", []), row[name]
+    prompt, answer = row.get("prompt"), row[column]
     if isinstance(prompt, str):
         prompt = [{"role": "user", "content": prompt}]
     if isinstance(answer, str):
         answer = [{"role": "assistant", "content": answer}]
+    prompt = [] if prompt is None else prompt
     if not isinstance(prompt, list) or not isinstance(answer, list):
-        raise SystemExit(f"{place}: prompt and {name} are texts or lists of messages.")
+        raise SystemExit(f"{place}: prompt and {column} are texts or lists of messages.")
     messages = answer if answer[: len(prompt)] == prompt else prompt + answer
     #: slot check_messages
-    if messages[-1]["role"] != "assistant":
-        raise SystemExit(f"{place}: {name} does not end with a message of the role assistant.")
+    if not messages or messages[-1]["role"] != "assistant":
+        raise SystemExit(f"{place}: {column} does not end with a message of the role assistant.")
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return messages

@@ -47,6 +47,8 @@ def read_messages(row, place: str) -> Messages:
             f"{place} has {', '.join(row) or 'nothing'}: "
             "it needs messages, or prompt and completion."
         )
+    if not isinstance(messages, list) or not messages:
+        raise SystemExit(f"{place}: messages is no list, or an empty one.")
     #: slot check_messages
     return messages
 

@@ -6,8 +6,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 #: slot check_messages
-if not isinstance(messages, list) or not messages:
-    raise SystemExit(f"{place}: messages is no list, or an empty one.")
 for number, message in enumerate(messages, start=1):
     texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
     if not texts or not all(isinstance(text, str) for text in texts):

@@ -49,7 +49,10 @@ def small_run(folder: Path, memory: int = 4) -> None:
     def build_limited(config) -> nn.Module:
         def run_out(module, args, kwargs) -> None:
             last = rank == processes - 1
-            if last and module.training and find_batch_size([*args, *kwargs.values()]) > memory:
+            #: region samples
+            samples = find_batch_size([*args, *kwargs.values()])
+            #: end samples
+            if last and module.training and samples > memory:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
 
         model = created["model"] = build_exact_model(config)
