@@ -189,7 +189,6 @@ print(json.dumps([(off - reference).abs().max().item(), (changed - reference).ab
 
 @pytest.mark.sweep
 def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> None:
-    pytest.importorskip("peft", exc_type=ImportError)
     given = {**PRETRAINED, "features.lora.enabled": True, "dpo.model_name": "llama_chatml"}
     project = make_project(tmp_path, given, "llama_chatml")
     run = run_python(project, ["-c", LORA])
