@@ -66,5 +66,5 @@ class Reference:
             if number % state.num_processes == state.process_index:
                 inputs, targets = (part.to(state.device) for part in batch)
                 found[number] = answer_log_probs(self.model, inputs, targets).cpu()
-        parts = {number: part for shares in gather_object([found]) for number, part in shares.items()}
+        parts = dict(item for share in gather_object([found]) for item in share.items())
         return torch.cat([parts[number] for number in sorted(parts)])
