@@ -1,10 +1,10 @@
 """The data: batches of pairs of answers, one of which is preferred.
 
-A sample is two conversations, which differ in the last answer alone: that of the first is preferred.
-Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token after
-it, but only those of the last answer count. All others are IGNORED, and so is padding. `reference`
-has the log-probabilities of both answers before training, shape (batch, 2). `beta` is that of the
-run, shape (batch,): evaluation has no settings but what comes with the data.
+A sample is two conversations that differ in the last answer alone: that of the first is preferred.
+Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token
+after it, but only those of the last answer count. All others are IGNORED, and so is padding.
+`reference` has the log-probabilities of both answers before training, shape (batch, 2). `beta` is
+that of the run, shape (batch,): evaluation has no settings but what comes with the data.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ def read_messages(row, place: str, column: str = "chosen") -> Messages:
 
 
 class Pairs(Dataset):
-    """Pairs of answers as samples of up to `context` inputs. What is longer is cut off at its end."""
+    """Pairs of answers, each of up to `context` inputs. What is longer is cut off at its end."""
 
     def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
         self.samples: list[tuple[Sample, Sample]] = []
