@@ -99,7 +99,7 @@ class Pairs(Dataset):
         if cut or left_out:
             log(
                 f"{len(pairs)} pairs: {cut} tokens are cut off, which are beyond --context "
-                f"{config.context}. {left_out} without two different answers before it are left out."
+                f"{config.context}. {left_out} without two different answers there are left out."
             )
         starts = range(0, len(self.samples), size := 4 * config.batch_size)
         batches = (pad_pairs(self.samples[start : start + size]) for start in starts)
