@@ -53,7 +53,7 @@ def on_main_process(evaluate: Callable[..., dict[str, float]]) -> Callable[..., 
     """Evaluate on the main process alone. All processes call it, and get the same result."""
 
     @wraps(evaluate)
-    def evaluate_alone(accelerator, model, loader, name: str, limit: int) -> dict[str, float]:
+    def evaluate_alone(accelerator, model, loader, name: str, limit=0) -> dict[str, float]:
         result = [None]
         if accelerator.is_main_process:
             # unwrapped, because DistributedDataParallel would wait for the other processes

@@ -8,6 +8,7 @@ from dataclasses import replace
 from helpers import SETTINGS, build_exact_model
 from metrics import IGNORED
 from model import build_model, build_tokenizer
+from torch.utils.data import DataLoader
 from reference import ROUNDING, Reference, answer_log_probs, find_gaps
 
 #: slot tests
@@ -70,7 +71,7 @@ def test_the_reference_is_the_model_before_training():
     found = answer_log_probs(model, inputs, targets)
     torch.testing.assert_close(found, reference, rtol=0, atol=1e-3)
     assert not reference.requires_grad and beta.unique().tolist() == [pytest.approx(config.beta)]
-    metrics = train.evaluate(Accelerator(), model, [(inputs, targets, reference, beta)], "val")
+    metrics = train.evaluate(Accelerator(), model, loader, "val", 1)
     gap = torch.zeros(1)
     expected = train.compute_loss(gap, torch.full_like(gap, config.beta)).item()
     assert metrics["val_loss"] == pytest.approx(expected, rel=1e-3)
@@ -83,14 +84,12 @@ def test_rewards_tell_answers_apart():
     model = build_exact_model(config)
     chats = [[{"role": "user", "content": text}, MESSAGES[1]] for text in "abcdefgh"]
     data = make_pairs(config, *chats, wrong="cba")
+    loader = DataLoader(data, 3, collate_fn=collate)
     inputs, targets, reference, beta = collate(list(data))
-    reference = answer_log_probs(model.eval(), inputs, targets).detach()
     optimizer, accelerator = torch.optim.Adam(model.parameters(), 0.003), Accelerator()
     for _ in range(20):
         log_probs = answer_log_probs(model, inputs, targets)
         rewards = config.beta * (log_probs - reference)
-        batches = [part.split(3) for part in (inputs, targets, reference, beta)]
-        loader = list(zip(*batches, strict=True))
         metrics = train.evaluate(accelerator, model, loader, "val")
         margins = rewards[:, 0] - rewards[:, 1]
         assert metrics["val_reward_margin"] == pytest.approx(margins.mean().item(), abs=1e-4)

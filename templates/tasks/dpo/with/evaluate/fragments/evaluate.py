@@ -10,7 +10,7 @@ from train import score
 #: slot measure
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """Of each pair: the loss, whether the preferred answer has the higher reward, and by how much."""
+    """The loss of each pair, whether the preferred answer has the higher reward, and the margin."""
     model.eval()
     batches = []
     for {{ task.batch }} in islice(loader, limit or None):
