@@ -323,6 +323,17 @@ def append(path: str, text: str) -> Apply:
     return apply
 
 
+def commands(place: str) -> Apply:
+    """What starts or explains train.py names it by its new path; the README and answers stay."""
+
+    def apply(files: Files) -> None:
+        for path, text in files.items():
+            if not path.endswith((".py", ".md", "scaffold.toml")):
+                files[path] = re.sub(r"(?<![\w./-])train\.py(?![\w/-])", place, text)
+
+    return apply
+
+
 def remove(path: str) -> Apply:
     def apply(files: Files) -> None:
         del files[path]

@@ -256,6 +256,8 @@ def judge_result(
     if any(same_code(one, files) for one in expected):
         return Verdict(names, change, RIGHT, "the same code", files)
     if train(mine).status:  # the edit itself does not train: nothing is known
+        if len(names) > 1:
+            return None  # edits that do not go together
         said = train(mine).said[-200:]
         return Verdict(names, change, WRONG, f"not the same code; {said}", files)
     reasons = []

@@ -13,6 +13,8 @@ from corpus.edit import (
     CannotEdit,
     Files,
     append,
+    both,
+    commands,
     create,
     find,
     kind,
@@ -372,7 +374,7 @@ kind(
         "run.sh",
         "python train.py --max-grad-norm 0.5 --output-dir runs/a\npython train.py --seed 1 --output-dir runs/b\n",
     ),
-    decide=["no clipping"],  # the flag is gone
+    decide=["no clipping", "clipping of values"],  # the flag is gone
 )
 kind(
     "own workflow",
@@ -427,6 +429,12 @@ kind(
     "facebookresearch/mae:main_pretrain.py",
     "train.py is called main_train.py",
     lambda files: files.update({"main_train.py": files.pop(TRAIN)}),
+    also=[
+        both(
+            lambda files: files.update({"main_train.py": files.pop(TRAIN)}),
+            commands("main_train.py"),
+        )
+    ],
 )
 kind(
     "progress and metrics in one file",

@@ -155,6 +155,7 @@ kind(
     before(TRAIN, STEPS, "completed_steps = 0"),
     after(TRAIN, ZERO, "completed_steps += 1"),
     before(TRAIN, r'log\(f"epoch ', 'log(f"{completed_steps} steps are complete")'),
+    decide=["bf16"],  # does a step count that the scaler of gradients left out?
 )
 kind(
     "accuracy while training",

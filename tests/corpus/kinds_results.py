@@ -124,6 +124,7 @@ kind(
         VALIDATE,
         'metrics |= evaluate(accelerator, model, test_loader, "test", config.limit_batches)',
     ),
+    decide=["evaluation by steps"],  # in each epoch still, or beside the evaluation as before?
 )
 kind(
     "evaluation of the training data",
@@ -139,6 +140,7 @@ kind(
     "if epoch % config.val_interval == 0",
     field("val_interval: int = 1  # epochs between evaluations"),
     wrap(TRAIN, VALIDATE, BEST, "if (epoch + 1) % config.val_interval == 0:"),
+    decide=["evaluation by steps"],  # two rules for when to evaluate
 )
 kind(
     "evaluation before training",
@@ -313,6 +315,7 @@ kind(
         r"^(    for epoch in range\(progress\.epoch, config\.epochs\):)$",
         "\\1\n        if bad_epochs > 3:\n            log('no progress')\n            break",
     ),
+    decide=["early stopping"],  # two rules for when to stop
 )
 kind(
     "patience counted from the best",
@@ -324,6 +327,7 @@ kind(
         BEST,
         'improved = metrics["val_accuracy"] >= mnt_best\nif improved:\n    mnt_best, not_improved_count = metrics["val_accuracy"], 0\nelse:\n    not_improved_count += 1',
     ),
+    decide=["evaluation by steps"],  # the count is of epochs, and would be of evaluations
 )
 kind(
     "results collected",

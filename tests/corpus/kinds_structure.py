@@ -7,6 +7,8 @@ from corpus.edit import (
     TRAIN,
     CannotEdit,
     add_import,
+    both,
+    commands,
     create,
     delete,
     kind,
@@ -541,6 +543,7 @@ kind(
     "Lightning-AI/litgpt:litgpt/pretrain.py",
     "all files of Python are in src/",
     lambda files: _into(files, "src/", ""),
+    also=[both(lambda files: _into(files, "src/", ""), commands("src/train.py"))],
 )
 kind(
     "package with a name",
