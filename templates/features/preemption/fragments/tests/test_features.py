@@ -5,8 +5,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from unittest import mock
 import pytest
-import train
-from checkpoint import find_checkpoints
+from checkpoint import Checkpoints, find_checkpoints
 from helpers import run, launch
 from test_resume import assert_same_run
 
@@ -59,7 +58,7 @@ def test_signal_to_data_workers_saves_too(tmp_path):
 
 def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
     """Send a signal to the last process and its data workers in the third step."""
-    after_step = train.Checkpoints.after_step
+    after_step = Checkpoints.after_step
 
     def tell(checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
@@ -70,7 +69,7 @@ def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **
                 subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
         after_step(checkpoints)
 
-    with mock.patch.object(train.Checkpoints, "after_step", tell):
+    with mock.patch.object(Checkpoints, "after_step", tell):
         run(folder, **CADENCE, **changes)
 
 

@@ -4,8 +4,9 @@ from unittest import mock
 import pytest
 import torch
 import train
-from checkpoint import find_checkpoints
+from checkpoint import Checkpoints, find_checkpoints
 from helpers import launch, run, without_times
+from metrics import RunningLoss
 from save_on_error import LastStep
 from test_resume import assert_same_run
 from torch import nn
@@ -17,9 +18,9 @@ RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
 @pytest.mark.parametrize(
     ("owner", "method", "calls", "error"),
     [
-        (train.RunningLoss, "add", 9, InterruptedError),
-        (train.RunningLoss, "add", 3, KeyboardInterrupt),
-        (train.Checkpoints, "after_epoch", 1, InterruptedError),
+        (RunningLoss, "add", 9, InterruptedError),
+        (RunningLoss, "add", 3, KeyboardInterrupt),
+        (Checkpoints, "after_epoch", 1, InterruptedError),
     ],
     ids=["in a batch", "Ctrl-C", "after an evaluation"],
 )
@@ -53,7 +54,7 @@ def test_one_of_two_processes_saves_nothing(tmp_path):
 
 
 def fail_in_a_batch(folder: Path) -> None:
-    run_until_error(folder, train.RunningLoss, "add", 3, InterruptedError)
+    run_until_error(folder, RunningLoss, "add", 3, InterruptedError)
 
 
 def run_until_error(folder: Path, owner, name: str, calls: int, error: type) -> None:

@@ -1,9 +1,9 @@
 from pathlib import Path
 from unittest import mock
 import pytest
-import train
 from callbacks import StopOnSpike
 from helpers import run, launch
+from metrics import RunningLoss
 
 #: slot tests
 def test_a_spike_is_far_above_the_running_average():
@@ -27,7 +27,7 @@ def test_a_spike_stops_all_processes(tmp_path):
 
 def spike_run(folder: Path) -> None:
     """Train until the losses of the last process are 100 times as high, after 8 steps."""
-    add, step = train.RunningLoss.add, 0
+    add, step = RunningLoss.add, 0
 
     def add_spike(train_loss, loss, samples) -> None:
         nonlocal step
@@ -35,5 +35,5 @@ def spike_run(folder: Path) -> None:
         spike = train_loss.accelerator.process_index == 1 and step > 8
         add(train_loss, 100 * loss if spike else loss, samples)
 
-    with mock.patch.object(train.RunningLoss, "add", add_spike):
+    with mock.patch.object(RunningLoss, "add", add_spike):
         run(folder, stop_on_spike_factor=3.0)
