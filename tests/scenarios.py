@@ -1817,18 +1817,19 @@ scenario(
     NO_BEST,
     expect=decide(TRAIN, FILES),
 )
-scenario(
-    "goes: a function that an own file imports",
-    create(
-        "export.py",
-        """
-        from files import load_weights
+EXPORT = create(
+    "export.py",
+    """
+    from files import load_weights
 
-        print(load_weights)
+    print(load_weights)
     """,
-    ),
+)
+scenario(
+    "goes: a function that an own file imports, so it stays",
+    EXPORT,
     NO_BEST,
-    expect=decide("export.py", FILES),
+    expect=both(EXPORT, lambda files: files.update({FILES: render({})[FILES]})),
 )
 scenario(
     "goes: a field that own code reads",

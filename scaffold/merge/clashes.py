@@ -5,10 +5,10 @@ block if it contains its head.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from scaffold.merge.align import Side, role
-from scaffold.merge.commute import can_commute, same_purpose
+from scaffold.merge.commute import can_commute, effects_of, same_purpose
 from scaffold.merge.statement import merge_unit
 from scaffold.merge.three import Region, Three, contains
 from scaffold.merge.undone import find_undone
@@ -100,7 +100,25 @@ def _both_fit(three: Three, gap: int) -> bool:
     if three.opens_for_next(three.mine, gap) and not three.opens_for_next(three.theirs, gap):
         while mine and re.match(r"(try|(async )?with\b.*):", mine[-1].text.strip(), re.DOTALL):
             mine.pop()  # theirs stand in front of the block, whose head decides nothing
-    return not mine or can_commute(mine, theirs, three.modules())
+    return (
+        not mine
+        or can_commute(mine, theirs, three.modules())
+        or work_on_given(three, gap, mine, theirs)
+    )
+
+
+def work_on_given(three: Three, gap: int, mine: Sequence[Unit], theirs: Sequence[Unit]) -> bool:
+    """Whether new lines of both sides share only what the line above them binds: a batch, say.
+
+    The owner's come first then: they were written for what is given there.
+    """
+    above = three.base[gap - 1] if 0 < gap <= len(three.base) else None
+    there = three.theirs.of(gap - 1) if above else None
+    if three.kind != PYTHON or above is None or there is None or there.key != above.key:
+        return False
+    given = effects_of(above.text.strip()).binds
+    modules = three.modules()
+    return not can_commute(mine, theirs, modules) and can_commute(mine, theirs, modules, given)
 
 
 def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:

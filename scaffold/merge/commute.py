@@ -1,6 +1,8 @@
 """Decides whether statements inserted in the same place can stand there in either order."""
 
 import ast
+import builtins
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,16 +24,29 @@ class Effects:
     parts: set[str] = field(default_factory=set)  # `a["b"]` that are set
     leaves: bool = False  # break, continue, return or raise
 
+    def without(self, names: Collection[str]) -> "Effects":
+        """The effects on all other names."""
+        parts = {part for part in self.parts if re.split(r"[.\[]", part)[0] not in names}
+        binds, reads, changes = (
+            found - set(names) for found in (self.binds, self.reads, self.changes)
+        )
+        return Effects(binds, reads, changes, parts, self.leaves)
 
-def can_commute(one: Sequence[Unit], two: Sequence[Unit], modules: Collection[str]) -> bool:
-    """Whether neither part can notice which of them comes first.
+
+def can_commute(
+    one: Sequence[Unit],
+    two: Sequence[Unit],
+    modules: Collection[str],
+    given: Collection[str] = (),
+) -> bool:
+    """Whether neither part can notice which of them comes first, apart from the names `given`.
 
     `modules` are imported names, whose methods change nothing that is named here.
     """
     trees = [_parse(units) for units in (one, two)]
     if trees[0] is None or trees[1] is None:
         return False
-    first, second = (read_effects(tree, modules) for tree in trees if tree is not None)
+    first, second = (read_effects(tree, modules).without(given) for tree in trees if tree)
     for x, y in ((first, second), (second, first)):
         if x.binds & (y.binds | y.reads):
             return False
@@ -72,14 +87,17 @@ def _parse(units: Sequence[Unit]) -> ast.Module | None:
 
 def read_effects(tree: ast.AST, modules: Collection[str]) -> Effects:
     found = Effects()
+    inner = _inner_nodes(tree)
     for node in _walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.binds.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             found.binds |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Break | ast.Continue | ast.Return | ast.Raise):
+        elif isinstance(node, ast.Return | ast.Raise):
             found.leaves = True
-        elif isinstance(node, ast.Name):
+        elif isinstance(node, ast.Break | ast.Continue):
+            found.leaves |= node not in inner
+        elif isinstance(node, ast.Name) and node not in inner:
             (found.reads if isinstance(node.ctx, ast.Load) else found.binds).add(node.id)
         elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
@@ -90,6 +108,33 @@ def read_effects(tree: ast.AST, modules: Collection[str]) -> Effects:
             root = _root(node.func)
             if root and root not in modules and node.func.attr not in _HARMLESS:
                 found.changes.add(root)
+    return found
+
+
+_INNER = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def _inner_nodes(tree: ast.AST) -> set[ast.AST]:
+    """The variables of comprehensions, where they are theirs; and what leaves only a loop here."""
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, _INNER):
+            targets = [part.target for part in node.generators]
+            own = {
+                row.id for part in targets for row in ast.walk(part) if isinstance(row, ast.Name)
+            }
+            # the first one is read outside
+            outside = set(ast.walk(node.generators[0].iter))
+            found |= {
+                row
+                for row in ast.walk(node)
+                if isinstance(row, ast.Name) and row.id in own and row not in outside
+            }
+        elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
+            for statement in node.body:
+                found |= {
+                    row for row in ast.walk(statement) if isinstance(row, ast.Break | ast.Continue)
+                }
     return found
 
 
@@ -142,10 +187,25 @@ def _purposes(unit: Unit) -> frozenset[tuple[str, ...]]:
 def _telling_calls(text: str) -> frozenset[str]:
     """The names of several words that a statement calls."""
     found = parse_unit(text)
-    calls = (
-        [node.func for node in ast.walk(found[1]) if isinstance(node, ast.Call)] if found else []
-    )
-    names = {
-        node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in calls
-    }
+    names = map(_name, _outer_calls(found[1])) if found else ()
     return frozenset(name for name in names if "_" in name.strip("_"))
+
+
+def _outer_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls of a statement, without those that only make arguments for another function.
+
+    What is built in, as float(), only looks at a result.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call):
+            yield node
+            if not hasattr(builtins, _name(node)):
+                yield from _outer_calls(ast.Expr(node.func))
+                continue
+        yield from _outer_calls(node)
+
+
+def _name(call: ast.Call) -> str:
+    """What a call calls, without the object of a method."""
+    func = call.func
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")

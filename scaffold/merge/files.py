@@ -8,10 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scaffold.merge import dialect
+from scaffold.merge.carried import carry_changes
 from scaffold.merge.check import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import Conflict, frame, take_side
 from scaffold.merge.elsewhere import follow_definitions
-from scaffold.merge.file import Generated, OpenFile, broken_line, laid_out, mended_text, open_file
+from scaffold.merge.file import (
+    Generated,
+    OpenFile,
+    broken_line,
+    kind_of,
+    laid_out,
+    mended_text,
+    open_file,
+)
 from scaffold.merge.follow import follow_parts
 from scaffold.merge.hints import follow_hints
 from scaffold.merge.imports import follow_imports
@@ -23,6 +32,7 @@ from scaffold.merge.spelling import Spelling, find_spelling
 from scaffold.merge.three import Region
 from scaffold.merge.together import check_together
 from scaffold.merge.units import PYTHON, TEXT, split
+from scaffold.merge.voices import follow_voices
 from scaffold.merge.weave import Clash, weave
 from scaffold.merge.write import choose_mine, write_pieces, write_units
 
@@ -57,6 +67,8 @@ def merge_files(
     for name in sorted(files.keys() | theirs.keys()):
         path = pristine.place(name)
         base, own, new = files.get(name), mine.get(path), theirs.get(name)
+        if own is not None and own == pristine.files.get(name) and new != base:
+            own = base  # unedited, also where other imports would find the modules now
         if own is None:
             _merge_missing(merged, path, base, new, mine)
         elif base is not None and new is None:
@@ -75,7 +87,9 @@ def merge_files(
     open_files = follow_settings(open_files, mine, generated)
     _weave_all(merged, open_files, mine)
     _lay_out_like_others(merged, replaced, open_files, mine)
-    check_together(merged.files, merged.conflicts, open_files, pristine, mine, theirs)
+    merged.notes += check_together(
+        merged.files, merged.conflicts, open_files, pristine, mine, theirs
+    )
     for file in open_files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
     _warn(merged, pristine, mine, theirs)
@@ -133,13 +147,20 @@ def _merge_missing(
 def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
     """A file that is no longer generated."""
     text, ending = dialect.take_ending(own)
-    if text == base:
+    if text == base or _says_same(path, text, base):
         merged.files[path] = None
         return
     cause = name_cause(path, base)
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[path] = ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(path, 1, cause))
+
+
+def _says_same(path: str, own: str, base: str) -> bool:
+    """Whether the owner only laid out a file in another way."""
+    sides = [split(text, kind_of(path)) for text in (own, base)]
+    rows = [[(unit.same, unit.depth) for unit in units] for units in sides]
+    return kind_of(path) == PYTHON and rows[0] == rows[1]
 
 
 def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str]) -> None:
@@ -175,6 +196,7 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
         base = dialect.rename_units(base, file.renames)
         new = dialect.rename_units(new, file.renames)
         if file.kind == PYTHON:
+            base, new = carry_changes(base, own, new)
             order = find_order(base, own)
             base, new = follow_order(base, order), follow_order(new, order)
         file.woven = weave(
@@ -236,7 +258,8 @@ def _put_into_dialect(file: OpenFile) -> None:
             base, new = dialect.import_singly(base), dialect.import_singly(new)
         base, new = follow_hints(base, own, new)
         units = [split(text, PYTHON) for text in (base, own, new)]
-        base, new = map(write_units, follow_imports(*units))
+        units[0], units[2] = follow_imports(*units)
+        base, new = map(write_units, follow_voices(*units))
         base, new = _follow(file, base, own, new)
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))

@@ -71,6 +71,10 @@ def lost_items(
         had[use] = had.get(use, use.keys.names) & use.keys.names
     uses = _Reader(after).uses()
     made = frozenset[str]().union(*(use.keys.names for use in uses))
+    told: dict[tuple[str, str], set[str]] = {}  # the keys that a function gets of a dict, anywhere
+    for use in uses:
+        if not use.read:
+            told.setdefault((_callee(use), use.name), set()).update(use.keys.names)
     for use in uses:
         if use.keys.is_open:
             continue
@@ -78,8 +82,11 @@ def lost_items(
         if use.read & lost:
             for key in sorted(use.read & lost):
                 yield use.path, f"{use.name} no longer has {key!r} here", use.line
-        elif not use.read and not use.is_given and lost & made and not _is_rendered(use, rendered):
-            named = ", ".join(repr(key) for key in sorted(lost & made))
+        elif not use.read and not use.is_given and not _is_rendered(use, rendered):
+            missing = lost & made - told.get((_callee(use), use.name), set())
+            if not missing:
+                continue
+            named = ", ".join(repr(key) for key in sorted(missing))
             yield use.path, f"{use.name} no longer has {named} here, but elsewhere", use.line
 
 
@@ -91,6 +98,12 @@ def _is_rendered(use: Use, rendered: Mapping[str, str]) -> bool:
         return False
     said = re.sub(r"\bself\.", "", use.text)  # its owner may have made a class of the function
     return said in {line.strip() for line in text.splitlines()}
+
+
+def _callee(use: Use) -> str:
+    """What a statement calls, if it is a call; else the statement."""
+    found = re.match(r"(?:self\.)?([\w.]+)\(", use.text)
+    return found[1] if found else use.text
 
 
 class _Values:
@@ -169,6 +182,7 @@ class _Values:
         read: dict[str, set[str]] = {}
         whole: set[str] = set()
         inside: set[int] = set()
+        returned = isinstance(node, ast.Return)  # who calls the function reads it, or does not
         for part in (found for root in parts for found in ast.walk(root)):
             key = _read_key(part, names)
             if key is not None:
@@ -178,7 +192,7 @@ class _Values:
             elif isinstance(part, ast.Call) and isinstance(node, ast.Expr):
                 self.call(part, names, scope)
         for part in (found for root in parts for found in ast.walk(root)):
-            if isinstance(part, ast.Name) and id(part) not in inside:
+            if isinstance(part, ast.Name) and id(part) not in inside and not returned:
                 is_read = isinstance(part.ctx, ast.Load) and isinstance(names.get(part.id), Keys)
                 whole |= {part.id} if is_read else set()
         if not read and not whole:

@@ -12,7 +12,7 @@ from scaffold.merge.commute import effects_of, read_effects
 from scaffold.merge.sources import Sources
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region, Three
-from scaffold.merge.units import PYTHON, Unit
+from scaffold.merge.units import PYTHON, Unit, is_constant, parse_unit
 from scaffold.merge.write import write_units
 
 
@@ -42,9 +42,59 @@ def _stale_name(
                 continue
             if sources.above(source, name) is None:
                 continue  # there is no other value: it would be undefined
+            if _reads_kept_keys(one, other, place, name):
+                continue
             if not _is_replaced(three, other, number, gap, name, unit.scope):
                 return name
     return ""
+
+
+def _reads_kept_keys(one: Side, other: Side, place: int, name: str) -> bool:
+    """Whether a line reads only values of a dictionary that are still set where they were."""
+    keys = _keys_read(one.units[place], name)
+    return bool(keys) and all(_is_kept(one, other, place, name, key) for key in keys)
+
+
+def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
+    """Whether the other side has the line that sets a value of a dictionary."""
+    for row in range(place - 1, -1, -1):
+        unit = one.units[row]
+        if unit.scope == one.units[place].scope and key in _keys_set(unit, name):
+            number = one.number_of.get(row)
+            return number is None or other.match[number] is not None
+    return False
+
+
+def _keys_read(unit: Unit, name: str) -> set[str]:
+    """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
+    found = parse_unit(unit.text.strip())
+    nodes = list(ast.walk(found[1])) if found else []
+    reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
+    keys = {
+        row.slice.value
+        for row in nodes
+        if isinstance(row, ast.Subscript) and row.value in reads and is_constant(row.slice)
+    }
+    parts = [row for row in nodes if isinstance(row, ast.Subscript) and row.value in reads]
+    texts = {key for key in keys if isinstance(key, str)}
+    return texts if len(parts) == len(reads) and len(texts) == len(keys) else set()
+
+
+def _keys_set(unit: Unit, name: str) -> set[str]:
+    """The keys that a statement gives to a dictionary: all of it, or `name["key"] = ...`."""
+    found = None if unit.is_comment else parse_unit(unit.text.strip())
+    node = found[1] if found else None
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return set()
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    nodes: list[ast.expr | None] = [
+        row.slice
+        for row in targets
+        if isinstance(row, ast.Subscript) and ast.unparse(row.value) == name
+    ]
+    if isinstance(node.value, ast.Dict) and name in map(ast.unparse, targets):
+        nodes += node.value.keys
+    return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
 
 
 def _is_replaced(three: Three, side: Side, number: int, gap: int, name: str, scope: str) -> bool:

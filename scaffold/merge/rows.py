@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from scaffold.merge.statement import LINE_LENGTH, lay_out
 from scaffold.merge.units import Unit, key_of
 
-_NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED = "\1", "\2", "\3", "\4", "\5", "\6"
+_NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED, _HINT = map(chr, range(1, 8))
 _FEW = 3  # fields that a pattern has to fit at least
 
 
@@ -95,8 +95,9 @@ class Pattern:
             _TYPE: known,
             _WORDS: field.comment,
             _DOUBLED: field.comment.replace("%", "%%"),
+            _HINT: field.type,
         }
-        return re.sub("[\1-\6]", lambda mark: parts[mark[0]], text)
+        return re.sub("[\1-\7]", lambda mark: parts[mark[0]], text)
 
     def begins(self, row: str, field: Field) -> bool:
         """Whether a row is that of a field, whatever its value is."""
@@ -112,7 +113,8 @@ def patterns_of(row: str, field: Field, form: Callable[[Field], str]) -> Iterato
         text = text.replace(field.comment, _WORDS)
     elif field.comment and text.count(doubled := field.comment.replace("%", "%%")) == 1:
         text = text.replace(doubled, _DOUBLED)
-    text = re.sub(rf"\btype={field.type}\b", f"type={_TYPE}", text)
+    text = re.sub(rf"\btype={re.escape(field.type)}(?!\w)", f"type={_TYPE}", text)
+    text = re.sub(rf": {re.escape(field.type)} =", f": {_HINT} =", text)
     value = re.escape(form(field))
     for front, name, mark in (
         (r"(?<![\w.-])()", field.name, _NAME),

@@ -124,7 +124,7 @@ def _without(line: str, comment: str) -> str:
 
 def merge_text(base: str, mine: str, theirs: str) -> str | None:
     """The merged statement, or None."""
-    sources = [_read(text) for text in (base, mine, theirs)]
+    sources = [read_source(text) for text in (base, mine, theirs)]
     if None in sources:
         return None
     try:
@@ -139,7 +139,7 @@ def merge_text(base: str, mine: str, theirs: str) -> str | None:
     return mine if parse_framed(mine) else None
 
 
-def _read(text: str) -> Source | None:
+def read_source(text: str) -> Source | None:
     found = parse_framed(text)
     return found and Source(text, found[0], found[1].rows, found[1].column)
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.file import Generated, OpenFile, mended_text, open_file
 from scaffold.merge.names import find_project_faults, module_of
-from scaffold.merge.settle import doubt
+from scaffold.merge.reorder import chunks
+from scaffold.merge.settle import doubt, settle
 from scaffold.merge.units import PYTHON, split
 from scaffold.merge.weave import Clash, weave
 
@@ -18,12 +19,14 @@ def check_together(
     pristine: Generated,
     mine: Mapping[str, str],
     theirs: Mapping[str, str],
-) -> None:
+) -> list[str]:
     """Doubt changes if a file uses something that another file no longer has.
 
     Unedited files are merged after all if the fault is theirs, or if the owner's own code needs
-    what they lose.
+    what they lose: a function or class stays if a file of the owner's own uses it. Returns notes
+    of what stays.
     """
+    notes: list[str] = []
     result = {path: text for path, text in merged.items() if text is not None}
     clashing = {conflict.path for conflict in conflicts}
     for file in files:
@@ -41,7 +44,7 @@ def check_together(
     together = {**others, **result}
     rendered = {pristine.place(name): text for name, text in theirs.items()}
     if code_in(together) == code_in(rendered):
-        return  # none of it is the owner's
+        return notes  # none of it is the owner's
     now = find_project_faults(together)
     own = find_project_faults(mine)
     new = find_project_faults(rendered)
@@ -56,8 +59,33 @@ def check_together(
             if at not in open_files and at in names and at in mine:
                 open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
                 files.append(open_files[at])
-            if at in open_files:
+            if at not in open_files:
+                continue
+            if path not in names and keep_definition(open_files[at], fault.name):
+                notes.append(f"{at} keeps {fault.name}, because {path} uses it.")
+            else:
                 doubt(open_files[at], fault)
+    return notes
+
+
+def keep_definition(file: OpenFile, name: str) -> bool:
+    """Keep a function or class that the new file no longer has, if the owner's file has it."""
+    woven = file.woven
+    wanted = {f"{kind} {name}" for kind in ("FunctionDef", "AsyncFunctionDef", "ClassDef")}
+    if not wanted & {head for head, _ in chunks(woven.mine.units)}:
+        return False
+    base = [unit for head, chunk in chunks(woven.base) if head not in wanted for unit in chunk]
+    file.woven = weave(
+        base,
+        woven.mine.units,
+        woven.theirs.units,
+        file.kind,
+        indent=woven.indent,
+        union=woven.union,
+    )
+    file.doubts.clear()
+    settle(file)
+    return True
 
 
 def code_in(files: Mapping[str, str | None]) -> dict[str, str]:

@@ -7,7 +7,7 @@ and keeps the result under a name of its owner's, has to see all the parts.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.align import Side
@@ -20,6 +20,7 @@ from scaffold.merge.units import PYTHON, Unit
 _REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
 _LOOPS = re.compile(r"(for|while|async for)\b")
 _GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added up
+_LEAVES = re.compile(r"(?m)^\s*(break|continue)\b")  # it would leave the inner loop
 _OUTPUT = re.compile(
     r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
 )
@@ -48,13 +49,14 @@ def find_torn(three: Three) -> Iterator[tuple[Region, str]]:
     sources = Sources(units), Sources(three.theirs.units)
     for gap, places in enumerate(three.mine.inserts):
         near, level = _Near(), -1
+        own: set[str] = set()  # what the owner's lines above make of a part
         for statement in _statements(units, places):
             after, depth = statement[-1] + 1, units[statement[0]].depth
             if after < len(units) and units[after].depth > depth:
                 continue  # a block around lines of ours: blocks.py
             if depth != level:  # the statements of a gap and a depth have the same lines around
                 near, level = _find_near(three, statement), depth
-            reason = _is_torn(three, gap, statement, near)
+            reason = _is_torn(three, gap, statement, near, own)
             reason = reason or _sees_one_part(three, statement, near, *sources)
             if reason:
                 yield (gap, gap), reason
@@ -75,8 +77,11 @@ def _statements(units: Sequence[Unit], places: Sequence[int]) -> Iterator[list[i
         yield found
 
 
-def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near) -> str:
-    """Why a statement has no place, if the lines around it go into different loops."""
+def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own: set[str]) -> str:
+    """Why a statement has no place, if the lines around it go into different loops.
+
+    `own` gets the names that it binds if its place is in the inner one.
+    """
     mine, theirs = three.mine, three.theirs
     above, below = near.above, near.below
     if below is None:
@@ -97,11 +102,13 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near) -> s
     if around_above == around_below:
         return ""
     inner = max(around_above, around_below, key=len)
-    if _belongs_inside(three, statement, inner):
+    if _belongs_inside(three, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
         there = theirs.of(beside)
         change = (there.depth if there else 0) - three.base[beside].depth
         if depth_change(three, mine, theirs, statement[0], gap) == change:
+            for place in statement:
+                own |= effects_of(mine.units[place].text.strip()).binds
             return ""
     return "is your line for each step, or for each part of it?"
 
@@ -135,16 +142,22 @@ def _new_heads(side: Side, place: int | None) -> list[int]:
     return heads
 
 
-def _belongs_inside(three: Three, statement: Sequence[int], heads: Sequence[int]) -> bool:
+def _belongs_inside(
+    three: Three, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
+) -> bool:
     """Whether a statement has one right place: it needs each part, and changes nothing of ours."""
     if not heads:
         return False
     text = "\n".join(three.mine.units[place].text for place in statement)
-    if _GRADIENTS.search(text):
+    if _GRADIENTS.search(text) or _LEAVES.search(text):
         return False
     inside = _bound_in(three.theirs.units, heads[-1])
+    scope = three.theirs.units[heads[-1]].scope
     ours = {
-        name for unit in three.theirs.units for name in effects_of(unit.text.strip()).binds
+        name
+        for unit in three.theirs.units
+        if unit.scope == scope and not unit.is_comment
+        for name in effects_of(unit.text.strip()).binds
     } - inside
     reads: set[str] = set()
     changes: set[str] = set()
@@ -153,7 +166,7 @@ def _belongs_inside(three: Three, statement: Sequence[int], heads: Sequence[int]
         reads |= effects.reads
         changes |= effects.binds | effects.changes
         changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
-    return bool(reads & inside) and not changes & ours - three.modules()
+    return bool(reads & inside.union(own)) and not changes & ours - three.modules()
 
 
 def _bound_in(units: Sequence[Unit], head: int) -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.align import Side, align
-from scaffold.merge.clashes import find_clashes, merge_pair
+from scaffold.merge.clashes import find_clashes, merge_pair, work_on_given
 from scaffold.merge.depth import depth_change, depth_change_of_region, in_same_block
 from scaffold.merge.three import Region, Three, contains
 from scaffold.merge.undone import is_written_by_hand
@@ -121,11 +121,15 @@ class Weave(Three):
         ]
         if not mine or not theirs:
             return [*mine, *theirs]
+        if theirs[0].depth == mine[0].depth and work_on_given(self, gap, mine, theirs):
+            return [*mine, *theirs]
         # what continues the block above comes first, what opens one for the next unit comes last
         if self.stands_for_next(gap, mine) or self.goes_with_next(gap):
             return [*theirs, *mine]
         inside = mine[0].blanks and self.opens_for_next(self.theirs, gap)
         last = self.opens_for_next(self.mine, gap)
+        if last and min(unit.depth for unit in theirs) > mine[-1].depth:
+            return [*mine, *theirs]  # into the owner's block, with what needs them
         if inside or last or theirs[0].depth > mine[0].depth:
             return [*theirs, *mine]
         return [*mine, *theirs]

@@ -1,0 +1,89 @@
+"""Carries the owner's change of a call to where an update puts the statement.
+
+`metrics |= evaluate(..., verbose=True)` was changed at the end of an epoch, and the new file
+evaluates between steps: the call there is the owner's, too. Only a call that its owner changed
+wherever it was is carried.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from scaffold.merge.align import Side, align
+from scaffold.merge.statement import Source, read_source
+from scaffold.merge.units import Unit, key_of
+
+
+@dataclass(frozen=True)
+class Change:
+    """A call as it was generated, and the owner's text of it."""
+
+    says: str
+    text: str
+
+
+def carry_changes(
+    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
+) -> tuple[list[Unit], list[Unit]]:
+    """The pristine and the new file with the owner's calls, where the new one moved them."""
+    old, new = list(base), list(theirs)
+    own, other = align(base, mine), align(base, theirs)
+    for number, unit in enumerate(base):
+        changed = own.of(number)
+        if other.match[number] is not None or changed is None or changed.key == unit.key:
+            continue
+        change = _find_change(unit, changed)
+        if change is None or any(change.says in _calls(row) for row in mine):
+            continue
+        for place in _brought(other, unit.scope):
+            if change.says in _calls(new[place]):
+                new[place] = _with_change(new[place], change)
+                old[number] = replace(changed, depth=unit.depth, scope=unit.scope)
+    return old, new
+
+
+def _find_change(unit: Unit, changed: Unit) -> Change | None:
+    """The call that the owner changed, if it is all that is different."""
+    source, own = (_source(row) for row in (unit, changed))
+    for call in _nodes(source):
+        for there in _nodes(own):
+            if source and own and _spliced(source, call, own.cut(there)) == changed.key:
+                return Change(ast.dump(call), own.cut(there))
+    return None
+
+
+def _spliced(source: Source, call: ast.Call, text: str) -> str:
+    start, end = source.span(call)
+    return key_of(source.text[:start] + text + source.text[end:])
+
+
+def _brought(side: Side, scope: str) -> Iterator[int]:
+    """The new units of a side in a function."""
+    for places in side.inserts:
+        yield from (place for place in places if side.units[place].scope == scope)
+
+
+def _with_change(unit: Unit, change: Change) -> Unit:
+    source = _source(unit)
+    for call in _nodes(source):
+        if source and ast.dump(call) == change.says:
+            start, end = source.span(call)
+            text = source.text[:start] + change.text + source.text[end:]
+            margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
+            first, *rest = text.split("\n")
+            return replace(unit, lines=(margin + first, *rest), key=key_of(text))
+    return unit
+
+
+def _calls(unit: Unit) -> set[str]:
+    return {ast.dump(call) for call in _nodes(_source(unit))}
+
+
+def _source(unit: Unit) -> Source | None:
+    return None if unit.is_comment or "(" not in unit.text else read_source(unit.text.strip())
+
+
+def _nodes(source: Source | None) -> list[ast.Call]:
+    """The calls of a statement, the outer ones first."""
+    found = ast.walk(source.tree) if source else ()
+    return [node for node in found if isinstance(node, ast.Call)]

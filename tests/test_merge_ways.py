@@ -1,0 +1,231 @@
+"""Updates of code that says the same in another way, or beside which new code has one right place.
+
+Each kind comes with one beside it in which a person has to look.
+"""
+
+import re
+from collections.abc import Mapping
+
+import pytest
+from conftest import in_turns, render
+from corpus.edit import TRAIN, Apply, Files, add_import, after, before, both, create, sub
+from corpus.structure import extract, rename
+from test_merge_moves import (
+    EMA,
+    MIXING,
+    NO_BEST,
+    NO_CHECKPOINTS,
+    NO_SCHEDULE,
+    STEPS,
+    WINDOW,
+    check_asks,
+    check_same,
+    update,
+)
+
+from scaffold.answers.catalog import Value
+from scaffold.merge.files import Merged, merge_files
+from scaffold.project.pristine import Pristine
+
+FIRST = {"features.first_evaluation.enabled": True}
+TRACKER = {"features.tracker.enabled": True, "features.tracker.kind": "tensorboard"}
+CLIPPING = {"features.clipping.enabled": True}
+FORWARD, UPDATE = r"loss = compute_loss\(", r"optimizer\.step\("
+EPOCHS, EVALUATE = r"for epoch in range\(", r"metrics \|= evaluate\("
+
+
+def update_from(old: Mapping[str, Value], edit: Apply, new: Mapping[str, Value]) -> Merged:
+    base, theirs = dict(render(old)), dict(render(new))
+    mine = dict(base)
+    edit(mine)
+    return merge_files(Pristine("", {}, base), mine, theirs, "the update")
+
+
+# the same in other words
+
+LOGGER = both(
+    sub(TRAIN, r"^( +)log\(", r"\1logger.info(", None),
+    add_import(TRAIN, "import logging"),
+    sub(TRAIN, r"^@dataclass", "logger = logging.getLogger(__name__)\n\n\n@dataclass"),
+    sub(TRAIN, r", log, ", ", "),
+)
+
+
+def test_a_new_field_has_its_own_type_in_a_class_with_another_name() -> None:
+    files = check_same(rename("Config", "Args", TRAIN), TRACKER)
+    assert "    tracker_project: str = " in files[TRAIN]
+
+
+def test_what_is_said_by_another_function_is_said_so_in_new_lines() -> None:
+    files = check_same(LOGGER, FIRST)
+    assert 'logger.info(f"before training' in files[TRAIN]
+
+
+def test_what_is_said_by_another_function_in_one_place_is_no_rule() -> None:
+    _, files = update(sub(TRAIN, r'^( +)log\((f"done)', r"\1print(\2"), FIRST)
+    assert re.search(r'(?m)^ +log\(f"before training', files[TRAIN])
+
+
+def test_unedited_tests_of_a_renamed_script_go_with_their_feature() -> None:
+    def renamed(files: Files) -> None:
+        files["main_train.py"] = files.pop(TRAIN)
+
+    base, theirs = dict(render({})), dict(render(NO_CHECKPOINTS))
+    mine = dict(base)
+    renamed(mine)
+    pristine = Pristine("", {}, base, moved={TRAIN: "main_train.py"})
+    merged = merge_files(pristine, mine, theirs, "the update")
+    assert not merged.conflicts
+    assert merged.files["tests/test_resume.py"] is None
+
+
+def two_spaces(files: Files) -> None:
+    for path in files:
+        if path.endswith(".py"):
+            files[path] = re.sub(r"(?m)^ +", lambda row: " " * (len(row[0]) // 2), files[path])
+
+
+@pytest.mark.parametrize("comment", ["", "# ours\n"])
+def test_a_file_that_was_only_laid_out_goes_with_its_feature(comment: str) -> None:
+    base = {"checkpoint.py": render({})["checkpoint.py"]}
+    mine = dict(base)
+    two_spaces(mine)
+    mine["checkpoint.py"] = comment + mine["checkpoint.py"]
+    merged = merge_files(Pristine("", {}, base), mine, {}, "the update")
+    assert bool(merged.conflicts) == bool(comment)
+    assert (merged.files["checkpoint.py"] is None) == (not comment)
+
+
+# which lines can stand beside each other
+
+AVERAGE = both(
+    before(TRAIN, EPOCHS, "swa = AveragedModel(accelerator.unwrap_model(model))"),
+    after(TRAIN, UPDATE, "swa.update_parameters(accelerator.unwrap_model(model))"),
+    add_import(TRAIN, "from torch.optim.swa_utils import AveragedModel"),
+)
+RATES = after(
+    TRAIN, UPDATE, 'rates = [group["lr"] for group in optimizer.param_groups]\nlog(rates)'
+)
+UNTIL = sub(
+    TRAIN,
+    r"^    for epoch in range\(progress\.epoch, config\.epochs\):$",
+    "    epoch = progress.epoch - 1\n    while True:\n        epoch += 1\n"
+    "        if epoch >= config.epochs:\n            break",
+)
+CUT = before(
+    TRAIN, FORWARD, "index = torch.randperm(len(images))\nimages = images[index].clone()", "main"
+)
+UNPACKED = sub(
+    TRAIN,
+    r"^( +)for images, labels in bar:$",
+    r"\1for batch in bar:\n\1    images, labels = batch",
+)
+SHAPE = before(
+    TRAIN,
+    FORWARD,
+    'size, *shape = images.shape\nif progress.step == 0:\n    log(f"{shape}")',
+    "main",
+)
+PENALTY = sub(
+    TRAIN,
+    r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
+    r"\1images.requires_grad_()\n\1loss = compute_loss(model(images), labels).mean()",
+)
+
+
+@pytest.mark.parametrize(
+    "case",
+    in_turns(
+        [
+            (AVERAGE, EMA),
+            (RATES, NO_SCHEDULE),
+            (UNTIL, FIRST),
+            (PENALTY, WINDOW),
+            (SHAPE, WINDOW),
+            (UNPACKED, MIXING),
+        ],
+        2,
+    ),
+)
+def test_own_lines_with_one_right_place(case: tuple[Apply, Mapping[str, Value]]) -> None:
+    check_same(*case)
+
+
+@pytest.mark.parametrize("edit", in_turns([CUT, SHAPE], 2))
+def test_own_lines_work_on_the_batch_before_new_ones(edit: Apply) -> None:
+    merged, files = update(edit, MIXING)
+    assert not merged.conflicts and not merged.warnings
+    own = "size, *shape" if edit is SHAPE else "index = torch"
+    assert files[TRAIN].index(own) < files[TRAIN].index("images, others, share = mix(")
+
+
+def test_own_clipping_whose_result_becomes_a_number_is_clipping() -> None:
+    call = "accelerator.clip_grad_norm_(model.parameters(), 0.5)"
+    edit = before(TRAIN, UPDATE, f"norm = float({call})")
+    merged = update_from({"features.clipping.enabled": False}, edit, CLIPPING)
+    assert merged.conflicts
+
+
+def test_an_own_line_that_leaves_the_loop_is_asked_about() -> None:
+    check_asks(before(TRAIN, FORWARD, "if len(labels) < 8:\n    continue", "main"), WINDOW)
+
+
+# what an update moves
+
+EVALUATOR = both(
+    sub(
+        TRAIN,
+        r"^def main\(config: Config\) -> None:$",
+        "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(config: Config) -> None:",
+    ),
+    sub(TRAIN, r"= evaluate\(", "= Evaluator.run(", None),
+)
+KEYWORD = both(
+    sub(TRAIN, r"^def evaluate\((.*)\) ->", r"def evaluate(\1, quiet=False) ->"),
+    sub(TRAIN, r"(\|= evaluate\(.*)\)$", r"\1, quiet=True)"),
+)
+TABLE = after(
+    TRAIN,
+    r'log\(f"epoch ',
+    'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")',
+)
+END = extract("end_epoch", r"metrics = \{", r"checkpoints\.after_epoch\(", "Ends an epoch.")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    in_turns([EVALUATOR, KEYWORD, TABLE, rename("config", "cfg", TRAIN, function="main")], 2),
+)
+def test_evaluation_moves_with_the_owners_call(edit: Apply) -> None:
+    check_same(edit, STEPS)
+
+
+def test_what_a_function_returns_is_no_lost_value() -> None:
+    merged, _ = update(END, STEPS)
+    assert not merged.conflicts and not merged.warnings
+
+
+@pytest.mark.parametrize(
+    "lines",
+    in_turns(["print(metrics['val_loss'])", "print(metrics['train_loss'], len(metrics))"], 1),
+)
+def test_a_line_that_reads_what_moves_away_is_asked_about(lines: str) -> None:
+    check_asks(after(TRAIN, EVALUATE, lines), STEPS)
+
+
+def test_a_call_that_was_changed_in_one_of_two_places_is_asked_about() -> None:
+    same = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
+    check_asks(both(KEYWORD, after(TRAIN, r"checkpoints\.resume\(", same)), STEPS)
+
+
+# what only the owner uses now
+
+SCRIPT = "from files import load_weights\n\nload_weights(None, None, None)\n"
+
+
+def test_a_function_stays_if_an_own_script_uses_it() -> None:
+    merged, files = update(create("sample.py", SCRIPT), NO_BEST)
+    assert not merged.conflicts and not merged.warnings
+    assert "def load_weights(" in files["files.py"] and "import load_model" in files["files.py"]
+    assert "files.py keeps load_weights, because sample.py uses it." in merged.notes
+    assert "def load_weights(" not in render(NO_BEST)["files.py"]
