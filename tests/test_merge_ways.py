@@ -8,7 +8,19 @@ from collections.abc import Mapping
 
 import pytest
 from conftest import in_turns, render
-from corpus.edit import TRAIN, Apply, Files, add_import, after, before, both, create, sub
+from corpus.edit import (
+    TRAIN,
+    Apply,
+    Files,
+    add_import,
+    after,
+    before,
+    both,
+    create,
+    delete,
+    sub,
+    wrap,
+)
 from corpus.structure import extract, rename
 from test_merge_moves import (
     EMA,
@@ -159,6 +171,14 @@ def test_own_lines_work_on_the_batch_before_new_ones(edit: Apply) -> None:
     assert files[TRAIN].index(own) < files[TRAIN].index("images, others, share = mix(")
 
 
+def test_new_lines_of_the_forward_pass_go_into_the_owners_block() -> None:
+    edit = wrap(TRAIN, FORWARD, r"train_loss\.add\(", "with accelerator.autocast():", "main")
+    merged, files = update(edit, MIXING)
+    assert not merged.conflicts and not merged.warnings
+    block = re.search(r"(?m)^( +)with accelerator\.autocast\(\):\n((?:\1 .*\n)*)", files[TRAIN])
+    assert block and "logits = model(images)" in block[2] and "train_loss.add(" in block[2]
+
+
 def test_own_clipping_whose_result_becomes_a_number_is_clipping() -> None:
     call = "accelerator.clip_grad_norm_(model.parameters(), 0.5)"
     edit = before(TRAIN, UPDATE, f"norm = float({call})")
@@ -216,6 +236,18 @@ def test_a_line_that_reads_what_moves_away_is_asked_about(lines: str) -> None:
 def test_a_call_that_was_changed_in_one_of_two_places_is_asked_about() -> None:
     same = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
     check_asks(both(KEYWORD, after(TRAIN, r"checkpoints\.resume\(", same)), STEPS)
+
+
+SAID = sub(TRAIN, r'^    log\(f"done \| .*\n    metrics_file.*\n', "")
+
+
+def test_a_call_between_deleted_lines_goes_with_what_it_reads() -> None:
+    files = check_same(both(delete(TRAIN, r"metrics = evaluate\("), SAID), TRACKER)
+    assert "accelerator.log(values" in files[TRAIN]
+
+
+def test_a_call_between_deleted_lines_that_can_still_be_made_is_asked_about() -> None:
+    check_asks(SAID, TRACKER)
 
 
 # what only the owner uses now

@@ -11,7 +11,7 @@ from scaffold.merge.align import Side, role
 from scaffold.merge.commute import can_commute, effects_of, same_purpose
 from scaffold.merge.statement import merge_unit
 from scaffold.merge.three import Region, Three, contains
-from scaffold.merge.undone import find_undone
+from scaffold.merge.undone import find_undone, goes_with_deleted
 from scaffold.merge.units import PYTHON, TOML, Unit
 
 
@@ -54,6 +54,8 @@ def _find_clashes(three: Three) -> list[Region]:
         elif mine and theirs and not _go_together(three, unit, mine, theirs):
             found.append((number, number + 1))
     for gap in range(len(three.base) + 1):
+        if goes_with_deleted(three, gap):
+            continue
         if three.mine.inserts[gap] and three.theirs.inserts[gap] and not _both_fit(three, gap):
             found.append((gap, gap))
         for one, other in ((three.mine, three.theirs), (three.theirs, three.mine)):

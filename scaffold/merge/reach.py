@@ -12,6 +12,7 @@ from scaffold.merge.commute import effects_of, read_effects
 from scaffold.merge.sources import Sources
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region, Three
+from scaffold.merge.undone import goes_with_deleted
 from scaffold.merge.units import PYTHON, Unit, is_constant, parse_unit
 from scaffold.merge.write import write_units
 
@@ -23,6 +24,8 @@ def find_stale(three: Three) -> Iterator[tuple[Region, str]]:
     for one, other in ((three.theirs, three.mine), (three.mine, three.theirs)):
         sources = Sources(one.units, _changed_by_calls(one.units))
         for gap, places in enumerate(one.inserts):
+            if one is three.theirs and goes_with_deleted(three, gap):
+                continue
             name = _stale_name(three, one, other, gap, places, sources)
             if name:
                 yield (gap, gap), f"{name} would not be what it was made for"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scaffold.merge.align import Side, find_parents
+from scaffold.merge.sources import Sources
 from scaffold.merge.statement import MergeLines
 from scaffold.merge.units import Unit, parse_unit
 
@@ -30,6 +31,11 @@ class Three:
     def parents(self) -> Sequence[int | None]:
         """For each unit of the base, the head of the block that it is in."""
         return find_parents(self.base)
+
+    @cached_property
+    def their_sources(self) -> Sources:
+        """The lines of the other side that bind each name."""
+        return Sources(self.theirs.units)
 
     def origin(self, side: Side, place: int) -> str:
         """Where a unit of a side comes from."""

@@ -57,6 +57,37 @@ def _is_moved(old: Unit, new: Unit) -> bool:
     return old.scope == new.scope and alike(old, new) >= _MOVED
 
 
+def goes_with_deleted(three: Three, gap: int) -> bool:
+    """Whether new calls of the other side only say more of what the owner deleted around them.
+
+    They stand between deleted lines, in whose place is nothing, and read what is computed no more.
+    """
+    places = three.theirs.inserts[gap]
+    if three.kind != PYTHON or not places or not 0 < gap < len(three.base):
+        return False
+    start, end = gap, gap
+    while start > 0 and three.mine.match[start - 1] is None:
+        start -= 1
+    while end < len(three.base) and three.mine.match[end] is None:
+        end += 1
+    if start == gap or end == gap or any(three.mine.inserts[start : end + 1]):
+        return False
+    return all(
+        role(three.theirs.units[place])[:1] == ("Expr",) and _reads_deleted(three, place)
+        for place in places
+    )
+
+
+def _reads_deleted(three: Three, place: int) -> bool:
+    sources, text = three.their_sources, three.theirs.units[place].text.strip()
+    for name in effects_of(text).reads:
+        source = sources.above(place, name)
+        number = None if source is None else three.theirs.number_of.get(source)
+        if number is not None and three.mine.match[number] is None:
+            return True
+    return False
+
+
 def is_written_by_hand(three: Three, place: int, gap: int) -> bool:
     """Whether the owner wrote a new statement of the other side into the same block by hand.
 

@@ -13,7 +13,7 @@ from scaffold.merge.align import Side, align
 from scaffold.merge.clashes import find_clashes, merge_pair, work_on_given
 from scaffold.merge.depth import depth_change, depth_change_of_region, in_same_block
 from scaffold.merge.three import Region, Three, contains
-from scaffold.merge.undone import is_written_by_hand
+from scaffold.merge.undone import goes_with_deleted, is_written_by_hand
 from scaffold.merge.units import PYTHON, TEXT, Unit, split_lines
 
 
@@ -110,7 +110,7 @@ class Weave(Three):
         mine = [self._move(self.mine, self.theirs, place, gap) for place in self.mine.inserts[gap]]
         places = self.theirs.inserts[gap]
         theirs = [self._move(self.theirs, self.mine, place, gap) for place in places]
-        if theirs and contains(mine, theirs):
+        if theirs and (contains(mine, theirs) or goes_with_deleted(self, gap)):
             return [*mine]
         if mine and contains(theirs, mine):
             return [*theirs]
