@@ -179,6 +179,36 @@ def test_new_lines_of_the_forward_pass_go_into_the_owners_block() -> None:
     assert block and "logits = model(images)" in block[2] and "train_loss.add(" in block[2]
 
 
+CLEARED = "optimizer.zero_grad()"
+
+
+def test_gradients_that_are_cleared_at_the_head_of_a_step_are_so_with_several_parts() -> None:
+    clear = both(delete(TRAIN, re.escape(CLEARED)), before(TRAIN, FORWARD, CLEARED, "main"))
+    merged, files = update(clear, WINDOW)
+    assert not merged.conflicts and not merged.warnings
+    assert re.search(r"while window := .*\n +optimizer\.zero_grad\(\)\n", files[TRAIN])
+    assert files[TRAIN].count(CLEARED) == 1
+
+
+def test_gradients_that_are_cleared_elsewhere_are_asked_about() -> None:
+    clear = both(delete(TRAIN, re.escape(CLEARED)), after(TRAIN, FORWARD, CLEARED, "main"))
+    check_asks(clear, WINDOW)
+
+
+SHARE = before(TRAIN, FORWARD, "share = 0.7\nimages = share * images", "main")
+
+
+def test_a_fixed_value_goes_to_where_it_is_used() -> None:
+    check_same(SHARE, WINDOW)
+    check_asks(both(SHARE, after(TRAIN, UPDATE, "share = share / 2")), WINDOW)
+
+
+def test_an_own_line_for_each_step_stays_one() -> None:
+    files = check_same(after(TRAIN, UPDATE, "model.step()"), WINDOW)
+    rows = [row.strip() for row in files[TRAIN].splitlines()]
+    assert rows.index("model.step()") == rows.index("optimizer.step()") + 1
+
+
 def test_own_clipping_whose_result_becomes_a_number_is_clipping() -> None:
     call = "accelerator.clip_grad_norm_(model.parameters(), 0.5)"
     edit = before(TRAIN, UPDATE, f"norm = float({call})")
@@ -238,7 +268,7 @@ def test_a_call_that_was_changed_in_one_of_two_places_is_asked_about() -> None:
     check_asks(both(KEYWORD, after(TRAIN, r"checkpoints\.resume\(", same)), STEPS)
 
 
-SAID = sub(TRAIN, r'^    log\(f"done \| .*\n    metrics_file.*\n', "")
+SAID = sub(TRAIN, r'^    log\(f"done \| .*\n((    accelerator\.log.*\n)?)    metrics_file.*\n', "")
 
 
 def test_a_call_between_deleted_lines_goes_with_what_it_reads() -> None:

@@ -22,6 +22,7 @@ from scaffold.merge.file import (
     open_file,
 )
 from scaffold.merge.follow import follow_parts
+from scaffold.merge.heads import follow_heads
 from scaffold.merge.hints import follow_hints
 from scaffold.merge.imports import follow_imports
 from scaffold.merge.names import defines, module_of
@@ -196,6 +197,7 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
         base = dialect.rename_units(base, file.renames)
         new = dialect.rename_units(new, file.renames)
         if file.kind == PYTHON:
+            base, new = follow_heads(base, own, new)
             base, new = carry_changes(base, own, new)
             order = find_order(base, own)
             base, new = follow_order(base, order), follow_order(new, order)

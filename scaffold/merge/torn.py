@@ -6,6 +6,7 @@ for each step. Only one thing tells: a statement that needs what each part has, 
 and keeps the result under a name of its owner's, has to see all the parts.
 """
 
+import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,14 @@ from scaffold.merge.commute import effects_of
 from scaffold.merge.depth import depth_change
 from scaffold.merge.sources import Sources
 from scaffold.merge.three import Region, Three
-from scaffold.merge.units import PYTHON, Unit
+from scaffold.merge.units import PYTHON, Unit, parse_unit
+
+QUESTION = "is your line for each step, or for each part of it?"
 
 _REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
 _LOOPS = re.compile(r"(for|while|async for)\b")
 _GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added up
+_OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")  # done once for all parts
 _LEAVES = re.compile(r"(?m)^\s*(break|continue)\b")  # it would leave the inner loop
 _OUTPUT = re.compile(
     r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
@@ -100,7 +104,13 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own:
         else:
             around_above = around_below[:1]
     if around_above == around_below:
-        return ""
+        text = "\n".join(mine.units[place].text for place in statement)
+        if not _OF_A_STEP.search(text):
+            return ""
+        # beside it in the base: some of it may be done once for all parts
+        block = [n for n, head in enumerate(three.parents) if head == three.parents[below]]
+        counts = [len(_new_loops(theirs, place)) for n in block if (place := theirs.match[n])]
+        return QUESTION if len(_new_loops(theirs, theirs.match[below])) > min(counts) else ""
     inner = max(around_above, around_below, key=len)
     if _belongs_inside(three, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
@@ -110,7 +120,7 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own:
             for place in statement:
                 own |= effects_of(mine.units[place].text.strip()).binds
             return ""
-    return "is your line for each step, or for each part of it?"
+    return QUESTION
 
 
 def _find_near(three: Three, statement: Sequence[int]) -> _Near:
@@ -142,6 +152,31 @@ def _new_heads(side: Side, place: int | None) -> list[int]:
     return heads
 
 
+def _new_loops(side: Side, place: int | None) -> list[int]:
+    """The new loops around a unit."""
+    heads = _new_heads(side, place)
+    return [head for head in heads if _LOOPS.match(side.units[head].text.lstrip())]
+
+
+def _is_fixed(three: Three, statement: Sequence[int]) -> bool:
+    """Whether a statement gives a name its only value, which no part and no step changes."""
+    units = three.mine.units
+    found = parse_unit(units[statement[0]].text.strip())
+    node = found[1] if found else None
+    if not isinstance(node, ast.Assign) or any(isinstance(row, ast.Call) for row in ast.walk(node)):
+        return False
+    effects = effects_of(units[statement[0]].text.strip())
+    others = [
+        effects_of(unit.text.strip())
+        for place, unit in enumerate(units)
+        if place != statement[0] and unit.scope == units[statement[0]].scope and unit.is_code
+    ]
+    changed = set().union(*(row.binds | row.changes for row in others))
+    return (
+        not effects.changes and not effects.parts and not changed & (effects.binds | effects.reads)
+    )
+
+
 def _belongs_inside(
     three: Three, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
 ) -> bool:
@@ -151,6 +186,8 @@ def _belongs_inside(
     text = "\n".join(three.mine.units[place].text for place in statement)
     if _GRADIENTS.search(text) or _LEAVES.search(text):
         return False
+    if _is_fixed(three, statement):
+        return True
     inside = _bound_in(three.theirs.units, heads[-1])
     scope = three.theirs.units[heads[-1]].scope
     ours = {
