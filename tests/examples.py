@@ -127,7 +127,7 @@ def train_example(name: str) -> None:
         pictures = [path for path in output.glob("*.png") if not re.search(r"\d", path.stem)]
         for path in [*pictures, *sorted(output.rglob("*.png"))[-1:]][:3]:
             shutil.copy(path, target / path.name)
-        for path in output.glob("*.txt"):
+        for path in sorted(output.glob("*.txt"))[-1:]:  # the last sample
             rows = path.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
             (target / path.name).write_text("\n".join(rows) + "\n", encoding="utf-8")
 

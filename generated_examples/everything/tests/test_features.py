@@ -29,7 +29,7 @@ import search
 import test_resume
 import train
 from callbacks import Ema, LearningCurves, StopOnSpike, Throughput
-from checkpoint import find_checkpoints
+from checkpoint import Checkpoints, find_checkpoints
 from data import (
     Augmented,
     BalancedSampler,
@@ -588,7 +588,8 @@ def small_run(folder: Path, memory: int = 4) -> None:
     def build_limited(config) -> nn.Module:
         def run_out(module, args, kwargs) -> None:
             last = rank == processes - 1
-            if last and module.training and find_batch_size([*args, *kwargs.values()]) > memory:
+            samples = find_batch_size([*args, *kwargs.values()])
+            if last and module.training and samples > memory:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate all of it.")
 
         model = created["model"] = build_exact_model(config)
@@ -888,7 +889,7 @@ def test_signal_to_data_workers_saves_too(tmp_path):
 
 def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
     """Send a signal to the last process and its data workers in the third step."""
-    after_step = train.Checkpoints.after_step
+    after_step = Checkpoints.after_step
 
     def tell(checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
@@ -899,7 +900,7 @@ def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **
                 subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
         after_step(checkpoints)
 
-    with mock.patch.object(train.Checkpoints, "after_step", tell):
+    with mock.patch.object(Checkpoints, "after_step", tell):
         run(folder, **CADENCE, **changes)
 
 
@@ -1065,9 +1066,9 @@ RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
 @pytest.mark.parametrize(
     ("owner", "method", "calls", "error"),
     [
-        (train.RunningLoss, "add", 9, InterruptedError),
-        (train.RunningLoss, "add", 3, KeyboardInterrupt),
-        (train.Checkpoints, "after_epoch", 1, InterruptedError),
+        (RunningLoss, "add", 9, InterruptedError),
+        (RunningLoss, "add", 3, KeyboardInterrupt),
+        (Checkpoints, "after_epoch", 1, InterruptedError),
     ],
     ids=["in a batch", "Ctrl-C", "after an evaluation"],
 )
@@ -1101,7 +1102,7 @@ def test_one_of_two_processes_saves_nothing(tmp_path):
 
 
 def fail_in_a_batch(folder: Path) -> None:
-    run_until_error(folder, train.RunningLoss, "add", 3, InterruptedError)
+    run_until_error(folder, RunningLoss, "add", 3, InterruptedError)
 
 
 def run_until_error(folder: Path, owner, name: str, calls: int, error: type) -> None:
@@ -1220,7 +1221,7 @@ def test_a_spike_stops_all_processes(tmp_path):
 
 def spike_run(folder: Path) -> None:
     """Train until the losses of the last process are 100 times as high, after 8 steps."""
-    add, step = train.RunningLoss.add, 0
+    add, step = RunningLoss.add, 0
 
     def add_spike(train_loss, loss, samples) -> None:
         nonlocal step
@@ -1228,7 +1229,7 @@ def spike_run(folder: Path) -> None:
         spike = train_loss.accelerator.process_index == 1 and step > 8
         add(train_loss, 100 * loss if spike else loss, samples)
 
-    with mock.patch.object(train.RunningLoss, "add", add_spike):
+    with mock.patch.object(RunningLoss, "add", add_spike):
         run(folder, stop_on_spike_factor=3.0)
 
 

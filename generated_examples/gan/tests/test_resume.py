@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 import checkpoint
 import train
-from checkpoint import find_checkpoints
+from checkpoint import Checkpoints, find_checkpoints
 from data import build_loaders
 from flags import parse_flags
 from helpers import SETTINGS, column, enough_data, run, without_times
@@ -77,7 +77,7 @@ def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
     run(tmp_path / "whole", **cadence)
     whole_log = without_times(capsys.readouterr().out)
 
-    after_step = train.Checkpoints.after_step
+    after_step = Checkpoints.after_step
 
     def stop(checkpoints) -> None:
         after_step(checkpoints)
@@ -85,7 +85,7 @@ def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
             raise SystemExit("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(train.Checkpoints, "after_step", stop)
+        patch.setattr(Checkpoints, "after_step", stop)
         with pytest.raises(SystemExit, match="killed"):
             run(tmp_path / "resumed", **cadence)
     capsys.readouterr()

@@ -1,0 +1,130 @@
+"""Predicts with the weights of a run: `python predict.py "add 3 to 125"`."""
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import encode_prompt, find_ends, read_messages
+from environment import check_environment, read_settings
+from generation import generate
+from model import build_model, build_tokenizer
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    config = Config(**{f.name: saved[f.name] for f in fields(Config) if f.name in saved})
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            elif name.endswith(".jsonl"):  # an object with `messages` or a `prompt` in each line
+                lines = split_lines(Path(name).read_text(encoding="utf-8-sig"))
+                for number, line in enumerate(lines, start=1):
+                    if line.strip():
+                        texts.append(read_prompt(line, f"{name}, line {number}"))
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def read_prompt(line: str, place: str) -> str | list[dict]:
+    """The `prompt` of a JSON object, or its `messages` without an answer at their end."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise SystemExit(f"{place} can't be read: {error}") from error
+    if isinstance(row, dict) and isinstance(row.get("prompt"), str):
+        return row["prompt"]
+    messages = read_messages(row, place)
+    is_answered = len(messages) > 1 and messages[-1]["role"] == "assistant"
+    return messages[:-1] if is_answered else messages
+
+
+def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
+    """The tokens of a question, or of the messages of a conversation, before the answer."""
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    try:
+        tokens = encode_prompt(messages, config)
+    except ValueError as error:
+        raise SystemExit(f"{messages[-1]['content']}: {error}") from error
+    if len(tokens) >= config.context:
+        raise SystemExit(
+            f"A prompt has {len(tokens)} tokens, and --context was {config.context} in training: "
+            "shorten it, or train with a larger --context."
+        )
+    return tokens
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs, length: int) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    tokenizer = build_tokenizer(config)
+    with PartialState().split_between_processes(inputs) as share:
+        for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            prompts = [write_prompt(config, chat) for chat in chats]
+            answers = generate(model, prompts, find_ends(config), config.context, length, device)
+            for chat, answer in zip(chats, answers, strict=True):
+                prompt = chat if isinstance(chat, str) else chat[-1]["content"]
+                rows.append({"prompt": prompt, "text": tokenizer.decode(answer)})
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
+    )
+    parser.add_argument("--length", type=int, default=200, help="the most tokens of an answer")
+    parser.add_argument("--json", action="store_true", help="print JSON lines, with the inputs")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs, arguments.length)
+    if PartialState().is_main_process:
+        if arguments.json:
+            print(*map(json.dumps, rows), sep="\n")
+        else:
+            print(*(row["text"] for row in rows), sep="\n")

@@ -1,0 +1,392 @@
+"""The features of this project."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from accelerate import Accelerator
+from matplotlib.figure import Figure
+from safetensors.torch import load_file, save_file
+from torch.utils.data import DataLoader
+
+import train
+from callbacks import LearningCurves, Throughput, write_sample
+from data import Pair, Pairs, build_loaders, collate, encode_prompt, find_ends, read_pair, show
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from metrics import IGNORED, RunningLoss
+from model import build_model, build_tokenizer
+from progress import Progress
+from reference import ROUNDING, Reference, answer_log_probs, find_gaps
+from test_resume import last_checkpoint
+
+TURNS = [("user", "sort cab"), ("assistant", "abc"), ("user", "add 1 to 2"), ("assistant", "3")]
+MESSAGES = [{"role": role, "content": content} for role, content in TURNS]
+
+
+def make_pairs(config, *conversations, wrong: str = "4") -> Pairs:
+    """Pairs of conversations and the same with another last answer."""
+    pairs = [
+        Pair(chat, [*chat[:-1], {"role": "assistant", "content": wrong}], "here")
+        for chat in conversations
+    ]
+    return Pairs(pairs, config, Reference(config))
+
+
+def test_the_last_answers_count_alone():
+    """Each with the token that ends it, and not the answer of an earlier turn."""
+    config = train.Config(**SETTINGS)
+    tokenizer, [sample] = build_tokenizer(config), make_pairs(config, MESSAGES)
+    for (inputs, targets), answer in zip(sample[:2], ("3", "4"), strict=True):
+        counted = targets[targets != IGNORED].tolist()
+        text = tokenizer.decode(counted)  # perhaps with what the chat template adds to an answer
+        assert text.endswith(answer) and "abc" not in text and "add" not in text
+        assert sum(token in find_ends(config) for token in counted) == 1, "it must learn to stop"
+        later = targets[:-1] != IGNORED
+        assert torch.equal(inputs[1:][later], targets[:-1][later]), "a target is the next token"
+        assert show((inputs, targets), config).count("[[") == 1
+    prompt = encode_prompt(MESSAGES[:3], config)
+    assert sample[0][0][: len(prompt)].tolist() == prompt, "it would be asked in another way"
+
+
+def test_log_probabilities_are_those_of_each_answer_alone():
+    """Whatever pads it, and without its prompt: by the chain rule, token by token."""
+    config = train.Config(**SETTINGS)
+    model = build_exact_model(config).eval()
+    samples = list(make_pairs(config, MESSAGES, MESSAGES[:2], wrong="a longer answer"))
+    inputs, targets, *_ = collate(samples)
+    assert inputs.shape == targets.shape and inputs.shape[:2] == (2, 2)
+    found = answer_log_probs(model, inputs, targets)
+    for row, sample in zip(found, samples, strict=True):
+        for value, (tokens, nexts) in zip(row, sample[:2], strict=True):
+            logits = model(tokens[None])[0].log_softmax(dim=-1)
+            steps = [logits[i, t] for i, t in enumerate(nexts.tolist()) if t != IGNORED]
+            expected = sum(steps)
+            torch.testing.assert_close(value, expected, rtol=0, atol=1e-4)
+
+
+def test_the_reference_is_the_model_before_training():
+    """In evaluation mode, the same for any order of pairs, and fixed while the model trains."""
+    config = train.Config(**SETTINGS)
+    torch.manual_seed(config.seed)
+    numbers = torch.get_rng_state()
+    loader = build_loaders(config)[1]
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get other weights"
+    model = build_model(config).eval()
+    inputs, targets, reference, beta = next(iter(loader))
+    found = answer_log_probs(model, inputs, targets)
+    torch.testing.assert_close(found, reference, rtol=0, atol=1e-3)
+    assert not reference.requires_grad and beta.unique().tolist() == [pytest.approx(config.beta)]
+    metrics = train.evaluate(Accelerator(), model, loader, "val", 1)
+    gap = torch.zeros(1)
+    expected = train.compute_loss(gap, torch.full_like(gap, config.beta)).item()
+    assert metrics["val_loss"] == pytest.approx(expected, rel=1e-3)
+    assert metrics["val_reward_accuracy"] == 0, "rounding errors are no preference"
+
+
+def test_rewards_tell_answers_apart():
+    """While a model learns which of two answers is right: the metrics, from their definition."""
+    config = train.Config(**SETTINGS)
+    model = build_exact_model(config)
+    chats = [[{"role": "user", "content": text}, MESSAGES[1]] for text in "abcdefgh"]
+    data = make_pairs(config, *chats, wrong="cba")
+    loader = DataLoader(data, 3, collate_fn=collate)
+    inputs, targets, reference, beta = collate(list(data))
+    optimizer, accelerator = torch.optim.Adam(model.parameters(), 0.003), Accelerator()
+    for _ in range(20):
+        log_probs = answer_log_probs(model, inputs, targets)
+        rewards = config.beta * (log_probs - reference)
+        metrics = train.evaluate(accelerator, model, loader, "val")
+        margins = rewards[:, 0] - rewards[:, 1]
+        assert metrics["val_reward_margin"] == pytest.approx(margins.mean().item(), abs=1e-4)
+        assert metrics["val_reward_accuracy"] == (margins > ROUNDING).sum() / 8
+        train.compute_loss(find_gaps(log_probs, reference), beta).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert metrics["val_reward_accuracy"] == 1, "it never learned them"
+
+
+def test_what_is_cut_off_is_counted(capsys):
+    """Of three pairs that are too long, one has no answers left, and one the same answers."""
+    config = train.Config(**SETTINGS)
+    [sample] = make_pairs(config, MESSAGES)
+    config = replace(config, context=len(sample[0][0]) - 1)
+    late = [{"role": "user", "content": "x" * 500}, MESSAGES[1]]
+    same = [MESSAGES[0], {"role": "assistant", "content": "4"}]
+    assert len(make_pairs(config, MESSAGES, late, same)) == 1
+    said = capsys.readouterr().out
+    assert "3 pairs: " in said and "2 without two different answers" in said
+
+
+ANSWERS = {"chosen": "b", "rejected": "c"}
+
+
+def test_forms_of_a_row():
+    """Texts, messages, and whole conversations, with or without the prompt beside them."""
+    asked = {"role": "user", "content": "a"}
+    one, other = ({"role": "assistant", "content": text} for text in "bc")
+    whole = {"chosen": [asked, one], "rejected": [asked, other]}
+    for row in (
+        {"prompt": "a", **ANSWERS},
+        {"prompt": [asked], "chosen": [one], "rejected": [other]},
+        {"prompt": "a", **whole},
+        whole,
+    ):
+        assert read_pair(row, "here") == Pair([asked, one], [asked, other], "here")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ([], "no JSON object"),
+        ({"text": "a"}, "has text: it needs prompt, chosen and rejected"),
+        ({"prompt": "a", "chosen": "b", "rejected": None}, "prompt and rejected are texts or"),
+        ({"prompt": 1, **ANSWERS}, "prompt and chosen are texts or"),
+        ({"prompt": [{"role": "user"}], **ANSWERS}, "message 1 needs a role and a content"),
+        (ANSWERS, "has no prompt"),
+        ({"prompt": "a", "chosen": [], "rejected": []}, "chosen does not end with a message of"),
+        ({"chosen": MESSAGES, "rejected": MESSAGES[:2]}, "answer different prompts"),
+    ],
+)
+def test_a_wrong_row_is_named(row, said):
+    with pytest.raises(SystemExit, match="pairs.jsonl, line 3.*") as error:
+        read_pair(row, "pairs.jsonl, line 3")
+    assert said in str(error.value)
+
+
+def test_a_sample_leaves_the_training_alone(tmp_path):
+    config = train.Config(**SETTINGS)
+    model, examples = build_model(config), [make_pairs(config, MESSAGES)[0][0]]
+    numbers = torch.get_rng_state()
+    write_sample(model, config, examples, tmp_path / "sample.txt", length=4)
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert model.training
+    written = (tmp_path / "sample.txt").read_text(encoding="utf-8")
+    assert "sort cab" in written and "\ndata:  " in written and "\nmodel: " in written
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_loss", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(-float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_loss": -score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
+
+
+def test_speed_and_time_left():
+    """64 samples in the 4 seconds since the epoch began; 2 steps in 12 seconds, 3 to go."""
+    accelerator, progress = Accelerator(), Progress(step=5)  # as after a resume
+    train_loss = RunningLoss(accelerator)
+    with mock.patch("callbacks.time") as clock:
+        clock.monotonic.side_effect = [0, 8, 12]
+        throughput = Throughput(accelerator, train_loss, progress, total_steps=10)
+        throughput.start_epoch()
+        train_loss.add(torch.tensor(1.0), 64)
+        train_loss.read()
+        progress.step = 7
+        line = throughput.read()
+    assert line.startswith("speed 16 samples/s | 0:00:18 left | "), line
+
+
+def test_speed_follows_each_log_line(tmp_path, capsys):
+    run(tmp_path, log_every=2)
+    lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines.count("speed") == lines.count("step") == 6

@@ -1,0 +1,94 @@
+"""predict.py gives the metrics that training reported, on any number of processes."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from accelerate import Accelerator, PartialState
+
+import predict
+import train
+from data import build_loaders
+from helpers import launch, run
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
+    """The folder of a run of two steps, and the metrics that it reported."""
+    folder, reported, evaluate = tmp_path_factory.mktemp("run"), {}, train.evaluate
+
+    def note(*values):
+        metrics = evaluate(*values)
+        reported.update(metrics)
+        return metrics
+
+    with mock.patch.object(train, "evaluate", note):
+        run(folder, epochs=1, limit_batches=2)
+    return folder, reported
+
+
+def read_batches(config) -> list:
+    """The batches of test data that the run evaluated."""
+    return list(islice(build_loaders(config)[2], config.limit_batches))
+
+
+def test_an_answer_does_not_depend_on_the_others(trained):
+    config, model = predict.load(trained[0])
+    prompts = ["add 3 to 14", [{"role": "user", "content": "sort cab"}], ""]
+    together = predict.predict(config, model, prompts, length=8)
+    alone = [predict.predict(config, model, [prompt], length=8)[0] for prompt in prompts]
+    assert together == alone
+    assert [row["prompt"] for row in together] == ["add 3 to 14", "sort cab", ""]
+
+
+def test_prompts_of_a_file(trained, tmp_path):
+    config, path = predict.load(trained[0])[0], tmp_path / "prompts.jsonl"
+    question, answer = {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}
+    both = {"chosen": [answer], "rejected": "d"}
+    rows = [{"prompt": "a", "id": 1}, {"prompt": [question], **both}]
+    path.write_text("\n\n".join(map(json.dumps, rows)) + "\n")
+    assert predict.read_inputs(config, [str(path)]) == ["a", [question]]
+    path.write_text('{"prompt": "a"}\n{"text": "b"}\n')
+    with pytest.raises(SystemExit, match="prompts.jsonl, line 2 has text"):
+        predict.read_inputs(config, [str(path)])
+
+
+def test_predictions_give_the_metric_of_the_test(trained):
+    folder, reported = trained
+    config, model = predict.load(folder)
+    assert not model.training and config.limit_batches == 2
+    accelerator = Accelerator(mixed_precision=getattr(config, "mixed_precision", "no"))
+    model, loader = accelerator.prepare(model, build_loaders(config)[2])
+    metrics = train.evaluate(accelerator, model, loader, "test", config.limit_batches)
+    assert metrics["test_loss"] == pytest.approx(reported["test_loss"], rel=1e-6)
+
+
+def test_two_processes_predict_like_one(trained):
+    """One row for each input, in their order."""
+    folder, _ = trained
+    predict_five(folder)
+    launch(predict_five, folder)
+    one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
+    assert len(one) == len(two) == 5
+    for row, other in zip(one, two, strict=True):
+        assert other.keys() == row.keys()
+        for name, value in row.items():
+            close = value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-6)
+            assert other[name] == close
+
+
+def predict_five(folder: Path) -> None:
+    config, model = predict.load(folder)
+    rows = predict.predict(
+        config, model, ["add 1 to 20", "reverse ab", "", "x", "sort ca"], length=8
+    )
+    state = PartialState()
+    if state.is_main_process:
+        (folder / f"{state.num_processes}.json").write_text(json.dumps(rows))
+
+
+def test_a_run_without_weights(tmp_path):
+    with pytest.raises(SystemExit, match="train first"):
+        predict.load(tmp_path)

@@ -1,0 +1,267 @@
+"""The data: batches of tokens, their mask and types, spans, and windows.
+
+The model sees a window: a question, and as much of its text as fits. Tokens, mask and types have
+the shape (batch, length). The mask is False where a shorter window is padded, and a type is 1 for
+tokens of the text, else 0. Spans, (batch, 2), are the first and the last token of the answer, both
+0 if the window has none. Windows is a list of `Window`, which tell what the tokens say.
+"""
+
+import random
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from zlib import crc32
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, random_split
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question about a text. Each answer is right: where it begins in the text, and its words."""
+
+    context: str
+    question: str
+    answers: tuple[tuple[int, str], ...] = ()  # none: the text does not have the answer
+
+
+@dataclass(frozen=True)
+class Window:
+    """A question with a part of its text. Arrays are smaller than lists, and quickly sent."""
+
+    question: Question
+    number: int  # of the question: all of its windows have the same
+    tokens: array
+    first: int  # the first token of the text
+    starts: array  # the first character of each token of the text
+    ends: array  # the character after its last
+    span: tuple[int, int]  # the first and the last token of the answer; 0 and 0: it has none
+    longest: int  # tokens of an answer
+    optional: bool  # there may be no answer
+
+    def find(self, first: int, last: int) -> tuple[int, int]:
+        """Where the words of these tokens start and end in the text."""
+        start, end = self.starts[first - self.first], self.ends[last - self.first]
+        words = self.question.context[start:end]  # some tokens begin with a space
+        return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
+
+
+def read_texts(row: dict, place: str) -> tuple[str, str]:
+    """The text and the question of a row. `place` says where the row is, for an error."""
+    for key in ("context", "question"):
+        if key not in row:
+            raise SystemExit(f"{place}: there is no {key!r} in {', '.join(map(str, row))}.")
+        if not isinstance(row[key], str) or not row[key].strip():
+            raise SystemExit(f"{place}: its {key} is no text, but {row[key]!r:.60}.")
+    return row["context"], row["question"]
+
+
+def read_question(row: dict, place: str, config) -> Question:
+    """A row in the form of SQuAD, whose answers have a text and the character where it starts."""
+    context, question = read_texts(row, place)
+    given, answers = row.get("answers"), []
+    try:
+        if isinstance(given, dict):  # of lists, as on the Hub
+            given = zip(given["text"], given["answer_start"], strict=True)
+        else:
+            given = [(answer["text"], answer["answer_start"]) for answer in given]
+        for text, start in given:
+            if start < 0 or not text.strip() or context[start : start + len(text)] != text:
+                there = context[max(start, 0) :][: len(text)]
+                raise SystemExit(
+                    f"{place}: the answer {text!r:.60} is not at character {start} of the context: "
+                    f"there is {there!r:.60}."
+                )
+            answers.append((start + len(text) - len(text.lstrip()), text.strip()))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise SystemExit(
+            f"{place}: write its answers like this: "
+            '{"text": ["words"], "answer_start": [0]}. '
+            f"They are {row.get('answers')!r:.60}."
+        ) from None
+    if bool(answers) == bool(row.get("is_impossible", not answers)):
+        raise SystemExit(f"{place}: is_impossible is {bool(answers)}, with {len(answers)} answers.")
+    if not answers and not config.optional_answers:
+        raise SystemExit(f"{place}: it has no answer. If some have none, set --optional-answers.")
+    return Question(context, question, tuple(answers))
+
+
+STARTS = "Bal Cor Dun Fen Gal Har Kel Lin Mar Nor"
+ENDS = "by den dor fell gate ham ion lan mond wick"
+SECONDS = ["Bay", "Cross", "Hill", "Moor"]
+FACTS = [  # a sentence, and questions about its second and its first name
+    ("{} was born in {}.", "Where was {} born?", "Who was born in {}?"),
+    ("{} lives near {}.", "Where does {} live?", "Who lives near {}?"),
+    ("{} works for {}.", "Who does {} work for?", "Who works for {}?"),
+    ("{} studied with {}.", "Who did {} study with?", "Who studied with {}?"),
+    ("{} bought a house from {}.", "Who sold {} a house?", "Who bought a house from {}?"),
+    ("{} wrote a book about {}.", "What did {} write about?", "Who wrote about {}?"),
+    ("{} is the mayor of {}.", "Where is {} the mayor?", "Who is the mayor of {}?"),
+]
+OTHERS = ["It rained all week.", "Nobody was surprised.", "That was long ago."]
+
+
+@cache
+def load_questions(config) -> list[list[Question]]:
+    """Two questions about each of 5,000 made-up paragraphs, in three parts. A fifth has no answer.
+
+    All paragraphs share their names, so only the right sentence tells the answer.
+    """
+    chance = random.Random(0)
+    questions = [question for _ in range(5000) for question in write_questions(chance)]
+    return split_questions(questions, [0.8, 0.1, 0.1])
+
+
+def write_questions(chance: random.Random) -> list[Question]:
+    """A paragraph with two facts about each of two people, and questions about two facts."""
+    people = [write_name(chance) for _ in range(2)]
+    told = [(one, fact) for one in people for fact in chance.sample(FACTS, 2)]
+    chance.shuffle(told)
+    names = [(one, write_name(chance)) for one, _ in told]
+    sentences = [fact[0].format(*pair) for (_, fact), pair in zip(told, names, strict=True)]
+    context = " ".join([*sentences[:2], chance.choice(OTHERS), *sentences[2:]])
+    questions = []
+    for _ in range(2):
+        place, side = chance.randrange(len(told)), chance.choice([0, 1])
+        (one, fact), pair = told[place], names[place]
+        start = context.index(sentences[place])
+        start += sentences[place].index(pair[side], len(pair[0]) if side else 0)
+        answers = ((start, pair[side]),)
+        if chance.random() < 0.2:  # what is not told of the person
+            fact = chance.choice([other for other in FACTS if (one, other) not in told])
+            side, answers = 1, ()
+        questions.append(Question(context, fact[2 - side].format(pair[1 - side]), answers))
+    return questions
+
+
+def write_name(chance: random.Random) -> str:
+    """One or two words."""
+    name = chance.choice(STARTS.split()) + chance.choice(ENDS.split())
+    return f"{name} {chance.choice(SECONDS)}" if chance.random() < 0.3 else name
+
+
+def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
+    """Parts of these sizes, the same in each run. Questions about one text stay together."""
+    contexts = list(dict.fromkeys(question.context for question in questions))
+    if len(contexts) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"Questions about {len(contexts)} texts can't be split into training, validation and "
+            "test: use 10 texts or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    parts = [set(part) for part in random_split(contexts, shares, generator=split)]
+    return [[one for one in questions if one.context in part] for part in parts]
+
+
+PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those around a question
+
+
+def split_pieces(text: str) -> list[tuple[int, int]]:
+    """Where the tokens of a text start and end: other characters, and words in pieces of eight."""
+    return [piece.span() for piece in re.finditer(r"\w{1,8}|[^\w\s]", text)]
+
+
+def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
+    """The number of a piece is its hash: any text has tokens without a vocabulary."""
+    return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]
+
+
+def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], int, list]]:
+    """Of each window: the index of its question, tokens, the first of the text, and their places.
+
+    A question has at most a quarter of the tokens. A place is the first character of a token of
+    the text, and the one after its last.
+    """
+    for index, row in enumerate(questions):
+        asked = split_pieces(row.question)[: config.max_length // 4]
+        head = [START, *number_pieces(row.question, asked), END]
+        pieces, room = split_pieces(row.context), config.max_length - len(head)
+        for begin in range(0, max(len(pieces) - config.overlap, 1), room - config.overlap):
+            part = pieces[begin : begin + room]
+            yield index, head + number_pieces(row.context, part), len(head), part
+
+
+def find_span(question: Question, first: int, starts: array, ends: array) -> tuple[int, int]:
+    """The first and the last token of an answer that is wholly in a window, or 0 and 0."""
+    for start, words in question.answers:
+        end = start + len(words)
+        if starts and starts[0] <= start and end <= ends[-1]:
+            return first + bisect_right(ends, start), first + bisect_left(starts, end) - 1
+    return 0, 0
+
+
+def make_windows(questions: list[Question], config, number: int = 0) -> list[Window]:
+    """The windows of questions, which are counted from `number`."""
+    if config.overlap > config.max_length // 2:
+        raise SystemExit(f"--overlap {config.overlap} is more than half of --max-length.")
+    windows = []
+    for row, tokens, first, offsets in encode(questions, config):
+        starts, ends = (array("i", [offset[side] for offset in offsets]) for side in (0, 1))
+        span = find_span(questions[row], first, starts, ends)
+        place = (questions[row], number + row, array("i", tokens), first, starts, ends, span)
+        windows.append(Window(*place, config.max_answer, config.optional_answers))
+    return windows
+
+
+@cache
+def build_datasets(config) -> list[list[Window]]:
+    """The windows for training, validation and test.
+
+    A question whose answers are in no window is not trained on: they would all say that it has no
+    answer. In the other parts it counts.
+    """
+    parts, number = [], 0
+    for questions in load_questions(config):
+        parts.append(make_windows(questions, config, number))
+        number += len(questions)
+    found = {window.number for window in parts[0] if window.span != (0, 0)}
+    parts[0] = [w for w in parts[0] if w.number in found or not w.question.answers]
+    if not parts[0]:
+        raise SystemExit("No window holds an answer of the training data: raise --max-length.")
+    return parts
+
+
+def count_cut(config) -> list[int]:
+    """How many questions of the training, validation and test data have answers in no window."""
+    counts = []
+    for questions, windows in zip(load_questions(config), build_datasets(config), strict=True):
+        found = {window.number for window in windows if window.span != (0, 0)}
+        counts.append(sum(bool(question.answers) for question in questions) - len(found))
+    return counts
+
+
+def collate(windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor, list[Window]]:
+    """A batch of tokens, mask, types and spans, padded to the longest window, and the windows."""
+    tokens = [torch.tensor(window.tokens, dtype=torch.long) for window in windows]
+    tokens = pad_sequence(tokens, batch_first=True)
+    places = torch.arange(tokens.shape[1])
+    lengths = torch.tensor([len(window.tokens) for window in windows]).unsqueeze(1)
+    firsts = torch.tensor([window.first for window in windows]).unsqueeze(1)
+    mask = places < lengths
+    types = ((places >= firsts) & mask).long()
+    return tokens, mask, types, torch.tensor([window.span for window in windows]), windows
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+    return train_loader, val_loader, test_loader

@@ -1,0 +1,119 @@
+"""Predicts with the weights of a run: `python predict.py "Kelby was born in Norgate." "Where was Kelby born?"`."""
+
+import argparse
+import csv
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import Question, collate, make_windows, read_texts
+from environment import check_environment, read_settings
+from metrics import find_spans
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    config = Config(**{f.name: saved[f.name] for f in fields(Config) if f.name in saved})
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[Question]:
+    """A text and a question about it, or the lines of .jsonl files, which have both."""
+    if len(names) == 2 and not names[0].endswith(".jsonl"):
+        row = dict(zip(("context", "question"), names, strict=True))
+        return [Question(*read_texts(row, "The input"))]
+    questions = []
+    for name in names:
+        if not name.endswith(".jsonl"):
+            raise SystemExit(f"Give a text and a question about it, or .jsonl files, not {name!r}.")
+        try:
+            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                place = f"{name}, line {number}"
+                try:
+                    row = dict(json.loads(line))
+                except (ValueError, TypeError) as error:
+                    raise SystemExit(f"{place} is no JSON object: {error}") from error
+                questions.append(Question(*read_texts(row, place)))
+    return questions
+
+
+def read_answer(question: Question, windows: list) -> dict:
+    """The best answer of all windows of a question, which are given with their scores.
+
+    The score is its probability among all answers of all windows, and that there is none.
+    """
+    best, window, span = max(windows, key=lambda one: one[0])[:3]
+    none = min(one[3] for one in windows)
+    whole = torch.tensor([none, *(one[4] for one in windows)], dtype=torch.float64).logsumexp(dim=0)
+    start, end = window.find(*span) if best > none else (None, None)
+    answer = "" if start is None else question.context[start:end]
+    score = float((max(best, none) - whole).exp())
+    row = {"question": question.question, "answer": answer, "score": score}
+    return row | {"start": start, "end": end}
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            found = [[] for _ in questions]
+            windows = make_windows(questions, config)
+            for batch in DataLoader(windows, 4 * config.batch_size, collate_fn=collate):
+                *inputs, _, parts = batch
+                logits = model(*(values.to(device) for values in inputs))
+                scores, spans, none, sums = find_spans(logits, parts)
+                columns = (scores.tolist(), parts, spans.tolist(), none.tolist(), sums.tolist())
+                for one in zip(*columns, strict=True):
+                    found[one[1].number].append(one)
+            rows += map(read_answer, questions, found)
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    help = "a text and a question about it, or .jsonl files with the keys context and question"
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help=help)
+    parser.add_argument("--json", action="store_true", help="print JSON lines")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs)
+    if PartialState().is_main_process:
+        if arguments.json:
+            print(*map(json.dumps, rows), sep="\n")
+        else:
+            table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)

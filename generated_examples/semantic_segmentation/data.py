@@ -1,0 +1,68 @@
+"""The data: images, shape (batch, 3, size, size), from 0 to 1, and masks, (batch, size, size).
+
+A mask has the class of each pixel, or VOID, which does not count.
+"""
+
+from math import cos, pi, sin
+from random import Random
+
+import numpy as np
+import torch
+from PIL import Image, ImageDraw
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+
+VOID = 255
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR))
+    return torch.from_numpy(scaled).permute(2, 0, 1) / 255
+
+
+CLASSES = ["background", "disc", "square", "triangle"]
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1,200 drawn images with their masks, split into training, validation and test data."""
+    chance = Random(0)
+    drawn = [draw_shapes(config.image_size, chance) for _ in range(1200)]
+    images, masks = (torch.stack(parts) for parts in zip(*drawn, strict=True))
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, masks), [0.8, 0.1, 0.1], generator=split)
+
+
+def draw_shapes(size: int, chance: Random) -> tuple[Tensor, Tensor]:
+    """One to three shapes of any colour on noise, and the class of each pixel."""
+    noise = bytes(chance.randrange(100) for _ in range(3 * size * size))
+    image, mask = Image.frombytes("RGB", (size, size), noise), Image.new("L", (size, size))
+    for _ in range(chance.randint(1, 3)):
+        label = chance.randrange(1, len(CLASSES))
+        radius = chance.uniform(0.15, 0.3) * size
+        x, y = (chance.uniform(radius, size - radius) for _ in range(2))
+        color = tuple(chance.randrange(130, 256) for _ in range(3))
+        sides, start = {1: (40, 0.0), 2: (4, pi / 4), 3: (3, pi / 6)}[label]
+        angles = [start + 2 * pi * side / sides for side in range(sides)]
+        corners = [(x + radius * cos(angle), y + radius * sin(angle)) for angle in angles]
+        ImageDraw.Draw(image).polygon(corners, fill=color)
+        ImageDraw.Draw(mask).polygon(corners, fill=label)
+    return to_tensor(image, size), torch.from_numpy(np.array(mask)).long()
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
+    return train_loader, val_loader, test_loader

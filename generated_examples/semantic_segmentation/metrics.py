@@ -1,0 +1,78 @@
+"""The training loss, and how metrics are printed."""
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+from data import VOID
+
+
+class RunningLoss:
+    """The mean training loss per sample, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples."""
+        self.sum.add_(loss.detach(), alpha=samples)
+        self.samples += samples
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
+        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        self.sum.zero_()
+        self.samples = 0
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+
+
+def count_pixels(predictions: Tensor, masks: Tensor, classes: int) -> Tensor:
+    """The right, true and predicted pixels of each class, shape (batch, 3, classes); no VOID."""
+    known = masks != VOID
+    counts = []
+    for label in range(classes):
+        true, predicted = masks == label, (predictions == label) & known
+        pixels = torch.stack([true & predicted, true, predicted], dim=1)
+        counts.append(pixels.sum(dim=(2, 3)))
+    return torch.stack(counts, dim=2)
+
+
+def segmentation_scores(counts: Tensor) -> dict[str, float]:
+    """Mean IoU and accuracy of counts that are added up over images, shape (3, classes).
+
+    Mean IoU is the mean of intersection over union, over the classes that occur or are predicted:
+    Everingham and others 2015, https://doi.org/10.1007/s11263-014-0733-5
+    """
+    right, true, predicted = counts.cpu().double()
+    union = true + predicted - right
+    occurs = union > 0
+    return {
+        "mean_iou": float((right[occurs] / union[occurs]).mean()),
+        "pixel_accuracy": float(right.sum() / true.sum()),
+    }
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

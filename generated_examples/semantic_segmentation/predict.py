@@ -1,0 +1,96 @@
+"""Predicts with the weights of a run: `python predict.py folder --output masks > shares.csv`."""
+
+import argparse
+import csv
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from PIL import Image, ImageOps
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import to_tensor
+from environment import check_environment, read_settings
+from files import writing
+from model import build_model
+from pictures import COLORS
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    config = Config(**{f.name: saved[f.name] for f in fields(Config) if f.name in saved})
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_image(path: Path) -> Image.Image:
+    """An upright RGB image."""
+    try:
+        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+
+
+def write(rows: list[dict], folder: Path) -> None:
+    """Write the masks as palette pictures of class numbers, and print the share of each class."""
+    table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+    table.writeheader()
+    for number, row in enumerate(rows):
+        picture = Image.fromarray(row["mask"].numpy())
+        picture.putpalette((255 * COLORS).byte().flatten().tolist())
+        path = folder / f"{number:05}_{Path(row['image']).stem}.png"
+        with writing(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            picture.save(path)
+        table.writerow({**row, "mask": path})
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            images = [read_image(path) for path in paths]
+            scaled = torch.stack([to_tensor(image, config.image_size) for image in images])
+            for image, logits in zip(images, model(scaled.to(device)).cpu(), strict=True):
+                full = F.interpolate(logits[None], (image.height, image.width), mode="bilinear")
+                mask = full.argmax(dim=1)[0].byte()
+                shares = mask.flatten().bincount(minlength=len(logits)) / mask.numel()
+                named = {f"class_{label}": share for label, share in enumerate(shares.tolist())}
+                rows.append({"mask": mask, **named})
+    named = zip(inputs, gather_object(rows), strict=True)
+    return [{"image": str(path), **row} for path, row in named]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
+    parser.add_argument("--output", type=Path, default=Path("masks"), help="a folder for the masks")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    known, inputs = Image.registered_extensions(), []
+    for path in arguments.inputs:
+        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+    rows = predict(*load(arguments.run), inputs)
+    if PartialState().is_main_process:
+        write(rows, arguments.output)
