@@ -60,8 +60,9 @@ DISTRIBUTIONS = {
     "PIL": "pillow",
     "yaml": "pyyaml",
     "huggingface_hub": "huggingface-hub",
+    "rouge_score": "rouge-score",
 }
-# what Accelerate or torch.onnx imports, or a person starts
+# what Accelerate, torch.onnx or transformers imports, or a person starts
 NOT_IMPORTED = (
     "deepspeed",
     "jupyterlab",

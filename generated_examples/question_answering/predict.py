@@ -1,4 +1,4 @@
-"""Predicts with the weights of a run: `python predict.py "Kelby was born in Norgate." "Where was Kelby born?"`."""
+"""Predicts with the weights of a run: `python predict.py "Kelby is in Oslo." "Where?"`."""
 
 import argparse
 import csv

@@ -141,7 +141,7 @@ def main(config: Config) -> None:
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
         bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
-        for tokens, mask, types, spans, windows in bar:
+        for tokens, mask, types, spans, _ in bar:
             loss = compute_loss(model(tokens, mask, types), mask, spans).mean()
             train_loss.add(loss, len(spans))
             accelerator.backward(loss)

@@ -108,7 +108,10 @@ def _split(
 
 
 def _stands_in_a_template(lines: Sequence[str], origins: Sequence[Line]) -> bool:
-    """Whether these lines stand in one file of the templates, with nothing but places between."""
+    """Whether these lines stand in one file of the templates, with nothing but places between.
+
+    Not if a place ended a list of arguments: without it, they may fit on one line.
+    """
     if len(lines) != len(origins) or not lines:
         return False
     if any(line != origin.text for line, origin in zip(lines, origins, strict=True)):
@@ -118,6 +121,8 @@ def _stands_in_a_template(lines: Sequence[str], origins: Sequence[Line]) -> bool
             return False
         between = _lines_of(one.path)[one.number : two.number - 1]
         if any(line.text.strip() and not is_directive(line) for line in between):
+            return False
+        if between and two.text.lstrip().startswith((")", "]", "}")):
             return False
     return True
 
