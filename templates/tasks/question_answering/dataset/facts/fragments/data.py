@@ -18,16 +18,18 @@ OTHERS = ["It rained all week.", "Nobody was surprised.", "That was long ago."]
 
 @cache
 def load_questions(config) -> list[list[Question]]:
-    """Two questions about each of 5,000 made-up paragraphs, in three parts. A fifth has no answer.
+    """Two questions about each of 5,000 made-up paragraphs, in three parts.
 
-    All paragraphs share their names, so only the right sentence tells the answer.
+    A fifth has no answer, if that is allowed. All paragraphs share their names, so only the right
+    sentence tells the answer.
     """
-    chance = random.Random(0)
-    questions = [question for _ in range(5000) for question in write_questions(chance)]
+    chance, missing = random.Random(0), 0.2 if config.optional_answers else 0.0
+    rows = [row for _ in range(5000) for row in write_rows(chance, missing)]
+    questions = [read_question(row, "made-up questions", config) for row in rows]
     return split_questions(questions, [0.8, 0.1, 0.1])
 
 
-def write_questions(chance: random.Random) -> list[Question]:
+def write_rows(chance: random.Random, missing: float) -> list[dict]:
     """A paragraph with two facts about each of two people, and questions about two facts."""
     people = [write_name(chance) for _ in range(2)]
     told = [(one, fact) for one in people for fact in chance.sample(FACTS, 2)]
@@ -35,18 +37,19 @@ def write_questions(chance: random.Random) -> list[Question]:
     names = [(one, write_name(chance)) for one, _ in told]
     sentences = [fact[0].format(*pair) for (_, fact), pair in zip(told, names, strict=True)]
     context = " ".join([*sentences[:2], chance.choice(OTHERS), *sentences[2:]])
-    questions = []
+    rows = []
     for _ in range(2):
         place, side = chance.randrange(len(told)), chance.choice([0, 1])
         (one, fact), pair = told[place], names[place]
         start = context.index(sentences[place])
         start += sentences[place].index(pair[side], len(pair[0]) if side else 0)
-        answers = ((start, pair[side]),)
-        if chance.random() < 0.2:  # what is not told of the person
+        answers = [{"text": pair[side], "answer_start": start}]
+        if chance.random() < missing:  # what is not told of the person
             fact = chance.choice([other for other in FACTS if (one, other) not in told])
-            side, answers = 1, ()
-        questions.append(Question(context, fact[2 - side].format(pair[1 - side]), answers))
-    return questions
+            side, answers = 1, []
+        question = fact[2 - side].format(pair[1 - side])
+        rows.append({"context": context, "question": question, "answers": answers})
+    return rows
 
 
 def write_name(chance: random.Random) -> str:
