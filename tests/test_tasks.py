@@ -54,6 +54,7 @@ LONGEST = (
     "question_answering",
     "sft",
     "dpo",
+    "semantic_segmentation",
 )
 LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification", "dpo")  # in the sweep
 # whose runs to the stated result are in the sweep, with the number of processes
