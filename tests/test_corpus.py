@@ -67,7 +67,8 @@ def test_edits_parse_and_can_be_made_twice(name: str) -> None:
     assert once == edited([name], files) != files
     for path, text in once.items():
         if path.endswith(".py"):
-            compile(text.encode("latin-1") if "latin-1" in text[:40] else text, path, "exec")
+            encoding = "latin-1" if "latin-1" in text[:40] else "utf-8"
+            compile(text.encode(encoding), path, "exec")
 
 
 @pytest.mark.train
