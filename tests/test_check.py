@@ -479,7 +479,7 @@ def code(files: dict[str, str]) -> Files:
     return {path: text for path, text in files.items() if path.endswith(".py")}
 
 
-@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 4))
+@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 7))
 def test_no_false_alarm_without_edits(task: str) -> None:
     """Not even against an empty render, from which nothing is known to be meant."""
     catalog = load_catalog()

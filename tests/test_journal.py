@@ -15,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from conftest import in_turns
 
 from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
@@ -654,7 +655,7 @@ def test_a_recovery_killed_at_every_call(
     assert len(kills) == 3 and min(kills) > 20 and kills[0] > 80
 
 
-@pytest.mark.parametrize("keep_copy", [False, True])
+@pytest.mark.parametrize("keep_copy", in_turns([True, False], 2))
 def test_an_undo_killed_at_every_call(project: Path, tmp_path: Path, keep_copy: bool) -> None:
     target = snapshot(project)
     update(project)

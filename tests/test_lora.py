@@ -144,7 +144,7 @@ def test_adapters_resume_and_are_saved_alone(
     proven("resume points, bit for bit", points)
     whole = tmp_path / "project/whole"
     sizes = {path.relative_to(whole).as_posix(): path.stat().st_size for path in files(whole)}
-    model = (models / "distilbert/model.safetensors").stat().st_size
+    model = 2 * (models / "distilbert/model.safetensors").stat().st_size  # stored in 16 bits
     assert sizes["best.safetensors"] == sizes["model.safetensors"] < model / 3
     assert sizes["adapter/adapter_model.safetensors"] < model / 3
     settings = json.loads((whole / "adapter/adapter_config.json").read_text())

@@ -194,7 +194,7 @@ CLASSES = [TRAINER, LEARNER, both(TRAINER, renamed_self("this"))]
 
 @pytest.mark.parametrize(
     "case",
-    in_turns(product(CLASSES, [EMA, STOP, NO_CLIPPING, NO_BEST, NAN, SMOOTH, NUMBERS]), 25),
+    in_turns(product(CLASSES, [EMA, STOP, NO_CLIPPING, NO_BEST, NAN, SMOOTH, NUMBERS]), 40),
 )
 def test_a_change_follows_into_the_methods_of_a_class(case: tuple[Apply, Answers]) -> None:
     check_same(*case)
@@ -290,7 +290,7 @@ FORMS = {
 
 @pytest.mark.parametrize(
     "case",
-    in_turns(product(FORMS, [EMA, NO_CLIPPING, NO_SCHEDULE, NUMBERS, WINDOW, STEPS]), 25),
+    in_turns(product(FORMS, [EMA, NO_CLIPPING, NO_SCHEDULE, NUMBERS, WINDOW, STEPS]), 40),
 )
 def test_a_field_goes_where_the_settings_are(case: tuple[str, Answers]) -> None:
     form, change = case

@@ -56,7 +56,14 @@ LONGEST = (
     "dpo",
     "semantic_segmentation",
 )
-LONGEST_PROOFS = ("seq2seq", "language_model", "token_classification", "dpo")  # in the sweep
+LONGEST_PROOFS = (  # in the sweep
+    "seq2seq",
+    "language_model",
+    "token_classification",
+    "question_answering",
+    "dpo",
+    "semantic_segmentation",
+)
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
     *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),

@@ -129,7 +129,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("key", in_turns(TEXTS, 4))
+@pytest.mark.parametrize("key", in_turns(TEXTS, 8))
 def test_a_text_stays_a_text(key: str) -> None:
     seen: Counter[str] = Counter()
     harmless = render(project(key, HARMLESS))

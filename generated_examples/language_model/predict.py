@@ -29,7 +29,9 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     if not weights.exists():
         raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
     saved = read_settings(folder) | {"output_dir": folder}
-    config = Config(**{f.name: saved[f.name] for f in fields(Config) if f.name in saved})
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
     model = build_model(config)
     try:
         load_model(model, weights)
