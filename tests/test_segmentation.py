@@ -19,7 +19,6 @@ FOLDER: dict[str, Value] = {
     f"{TASK}.path": "scans",
     f"{TASK}.classes": 3,
     f"{TASK}.image_size": 16,
-    f"{TASK}.width": 8,
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "4"]

@@ -19,5 +19,6 @@ scores = segmentation_scores(count_pixels(predictions, masks, classes).sum(dim=0
 assert scores["mean_iou"] == pytest.approx(reported["test_mean_iou"], rel=1e-6)
 
 #: slot five
-rows = predict_images(config, model, list(read_batches(config)[0][0][:5]))
+images = list(read_batches(config)[0][0])
+rows = predict_images(config, model, (5 * images)[:5])  # there may be fewer
 rows = [{**row, "mask": str(row["mask"].tolist())} for row in rows]
