@@ -204,7 +204,6 @@ def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> 
 @pytest.mark.sweep
 def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     """As a folder with such a dataset: a wrong row is named with its split."""
-    pytest.importorskip("datasets")
     given: dict[str, Value] = {"dpo.dataset": "huggingface", "dpo.dataset_name": "pairs", **SMALL}
     project = make_project(tmp_path, given)
     (project / "pairs").mkdir()

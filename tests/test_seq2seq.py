@@ -115,7 +115,6 @@ else:
 @pytest.mark.parametrize("metric", ["rouge", "bleu"])
 def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of all texts that predict.py writes."""
-    pytest.importorskip("sacrebleu" if metric == "bleu" else "rouge_score")
     given: dict[str, Value] = {"features.evaluate.enabled": True, "seq2seq.dataset": "csv"}
     given |= {"seq2seq.text_metric": metric, "seq2seq.max_target_length": 64}
     project = make_project(tmp_path, given, "t5")
@@ -145,7 +144,6 @@ def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_pa
 @pytest.mark.sweep
 def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     """As a folder with such a dataset: a dot leads into a column, a wrong name is said."""
-    pytest.importorskip("datasets")
     given: dict[str, Value] = {"seq2seq.dataset": "huggingface", "seq2seq.dataset_name": "texts"}
     project = make_project(tmp_path, {**given, "seq2seq.dataset_subset": ""}, "t5")
     (project / "texts").mkdir()

@@ -20,8 +20,8 @@ OTHERS = ["It rained all week.", "Nobody was surprised.", "That was long ago."]
 def load_questions(config) -> list[list[Question]]:
     """Two questions about each of 5,000 made-up paragraphs, in three parts.
 
-    A fifth has no answer, if that is allowed. All paragraphs share their names, so only the right
-    sentence tells the answer.
+    With --optional-answers, a fifth of the questions have no answer. All paragraphs use the same
+    names, so the answer is only in the right sentence.
     """
     chance, missing = random.Random(0), 0.2 if config.optional_answers else 0.0
     rows = [row for _ in range(5000) for row in write_rows(chance, missing)]

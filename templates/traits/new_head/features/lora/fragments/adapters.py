@@ -13,20 +13,7 @@ layers = USUAL_LAYERS.get(inner.config.model_type) or [
 
 #: slot settings
 modules_to_save=[name for name in parts if name != pretrained and parts[name]],
-task_type="QUESTION_ANS",
+task_type={{ task.adapter | python }},
 
 #: slot saved
 build_tokenizer(config).save_pretrained(folder)
-
-#: replace add
-model.model = get_peft_model(inner, settings)
-return model
-
-#: replace merge
-model.model = model.model.merge_and_unload()
-return model
-
-#: replace save
-weights = {name.removeprefix("model."): weight for name, weight in load_file(path).items()}
-adapted = accelerator.unwrap_model(model).model
-adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
