@@ -168,12 +168,12 @@ def meetings(
     """
     random = Random(task)
     features = {feature.name: ways(catalog, feature) for feature in possible(catalog, task)}
-    missing = {
-        frozenset({one.feature, two.feature})
-        for one, two in pairs(catalog, task)
-        if not conflict(catalog, [one, two], task)
-    }
-    missing -= set(met_before)
+    missing: set[frozenset[str]] = set()
+    for one, two in pairs(catalog, task):
+        pair = frozenset({one.feature, two.feature})
+        known = pair in missing or pair in met_before
+        if not known and not conflict(catalog, [one, two], task):
+            missing.add(pair)
     found = []
     while missing:
         names = min(map(sorted, missing))
@@ -262,8 +262,9 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     """Answers by a label.
 
     For each task: no feature, the default, each feature alone that was not alone before (with
-    `whole`: each feature alone), all of them, each of its own choices (with `whole` also among all
-    features), and projects in which every two features meet that did not meet with a task before.
+    `whole`: each feature alone), all of them, each of its own choices (with `whole` each alone, and
+    among all features), and projects in which every two features meet that did not meet with a task
+    before.
     For the first task, each way of a feature alone and among all others: with `whole` all of them,
     else those that chance left out.
     """
@@ -289,13 +290,12 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
             found[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
             names = sorted(way.feature for way in on)
             met |= {frozenset(pair) for pair in itertools.combinations(names, 2)}
-        for key, value in own_choices(component):
-            given = {**needed_for(catalog, key), "project.name": "example", key: value}
-            found[f"{key}={value}"] = given
+        for label, given in with_choices(catalog, own_choices(component), whole).items():
+            found[label] = given
             if whole:
-                found[f"{key}={value}, all"] = found[f"{task}, all"] | given
+                found[f"{label}, all"] = found[f"{task}, all"] | given
             if "one_file" in component.has:
-                found[f"{key}={value}, minimal"] = given_for(catalog, []) | given | MINIMAL
+                found[f"{label}, minimal"] = given_for(catalog, []) | given | MINIMAL
         if "one_file" in component.has:
             found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     for feature in catalog.features.values():  # what chance has left out
@@ -310,9 +310,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     for key, value in own_choices(catalog.base):
         found[f"{key}={value}"] = given_for(catalog, []) | {key: value}
     parts = [feature for feature in catalog.features.values() if "hardware" in feature.folder.parts]
-    for key, value in own_choices(catalog.hardware, *parts):
-        given = {**needed_for(catalog, key), "project.name": "example", key: value}
-        found[f"{key}={value}"] = given
+    found |= with_choices(catalog, own_choices(catalog.hardware, *parts), whole)
     unique: dict[tuple[tuple[str, Value], ...], str] = {}
     for label, given in list(found.items()):
         try:
@@ -339,6 +337,33 @@ def own_choices(*components: Component) -> Iterator[tuple[str, str]]:
         for option in component.options:
             if option.name != "task":
                 yield from ((option.key, choice.value) for choice in option.choices)
+
+
+def with_choices(
+    catalog: Catalog, choices: Iterable[tuple[str, str]], whole: bool
+) -> dict[str, Answers]:
+    """Projects with these choices by a label: as many beside each other as go together, or (with
+    `whole`) each alone."""
+    found: dict[str, Answers] = {}
+    for key, value in choices:
+        alone = {**needed_for(catalog, key), "project.name": "example", key: value}
+        for label, given in [] if whole else found.items():
+            both = given | alone
+            if key not in given and both == alone | given and is_kept(catalog, both):
+                del found[label]
+                found[f"{label}, {key}={value}"] = both
+                break
+        else:
+            found[f"{key}={value}"] = alone
+    return found
+
+
+def is_kept(catalog: Catalog, given: Answers) -> bool:
+    """Whether all of these answers can stand beside each other."""
+    try:
+        return given.items() <= resolve(catalog, given).items()
+    except AnswerError:
+        return False
 
 
 def required_by(catalog: Catalog, feature: Component) -> list[str]:

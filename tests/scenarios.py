@@ -1571,7 +1571,6 @@ scenario(
     "text: README's list deleted, where a line is inserted",
     without_list,
     EMA,
-    expect=decide(README),
 )
 TORCHMETRICS = after(PYPROJECT, '    "tqdm>=4.66",', '    "torchmetrics>=1.4",')
 scenario(

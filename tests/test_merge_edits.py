@@ -119,7 +119,6 @@ START = before(TRAIN, LOOP, "count, rows = 0, []")
 
 for name, text in {
     "second optimizer": "head_optimizer.step()\nhead_optimizer.zero_grad()",
-    "clipping by value": "nn.utils.clip_grad_value_(model.parameters(), 0.5)",
     "gradient noise": """
         for parameter in model.parameters():
             parameter.grad.add_(0.01 * torch.randn_like(parameter.grad))
@@ -145,6 +144,16 @@ case(
     WINDOW,
     ASK,
 )
+# the gradients are complete when all parts are done: clipped before, they would be others
+CLIP = "nn.utils.clip_grad_value_(model.parameters(), 0.5)"
+for new, below in ((WINDOW, "progress.batch += len(window)"), (PARTS, "progress.batch += 1")):
+    case(
+        f"depth: clipping by value behind backward, {next(iter(new))}",
+        after(TRAIN, BACKWARD, CLIP),
+        new,
+        SAME,
+        expect=before(TRAIN, below, CLIP),
+    )
 # each part has its labels, and the counter is the owner's: only the inner loop counts all
 case(
     "depth: samples counted behind backward",

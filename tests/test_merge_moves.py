@@ -313,6 +313,24 @@ def test_a_file_of_settings_keeps_its_form() -> None:
     assert json.loads(files["settings.json"])["ema_decay"] == 0.99
 
 
+@pytest.mark.parametrize("change", [{"training.optimizer": "sgd"}, WINDOW])
+def test_a_new_switch_or_number_is_written_as_json(change: Answers) -> None:
+    """Which has `false`, and not `False`."""
+    files = check_same(FORMS["JSON"], change)
+    assert json.loads(files["settings.json"])
+
+
+def test_a_file_of_settings_that_a_new_row_would_break_is_asked_about() -> None:
+    """Its last row has a comma too many, which its owner's reader takes out."""
+    text = r'Path(path).read_text().replace(",\\n}", "\\n}")'
+    loose = both(
+        FORMS["JSON"],
+        sub(TRAIN, r"Path\(path\)\.read_text\(\)", text),
+        sub("settings.json", r"\n}", ",\n}"),
+    )
+    check_asks(loose, EMA)
+
+
 # hints, and other words for the same
 
 

@@ -291,3 +291,32 @@ def test_a_function_stays_if_an_own_script_uses_it() -> None:
     assert "def load_weights(" in files["files.py"] and "import load_model" in files["files.py"]
     assert "files.py keeps load_weights, because sample.py uses it." in merged.notes
     assert "def load_weights(" not in render(NO_BEST)["files.py"]
+
+
+# names and paragraphs that go
+
+
+def test_an_import_of_which_each_side_takes_the_rest_goes() -> None:
+    """The owner's limit needs no `inf`, and without a schedule nothing needs `cos` and `pi`."""
+    edit = both(
+        sub(TRAIN, r"config\.max_grad_norm or inf", "10.0"),
+        sub(TRAIN, "from math import cos, inf, pi", "from math import cos, pi"),
+    )
+    merged, files = update(edit, NO_SCHEDULE)
+    assert not merged.conflicts and not merged.warnings
+    assert "from math" not in files[TRAIN]
+
+
+@pytest.mark.parametrize("text", ["# digits\n\nOurs.\n", "Start with `python train.py`.\n"])
+def test_an_own_readme_stays_as_it_is(text: str) -> None:
+    files = check_same(create("README.md", text), EMA)
+    assert files["README.md"] == text
+
+
+def test_a_new_section_of_the_readme_comes_beside_deleted_ones() -> None:
+    """A line of a deleted list does not."""
+    edit = sub("README.md", r"^- \*\*.*\n", "", None)
+    _, files = update(edit, EMA)
+    assert "- **EMA" not in files["README.md"]
+    _, files = update(edit, {"hardware.launcher": "slurm"})
+    assert "sbatch" in files["README.md"]

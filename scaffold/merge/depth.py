@@ -1,9 +1,13 @@
 """Finds the depth of a unit in the merged text after a side put a block around others."""
 
 import itertools
+import re
 
 from scaffold.merge.align import Side
 from scaffold.merge.three import Three
+from scaffold.merge.units import Unit
+
+_CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
 
 
 def in_same_block(three: Three, number: int) -> bool:
@@ -35,6 +39,8 @@ def depth_change(three: Three, one: Side, other: Side, place: int, gap: int) -> 
     rest = itertools.takewhile(lambda row: row >= place, reversed(places))
     if after is not None and all(one.units[row].is_comment for row in rest):
         to_next = True  # a comment is about what stands below it
+    if after is not None and limits_gradients(one.units[place]):
+        to_next = True
     opens = three.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
         to_next = one is three.mine or not three.opens_for_next(three.mine, gap)
@@ -49,6 +55,11 @@ def depth_change(three: Three, one: Side, other: Side, place: int, gap: int) -> 
         score = (distance, rank, there.depth - three.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
+
+
+def limits_gradients(unit: Unit) -> bool:
+    """Whether a statement clips gradients, which are complete at the end of a step."""
+    return bool(_CLIPS.match(unit.text.strip()))
 
 
 def _above(three: Three, side: Side, gap: int, level: int) -> int:

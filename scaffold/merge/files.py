@@ -11,6 +11,7 @@ from scaffold.merge import dialect
 from scaffold.merge.carried import carry_changes
 from scaffold.merge.check import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import Conflict, frame, take_side
+from scaffold.merge.documents import DOCUMENTS, follow_deleted
 from scaffold.merge.elsewhere import follow_definitions
 from scaffold.merge.file import (
     Generated,
@@ -201,6 +202,8 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
             base, new = carry_changes(base, own, new)
             order = find_order(base, own)
             base, new = follow_order(base, order), follow_order(new, order)
+        elif file.path.endswith(DOCUMENTS):
+            base, new = follow_deleted(base, own, new)
         file.woven = weave(
             base,
             own,

@@ -27,6 +27,9 @@ class Field:
     comment: str
 
 
+Form = Callable[[Field], str]  # writes the value of a field
+
+
 def fields_of(units: Sequence[Unit]) -> list[Field]:
     """The fields of the dataclass Config."""
     found = []
@@ -50,7 +53,7 @@ def _plain(field: Field) -> str:
     return re.sub(r"^Path\((.*)\)$", r"\1", field.value)
 
 
-def _as_json(field: Field) -> str:
+def as_json(field: Field) -> str:
     try:
         return json.dumps(ast.literal_eval(_plain(field)))
     except (ValueError, SyntaxError):
@@ -67,11 +70,11 @@ def _single(field: Field) -> str:
 
 
 # how a value may be written
-FORMS: Sequence[Callable[[Field], str]] = (
+FORMS: Sequence[Form] = (
     lambda field: field.value,
     _plain,
     _single,
-    _as_json,
+    as_json,
     _bare,
     lambda field: field.name,  # `seed=seed`
 )
@@ -80,7 +83,7 @@ FORMS: Sequence[Callable[[Field], str]] = (
 @dataclass(frozen=True)
 class Pattern:
     text: str
-    form: Callable[[Field], str]
+    form: Form
 
     def fill(self, field: Field) -> str:
         """The row of a field."""
@@ -106,7 +109,7 @@ class Pattern:
         return row.startswith(replace(self, text=start[0]).fill(field))
 
 
-def patterns_of(row: str, field: Field, form: Callable[[Field], str]) -> Iterator[Pattern]:
+def patterns_of(row: str, field: Field, form: Form) -> Iterator[Pattern]:
     """The patterns after which a row may be written, if it is that of a field."""
     text = row
     if field.comment and text.count(field.comment) == 1:
@@ -154,11 +157,13 @@ class Rows:
         return self.pattern.fill(field)
 
 
-def find_rows(rows: Sequence[str], fields: Sequence[Field]) -> Rows | None:
+def find_rows(
+    rows: Sequence[str], fields: Sequence[Field], forms: Sequence[Form] = FORMS
+) -> Rows | None:
     """The rows that follow one pattern, for most of the fields; None if there are none."""
     best: Rows | None = None
     most = 0
-    for pattern in dict.fromkeys(_patterns(rows, fields)):
+    for pattern in dict.fromkeys(_patterns(rows, fields, forms)):
         written = {_says(pattern.fill(field)): field for field in fields}
         exact = sum(_says(row) in written for row in rows)
         if exact <= most or exact < _FEW:
@@ -173,8 +178,10 @@ def find_rows(rows: Sequence[str], fields: Sequence[Field]) -> Rows | None:
     return best
 
 
-def _patterns(rows: Sequence[str], fields: Sequence[Field]) -> Iterator[Pattern]:
-    for form in FORMS:
+def _patterns(
+    rows: Sequence[str], fields: Sequence[Field], forms: Sequence[Form]
+) -> Iterator[Pattern]:
+    for form in forms:
         for field in fields:
             for row in rows:
                 if re.search(rf"\b{re.sub('_', '[-_]', field.name)}\b", row):

@@ -13,7 +13,16 @@ from pathlib import PurePosixPath
 from scaffold.merge.elsewhere import mended
 from scaffold.merge.file import OpenFile, kind_of, open_file
 from scaffold.merge.reorder import chunks
-from scaffold.merge.rows import Field, Rows, fields_of, find_rows, statement, unit_of
+from scaffold.merge.rows import (
+    FORMS,
+    Field,
+    Rows,
+    as_json,
+    fields_of,
+    find_rows,
+    statement,
+    unit_of,
+)
 from scaffold.merge.units import PYTHON, Unit, split
 from scaffold.merge.write import write_units
 
@@ -54,14 +63,19 @@ def follow_settings(
         own = list(find_blocks(file.path, file.texts[1], fields[0]))
         if not own and not any(found.values()):
             continue
+        followed = [
+            _opened(path, there[path], blocks, fields[0], fields[2])
+            for path, blocks in found.items()
+            if blocks
+        ]
+        if None in followed:
+            continue  # a new row would break the file: the class Config is a conflict
         file.texts = (
             _instead(file, sides[0], own, fields[0], fields[0]),
             file.texts[1],
             _instead(file, sides[2], own, fields[0], fields[2]),
         )
-        for path, blocks in found.items():
-            if blocks:
-                more.append(_opened(path, there[path], blocks, fields[0], fields[2]))
+        more += filter(None, followed)
     return [*files, *more]
 
 
@@ -78,7 +92,8 @@ def find_blocks(path: str, text: str, fields: Sequence[Field]) -> Iterator[Block
     kind = kind_of(path)
     units = split(text, kind)
     if kind != PYTHON:
-        if rows := find_rows([unit.text.strip() for unit in units], fields):
+        forms = (as_json,) if path.endswith(".json") else FORMS
+        if rows := find_rows([unit.text.strip() for unit in units], fields, forms):
             yield Block(units, rows)
         return
     whole = [statement(unit) for unit in units]
@@ -93,12 +108,12 @@ def find_blocks(path: str, text: str, fields: Sequence[Field]) -> Iterator[Block
 
 def _opened(
     path: str, text: str, blocks: Sequence[Block], old: Sequence[Field], new: Sequence[Field]
-) -> OpenFile:
+) -> OpenFile | None:
+    """A file of the owner's with the rows of both versions. None if it can't be read then."""
     file = open_file(path, path, text, text, text)
     base, theirs = (_whole(file, blocks, old, fields) for fields in (old, new))
-    if _can_be_read(path, theirs):
-        file.texts = base, file.texts[1], theirs
-    return file
+    file.texts = base, file.texts[1], theirs
+    return file if _can_be_read(path, theirs) else None
 
 
 def _can_be_read(path: str, text: str) -> bool:

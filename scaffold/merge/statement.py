@@ -88,6 +88,8 @@ def merge_unit(base: Unit, mine: Unit, theirs: Unit, merge_lines: MergeLines) ->
         return mine
     if _imports_all(mine, theirs):
         return mine
+    if _imports_nothing(base, mine, theirs):
+        return theirs  # which no code needs then, so that it goes
     if base.key == mine.key and all(len(unit.lines) == 1 for unit in (base, mine, theirs)):
         return _with_comment(mine, theirs)  # the owner changed a comment
     flat = [_flat_text(unit) for unit in (base, mine, theirs)]
@@ -109,6 +111,17 @@ def _imports_all(mine: Unit, theirs: Unit) -> bool:
     """Whether the owner imports all names of the module that the other side imports some of."""
     own = re.fullmatch(r"(from [\w.]+ import) \*", mine.lines[0].partition("#")[0].strip())
     return own is not None and theirs.text.startswith(own[1]) and " as " not in theirs.text
+
+
+def _imports_nothing(base: Unit, mine: Unit, theirs: Unit) -> bool:
+    """Whether each name that a module is asked for goes on one of the two sides."""
+    trees = [parse_framed(_flat_text(unit)) for unit in (base, mine, theirs)]
+    nodes = [tree[0] if tree else None for tree in trees]
+    if not all(isinstance(node, ast.ImportFrom) for node in nodes):
+        return False
+    old, own, new = ({ast.dump(alias) for alias in node.names} for node in nodes)  # type: ignore
+    modules = {node.module for node in nodes}  # type: ignore[union-attr]
+    return len(modules) == 1 and own | new <= old and not own & new
 
 
 def _with_comment(mine: Unit, theirs: Unit) -> Unit:

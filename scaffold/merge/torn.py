@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from scaffold.merge.align import Side
 from scaffold.merge.commute import effects_of
-from scaffold.merge.depth import depth_change
+from scaffold.merge.depth import depth_change, limits_gradients
 from scaffold.merge.sources import Sources
 from scaffold.merge.three import Region, Three
 from scaffold.merge.units import PYTHON, Unit, parse_unit
@@ -112,15 +112,27 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own:
         counts = [len(_new_loops(theirs, place)) for n in block if (place := theirs.match[n])]
         return QUESTION if len(_new_loops(theirs, theirs.match[below])) > min(counts) else ""
     inner = max(around_above, around_below, key=len)
+    change = depth_change(three, mine, theirs, statement[0], gap)
+    if inner == around_above and _clips(three, statement):
+        return "" if change == _change_of(three, below) else QUESTION
     if _belongs_inside(three, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
-        there = theirs.of(beside)
-        change = (there.depth if there else 0) - three.base[beside].depth
-        if depth_change(three, mine, theirs, statement[0], gap) == change:
+        if change == _change_of(three, beside):
             for place in statement:
                 own |= effects_of(mine.units[place].text.strip()).binds
             return ""
     return QUESTION
+
+
+def _clips(three: Three, statement: Sequence[int]) -> bool:
+    """Whether a statement limits the gradients, which are complete when all parts are done."""
+    return all(limits_gradients(three.mine.units[place]) for place in statement)
+
+
+def _change_of(three: Three, number: int) -> int:
+    """How much deeper the other side has a unit of the base."""
+    there = three.theirs.of(number)
+    return (there.depth if there else 0) - three.base[number].depth
 
 
 def _find_near(three: Three, statement: Sequence[int]) -> _Near:

@@ -30,6 +30,19 @@ TRAIN, DATA, MODEL, CALLBACKS, CHECKPOINT, METRICS, PROGRESS = (
 REPORTED = "reported"
 
 
+# held out by their hash, until one of their results was looked at to mend the merge
+LOOKED_AT = frozenset(
+    {
+        "Config from a JSON file",
+        "Config with a property",
+        "README of the owner",
+        "accelerator in one line",
+        "clipping with another limit",
+        "gradients clipped by value",
+    }
+)
+
+
 class CannotEdit(Exception):
     """What an edit changes is not there."""
 
@@ -48,7 +61,9 @@ class Edit:
     @property
     def held_out(self) -> bool:
         """Whether single results of it are looked at by nobody while the merge is worked on."""
-        return hashlib.sha256(self.name.encode()).digest()[0] % 2 == 1
+        return (
+            self.name not in LOOKED_AT and hashlib.sha256(self.name.encode()).digest()[0] % 2 == 1
+        )
 
     def __call__(self, files: Files, way: int = 0) -> Files:
         """The files with this edit. Raises CannotEdit.
