@@ -451,6 +451,18 @@ def with_default_file(arguments: Sequence[str]) -> list[str]:
     return found
 
 
+def check_current_folder() -> None:
+    """Raise a ScaffoldError if it was deleted: no path could be resolved."""
+    from scaffold.errors import ScaffoldError
+
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise ScaffoldError(
+            "The current folder no longer exists. Change to another one: cd ~"
+        ) from None
+
+
 def main() -> None:
     """Run the command line. Errors that a user can fix print a message and exit with 2."""
     import gc
@@ -465,6 +477,7 @@ def main() -> None:
 
         prepare_bash()
     try:
+        check_current_folder()
         app(with_default_file(sys.argv[1:]))
     except ScaffoldError as error:
         typer.secho(f"Error: {error}", fg="red", err=True)

@@ -172,6 +172,7 @@ def assert_nothing_written(terminal: Terminal, status: int) -> None:
     assert listing(terminal.folder) == []
 
 
+@pytest.mark.sweep
 def test_enter_all_the_way_writes_the_default_project(start: Start, tmp_path: Path) -> None:
     terminal = start(ask_task=True)
     terminal.repeat(ENTER, until=SUMMARY)
@@ -344,6 +345,7 @@ def test_the_same_answers_write_the_same_project_however_given(
     assert files == written_without_asking(tmp_path / "file", "--answers", str(answers))
 
 
+@pytest.mark.sweep
 def test_going_back_offers_earlier_answers_and_drops_what_no_longer_applies(
     start: Start, tmp_path: Path
 ) -> None:

@@ -1223,3 +1223,14 @@ def test_a_new_repository_counts_as_empty(cli: Cli, here: Path) -> None:
 def test_help_says_what_becomes_of_a_folder_that_is_there(cli: Cli) -> None:
     text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", cli("new", "--help").out).split())
     assert "one that is not empty needs --into" in text
+
+
+def test_a_current_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    script = 'cd gone && rmdir ../gone && exec "$0" -m scaffold new project --yes'
+    result = subprocess.run(
+        ["bash", "-c", script, sys.executable], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert result.returncode == 2
+    assert "Error: The current folder no longer exists" in result.stderr
+    assert "Traceback" not in result.stderr

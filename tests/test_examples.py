@@ -90,6 +90,7 @@ def test_the_example_of_a_task_shows_a_real_result(task: str) -> None:
         assert (folder / path).stat().st_size < 200_000
 
 
+@pytest.mark.sweep
 def test_writing_them_replaces_what_was_there(tmp_path: Path) -> None:
     (tmp_path / "everything").mkdir()
     (tmp_path / "everything/old.py").write_text("old\n")

@@ -684,6 +684,7 @@ def test_an_undo_killed_at_every_call(project: Path, tmp_path: Path, keep_copy: 
     assert before > 40 and after > 40
 
 
+@pytest.mark.sweep
 def test_a_step_that_keeps_the_update_before_killed_at_every_call(
     project: Path, tmp_path: Path
 ) -> None:
@@ -762,6 +763,7 @@ def test_what_the_owner_edited_after_a_kill(project: Path, tmp_path: Path) -> No
         undo(folder)
 
 
+@pytest.mark.sweep
 def test_such_a_recovery_killed_at_every_call(project: Path, tmp_path: Path) -> None:
     state = edited_after_a_kill(project, tmp_path)
     whole = tmp_path / "whole"

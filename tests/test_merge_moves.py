@@ -107,19 +107,22 @@ BUILT = extract("build", r"train_loader, val_loader", r"optimizer = build_opt", 
 
 
 @pytest.mark.parametrize(
-    ("edit", "change"),
-    [
-        (FORWARD, MIXING),
-        (FORWARD, SMOOTH),
-        (STEP, NO_CLIPPING),
-        (STEP, NO_SCHEDULE),
-        (BUILT, NO_DECAY),
-        (BUILT, NUMBERS),
-        (both(FORWARD, STEP), NAN),
-    ],
+    "case",
+    in_turns(
+        [
+            (FORWARD, MIXING),
+            (STEP, NO_CLIPPING),
+            (BUILT, NUMBERS),
+            (FORWARD, SMOOTH),
+            (STEP, NO_SCHEDULE),
+            (BUILT, NO_DECAY),
+            (both(FORWARD, STEP), NAN),
+        ],
+        3,
+    ),
 )
-def test_a_change_follows_into_a_function(edit: Apply, change: Answers) -> None:
-    check_same(edit, change)
+def test_a_change_follows_into_a_function(case: tuple[Apply, Answers]) -> None:
+    check_same(*case)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +300,7 @@ def test_a_field_goes_where_the_settings_are(case: tuple[str, Answers]) -> None:
     check_same(FORMS[form], change)
 
 
-@pytest.mark.parametrize("form", ["parser", "namespace", "dictionary", "constants"])
+@pytest.mark.parametrize("form", in_turns(["parser", "namespace", "dictionary", "constants"], 2))
 def test_an_own_value_stays_and_two_new_values_are_a_question(form: str) -> None:
     """For the learning rate, which is 0.001."""
     own = both(FORMS[form], sub(TRAIN, r"\b0\.001\b", "0.003"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Cli, command_line
+from conftest import Cli, command_line, in_turns
 from training import start
 
 DATA = Path(__file__).parent / "data"
@@ -297,8 +297,9 @@ CASES = [(old, name) for old in (OLD, FIRST) for name in EDITS]
 CASES += [(NEXT, name) for name in NEXT_EDITS]
 
 
-@pytest.mark.parametrize(("old", "name"), CASES, ids=lambda part: getattr(part, "stem", part))
-def test_an_edit_is_carried_over(cli: Cli, tmp_path: Path, old: Path, name: str) -> None:
+@pytest.mark.parametrize("case", in_turns(CASES, 2), ids=lambda case: f"{case[0].stem}: {case[1]}")
+def test_an_edit_is_carried_over(cli: Cli, tmp_path: Path, case: tuple[Path, str]) -> None:
+    old, name = case
     kept = edited_project(tmp_path / "p", [name], old)
     result = cli("update", tmp_path / "p")
     code = all_code(tmp_path / "p")

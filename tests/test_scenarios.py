@@ -158,6 +158,7 @@ def ideal(scenario: Scenario, files: Files, number: int = 0) -> dict[str, bytes]
     return {path: text.encode() for path, text in result.items()}
 
 
+@pytest.mark.sweep
 def test_judge_knows_right_from_wrong() -> None:
     """Each scenario tells its right result from no update, and from one that overwrites."""
     for scenario in SCENARIOS:

@@ -361,7 +361,7 @@ SEEDS = range(30)
 
 
 @pytest.mark.parametrize(
-    "seed", [*SEEDS, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(30, 400))]
+    "seed", [*SEEDS[:12], *(pytest.param(n, marks=pytest.mark.sweep) for n in range(12, 400))]
 )
 def test_any_answers_go_into_any_file(tmp_path: Path, seed: int) -> None:
     draw, folder = random.Random(seed), tmp_path
@@ -408,7 +408,7 @@ def test_switches_are_among_the_answers_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 40), marks=pytest.mark.sweep)], ids=["4", "36"]
+    "seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.sweep)], ids=["2", "38"]
 )
 def test_another_task_leaves_no_feature_on_that_does_not_go_with_it(
     seeds: range, tmp_path: Path

@@ -1,0 +1,3 @@
+#: slot settings
+checkpoint_every=0,
+resume="",
