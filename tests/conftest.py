@@ -217,8 +217,8 @@ UNTRAINED = (
 )
 
 
-def bundles(catalog: Catalog, apart: int) -> list[tuple[str, list[Way]]]:
-    """A task and some of its features, so that each way of a feature is with two tasks.
+def bundles(catalog: Catalog, apart: int, each: int = 2) -> list[tuple[str, list[Way]]]:
+    """A task and some of its features, so that each way of a feature is with `each` tasks.
 
     The tasks of a way are `apart` from those of the way before it, so that all have their turn.
     """
@@ -229,7 +229,7 @@ def bundles(catalog: Catalog, apart: int) -> list[tuple[str, list[Way]]]:
         for way in ways(catalog, feature):
             if str(way).endswith(UNTRAINED) or not tasks:  # it needs a choice of a task
                 continue
-            for task in {tasks[(turn + offset) % len(tasks)]: None for offset in (0, 1)}:
+            for task in {tasks[(turn + offset) % len(tasks)]: None for offset in range(each)}:
                 _add_to_bundle(catalog, found, task, way)
             turn += apart
     return found

@@ -33,9 +33,13 @@ from scaffold.answers.schema import resolve, task_values
 pytestmark = pytest.mark.train
 
 CATALOG = load_catalog()
-BUNDLES = {
-    f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
-}
+BUNDLES, BUNDLES_OF_A_RUN = (
+    {
+        f"{task}: {', '.join(map(str, on))}": (task, on)
+        for task, on in bundles(CATALOG, apart=3, each=each)
+    }
+    for each in (2, 1)
+)
 # of the loop that all tasks share: each launches a process, or trains several times
 SAME_FOR_ALL = [
     "tests/test_features.py::test_metrics_of_a_run_resumed_in_another_folder",
@@ -247,14 +251,14 @@ def test_resumes_with_some_features(label: str, tmp_path: Path, proven: Proven) 
     proven("resume points, bit for bit", points)
 
 
-@pytest.mark.parametrize("label", BUNDLES)
+@pytest.mark.parametrize("label", BUNDLES_OF_A_RUN)
 def test_features_train(label: str, tmp_path: Path, proven: Proven) -> None:
-    """Several features at a time, each of them with two tasks where it suits two.
+    """Several features at a time, each of them with one task.
 
-    On 1 and on 2 processes in turn; the sweep has both.
+    On 1 and on 2 processes in turn. The sweep has both, and each feature with two tasks.
     """
-    task, on = BUNDLES[label]
-    train_briefly(task, on, 1 + list(BUNDLES).index(label) % 2, tmp_path)
+    task, on = BUNDLES_OF_A_RUN[label]
+    train_briefly(task, on, 1 + list(BUNDLES_OF_A_RUN).index(label) % 2, tmp_path)
     proven("projects with several features trained", 1)
 
 
@@ -299,6 +303,7 @@ def test_every_feature_is_in_two_bundles() -> None:
         tasks = [task for task in CATALOG.tasks if suits(CATALOG, feature.name, task)]
         for way in ways(CATALOG, feature):
             if not str(way).endswith(UNTRAINED):
-                found = {task for task, on in BUNDLES.values() if way in on}
-                assert len(found) >= min(2, len(tasks)), str(way)
+                for each, some in ((2, BUNDLES), (1, BUNDLES_OF_A_RUN)):
+                    found = {task for task, on in some.values() if way in on}
+                    assert len(found) >= min(each, len(tasks)), str(way)
     assert len(list(pairs(CATALOG))) >= 100
