@@ -416,7 +416,7 @@ def explain(
     name: Annotated[
         str,
         typer.Argument(
-            help="A task, a feature, a recipe, the key of a setting, or `accelerate`.",
+            help="A task, a feature, a recipe, the key of a setting, `accelerate` or `memory`.",
             autocompletion=complete("names"),
         ),
     ],
@@ -424,7 +424,7 @@ def explain(
     """Explain a task, a feature, a recipe or a setting.
 
     For a feature, the lines that it adds are shown as a diff. `accelerate` shows one loop in plain
-    PyTorch, with Accelerate and with DistributedDataParallel.
+    PyTorch, with Accelerate and with DistributedDataParallel. `memory` says how it is estimated.
     """
     from scaffold.commands.explain import explain as explain_name
 

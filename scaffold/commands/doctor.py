@@ -22,6 +22,7 @@ from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.machine.case import OK, PROBLEM, WARNING, Case, Finding, Needs
 from scaffold.machine.examine import examine
 from scaffold.machine.look import Machine, Question, look
+from scaffold.machine.model import know_model
 from scaffold.machine.software import COMMANDS, MODULES, PACKAGES
 from scaffold.project.answers import SETTINGS, next_answers
 from scaffold.project.folder import find_project, read_project
@@ -48,7 +49,7 @@ def show_fit(folder: Path, as_json: bool) -> None:
     output = read_output(folder, pristine.place("train.py"))
     imports = read_imports(folder, pristine.place("train.py"))
     question = what_to_ask(folder, output, answers, needs, imports)
-    findings = examine(answers, look(question), needs)
+    findings = examine(answers, look(question), needs, know_model(catalog, answers, folder))
     if unapplied_answers(catalog, folder, pristine):
         text = f"{SETTINGS} has changes that the other files do not have yet"
         findings.append(Finding(WARNING, "answers", text, "scaffold update"))

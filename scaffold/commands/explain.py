@@ -3,6 +3,7 @@
 import difflib
 import textwrap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import typer
 
@@ -24,6 +25,8 @@ from scaffold.answers.settings import describe, toml_literal
 from scaffold.cache import remember
 from scaffold.commands.screen import show_changes, terminal_width
 from scaffold.errors import ScaffoldError
+from scaffold.machine import memory
+from scaffold.machine.model import know_model
 from scaffold.project.changes import Change
 from scaffold.render.pages import write_option_page, write_page, write_recipe_page
 from scaffold.render.project import render_project
@@ -143,8 +146,10 @@ def explain(name: str) -> None:
     options = schema(catalog)
     if name == "accelerate":
         explain_accelerate()
+    elif name == "memory":
+        typer.echo(memory.__doc__, nl=False)
     elif name in catalog.tasks:
-        typer.echo(write_page(catalog, catalog.tasks[name]), nl=False)
+        explain_task(catalog, catalog.tasks[name])
     elif short in catalog.features:
         explain_feature(catalog, catalog.features[short])
     elif name in load_recipes():
@@ -171,10 +176,28 @@ def _unknown(catalog: Catalog, name: str, near: list[str]) -> str:
     )
 
 
+def explain_task(catalog: Catalog, task: Component) -> None:
+    """Print the page of a task, and the memory of its default project."""
+    typer.echo(write_page(catalog, task), nl=False)
+    if found := _memory(catalog, resolve(catalog, {"project.task": task.name})):
+        typer.echo(f"\nMemory of the default project, as `scaffold explain memory` counts: {found}")
+
+
+def _memory(catalog: Catalog, answers: Answers) -> str:
+    """What training takes on each device, empty if it is not known."""
+    model = know_model(catalog, answers, Path())
+    found = None if model is None or isinstance(model, str) else memory.estimate(model, answers)
+    return memory.tell(found) if isinstance(found, memory.Estimate) else ""
+
+
 def explain_feature(catalog: Catalog, feature: Component) -> None:
     """Print the page of a feature, and the lines that it adds."""
     typer.echo(write_page(catalog, feature))
     without, with_feature = without_and_with(catalog, feature)
+    before_and_after = [_memory(catalog, answers) for answers in (without, with_feature)]
+    if before_and_after[0] != before_and_after[1]:
+        for title, found in zip(("without", "with"), before_and_after, strict=True):
+            typer.echo(f"Memory {title} it, on each device: {found}\n")
     before, after = (
         render_project(catalog, answers, remember) for answers in (without, with_feature)
     )

@@ -11,6 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from scaffold.answers.catalog import Value
 from scaffold.answers.hardware import CPU, KIND, LAUNCHER, MACHINES, PROCESSES, SHARDING
 from scaffold.machine.look import Device, Machine
+from scaffold.machine.model import Model
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 MIB, GIB = 2**20, 2**30
@@ -73,6 +74,7 @@ class Case:
     answers: Mapping[str, Value]
     machine: Machine
     needs: Needs
+    model: Model | str | None = None  # None: nothing is known of it; a text says why
 
     @property
     def kind(self) -> str:

@@ -7,16 +7,23 @@ What to change is a command, such as `scaffold update` with a setting.
 from collections.abc import Callable, Iterator, Mapping
 
 from scaffold.answers.catalog import Value
-from scaffold.machine import computer, devices, software
+from scaffold.machine import computer, devices, memory, software
 from scaffold.machine.case import WARNING, Case, Finding, Needs
 from scaffold.machine.look import Machine
+from scaffold.machine.model import Model
 
 
 def examine(
-    answers: Mapping[str, Value], machine: Machine, needs: Needs | None = None
+    answers: Mapping[str, Value],
+    machine: Machine,
+    needs: Needs | None = None,
+    model: Model | str | None = None,
 ) -> list[Finding]:
-    """What fits and what does not, for complete answers. A check that crashes is a warning."""
-    case = Case(answers, machine, needs or Needs())
+    """What fits and what does not, for complete answers. A check that crashes is a warning.
+
+    The model is what `model.know_model` returns for these answers.
+    """
+    case = Case(answers, machine, needs or Needs(), model)
     findings: list[Finding] = []
     for check in _checks(case):
         try:
@@ -34,7 +41,7 @@ def examine(
 def _checks(case: Case) -> list[Callable[[Case], Iterator[Finding]]]:
     """The checks that apply to the machine on which the processes run."""
     if not case.away:
-        return [*software.CHECKS, *devices.CHECKS, *computer.CHECKS]
+        return [*software.CHECKS, *devices.CHECKS, *memory.CHECKS, *computer.CHECKS]
     if case.launcher == "slurm":  # its machines usually share their disks
-        return [*software.CHECKS, *computer.SHARED_CHECKS]
-    return [*software.AWAY_CHECKS, *computer.AWAY_CHECKS]
+        return [*software.CHECKS, *memory.CHECKS, *computer.SHARED_CHECKS]
+    return [*software.AWAY_CHECKS, *memory.CHECKS, *computer.AWAY_CHECKS]
