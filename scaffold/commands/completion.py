@@ -81,6 +81,7 @@ def _names() -> Found:
     yield from _components(catalog.features.values())
     yield from _recipes()
     yield "accelerate", "one loop with and without Accelerate"
+    yield "memory", "how the memory of training is estimated"
     yield from ((option.key, option.comment) for option in schema(catalog).values())
 
 

@@ -17,10 +17,12 @@ class Throughput:
         train_loss: RunningLoss,
         progress: Progress,
         total_steps: int,
+        #: slot parameters
     ) -> None:
         self.device, self.train_loss = accelerator.device, train_loss
         self.progress, self.total_steps = progress, total_steps
         self.began, self.first_step = time.monotonic(), None
+        #: slot started
 
     def start_epoch(self) -> None:
         """Leave evaluations and checkpoints out of the speed."""
@@ -36,6 +38,7 @@ class Throughput:
         done = self.progress.step - self.first_step
         left = (now - self.began) * (self.total_steps - self.progress.step) / done
         memory = f"{used_memory(self.device) / 2**30:.2f} GiB"
+        #: slot measured
         # the tests leave out lines that begin with "speed": they differ from run to run
         return f"speed {speed:.0f} tokens/s | {timedelta(seconds=round(left))} left | {memory}"
 

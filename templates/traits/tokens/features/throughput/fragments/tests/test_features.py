@@ -13,7 +13,10 @@ def test_speed_and_time_left():
     train_loss = RunningLoss(accelerator)
     with mock.patch("callbacks.time") as clock:
         clock.monotonic.side_effect = [0, 8, 12]
-        throughput = Throughput(accelerator, train_loss, progress, total_steps=10)
+        throughput = Throughput(
+            accelerator, train_loss, progress, total_steps=10
+            #: slot new_throughput
+        )
         throughput.start_epoch()
         train_loss.add(torch.ones(4, 16), torch.zeros(4, 16))
         train_loss.read()
