@@ -22,6 +22,7 @@ TASKS = {
     "token_classification": ("conll", []),
     "question_answering": ("squad", []),
     "language_model": ("text", []),
+    "masked_language_model": ("text", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
 }
@@ -123,6 +124,8 @@ BAD = [
     ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
     (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
     ("language_model", "t.txt", " \n", "problem: the file is empty."),
+    ("language_model", "t.jsonl", '{"words": "a"}', "it has no column 'text' (language_model.text"),
+    ("masked_language_model", "t.jsonl", '{"text": "a"}\nb', "problem: row 2 is no JSON object."),
     ("token_classification", "t.conll", TAGGED + "Bo\n", "problem: line 104 has no word and tag"),
     ("token_classification", "t.conll", TAGGED + "Bo S-PER\n", "of IOB2: 'Bo S-PER'."),
     ("token_classification", "t.conll", "Bo O\n", "split into three parts needs at least 10 sent"),

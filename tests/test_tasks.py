@@ -59,6 +59,7 @@ LONGEST = (
     "sft",
     "dpo",
     "semantic_segmentation",
+    "masked_language_model",
 )
 LONGEST_PROOFS = (  # in the sweep
     "seq2seq",
@@ -67,6 +68,7 @@ LONGEST_PROOFS = (  # in the sweep
     "question_answering",
     "dpo",
     "semantic_segmentation",
+    "masked_language_model",
 )
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {

@@ -105,7 +105,7 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
     try:
         if kind in ("images", "classes"):
             return _look_at_images(kind, name, path, is_split)
-        if kind == "texts":
+        if kind == "texts" and path.suffix.lower() != ".jsonl":
             return _look_at_texts(name, path)
         if not path.is_file():
             return Finding(name, problem="it is no file.")
@@ -120,7 +120,8 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
             return _look_at_sentences(name, path, is_split)
         if kind == "questions":
             return _look_at_questions(name, path, is_split)
-        return _look_at_rows(name, read_table(path), columns, is_split)
+        # a few long texts can be cut into parts
+        return _look_at_rows(name, read_table(path), columns, is_split and kind != "texts")
     except (OSError, ValueError, csv.Error) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
         return Finding(name, problem=f"it can't be read: {reason}.")

@@ -1,0 +1,36 @@
+"""The model: tokens and their mask in, logits of the token at each place out."""
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForMaskedLM
+
+
+class Pretrained(nn.Module):
+    """Logits of shape (batch, length, tokens) for tokens and a mask of shape (batch, length)."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        try:
+            self.model = AutoModelForMaskedLM.from_pretrained(
+                name,
+                dtype=torch.float32,  # mixed precision needs weights in 32 bits
+            )
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
+        #: slot layer_classes
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return self.model(input_ids=tokens, attention_mask=mask.long()).logits
+
+
+#: slot functions
+
+
+def build_model(config) -> nn.Module:
+    """The pretrained model, before it is prepared."""
+    model = Pretrained(config.pretrained_name)
+    positions = getattr(model.model.config, "max_position_embeddings", None)
+    if positions and config.max_length > (limit := find_limit(model, positions)):
+        name = config.pretrained_name
+        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    return model

@@ -1,0 +1,2 @@
+#: slot task
+TASK = "fill-mask"  # one of https://huggingface.co/tasks

@@ -1,0 +1,55 @@
+import json
+import random
+from pathlib import Path
+
+#: slot read_documents
+def read_documents(config) -> list[list[str]]:
+    """Texts for training, validation and test: those of a folder, or parts of one file."""
+    texts = read_texts(config.path, config)
+    if len(texts) < 3:  # each text is cut: 90 % for training, 5 % for validation, 5 % for the test
+        cuts = [(0.0, 0.9), (0.9, 0.95), (0.95, 1.0)]
+        parts = [[text[int(a * len(text)) : int(b * len(text))] for text in texts] for a, b in cuts]
+    else:
+        # a seed of its own: another --seed must not move test documents into the training data
+        random.Random(0).shuffle(texts)
+        tenth = max(1, len(texts) // 10)
+        parts = [texts[2 * tenth :], texts[:tenth], texts[tenth : 2 * tenth]]
+    for part, path in ((1, config.val_path), (2, config.test_path)):
+        if path:  # all of config.path is for training
+            parts[0] += parts[part]
+            parts[part] = read_texts(path, config)
+    return parts
+
+
+def read_texts(path: str, config) -> list[str]:
+    """A text file, those of JSON lines, or the .txt files of a folder."""
+    paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
+    if not paths:
+        raise SystemExit(f"{path} holds no files that end in .txt.")
+    try:
+        if path.endswith(".jsonl"):
+            return read_objects(path, config.text_column)
+        return [file.read_text(encoding="utf-8") for file in paths]
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+
+
+def read_objects(path: str, column: str) -> list[str]:
+    """The text of each JSON object that has one, in a file with an object in each line."""
+    texts = []
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").split("\n"), start=1):
+        if line.strip():
+            place = f"{path}, line {number}"
+            try:
+                row = dict(json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise SystemExit(f"{place} is no JSON object: {error}") from error
+            if not isinstance(row.get(column), str):
+                raise SystemExit(
+                    f"{place}: {column!r} is no text in {', '.join(map(str, row))}. "
+                    "Set --text-column."
+                )
+            texts.append(row[column])
+    if not texts:
+        raise SystemExit(f"{path} has no texts.")
+    return [text for text in texts if text]

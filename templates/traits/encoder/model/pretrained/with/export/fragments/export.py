@@ -1,0 +1,18 @@
+from copy import deepcopy
+
+from data import build_tokenizer
+
+#: slot formats
+"transformers": "the model and its tokenizer, for from_pretrained",
+
+#: slot functions
+def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
+    model.model.save_pretrained(folder)
+    build_tokenizer(config).save_pretrained(folder)
+    loaded = deepcopy(model)  # with what it does beside the model of transformers
+    loaded.model = type(model.model).from_pretrained(folder).eval()
+    return loaded
+
+#: slot exported
+elif format == "transformers":
+    program = export_transformers(model, config, folder)

@@ -1,0 +1,14 @@
+from data import build_tokenizer
+from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as USUAL_LAYERS
+
+#: slot layers
+inner = model.model
+pretrained = inner.base_model_prefix  # the part with pretrained weights; others may be new
+layers = USUAL_LAYERS.get(inner.config.model_type) or [
+    f"{pretrained}.{name}"
+    for name, layer in inner.base_model.named_modules()
+    if isinstance(layer, nn.Linear)
+]
+
+#: slot saved
+build_tokenizer(config).save_pretrained(folder)
