@@ -63,7 +63,7 @@ def test_texts_of_each_form_are_read(tmp_path: Path, proven) -> None:
     parts += "read(val_path='named.jsonl', text_column='text') if 0 else "
     parts += "data.read_texts('named.jsonl', train.Config(text_column='words'))]"
     objects, files, long, named = ask(folder, code, parts)
-    assert objects == files and sorted(sum(objects, [])) == sorted(texts)
+    assert objects == files and sorted(text for part in objects for text in part) == sorted(texts)
     assert [len(part) for part in objects] == [16, 2, 2]
     assert [len(part[0]) for part in long] == [900, 50, 50] and named == ["some words"]
     for name, (content, _) in BAD.items():
