@@ -60,6 +60,7 @@ LONGEST = (
     "dpo",
     "semantic_segmentation",
     "masked_language_model",
+    "embeddings",
 )
 LONGEST_PROOFS = (  # in the sweep
     "seq2seq",
@@ -69,6 +70,7 @@ LONGEST_PROOFS = (  # in the sweep
     "dpo",
     "semantic_segmentation",
     "masked_language_model",
+    "embeddings",
 )
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {

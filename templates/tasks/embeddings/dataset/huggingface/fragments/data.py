@@ -1,0 +1,28 @@
+from datasets import load_dataset
+
+#: slot load_rows
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """The splits train, validation (or dev) and test of a dataset of Hugging Face.
+
+    A tenth of the training data replaces a split that is missing.
+    """
+    name, columns = config.dataset_name, config.text_columns.split(",")
+    try:
+        dataset = load_dataset(name, config.dataset_subset or None)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SystemExit(f"The dataset {name!r} can't be loaded: {error}") from error
+    if "train" not in dataset:
+        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    parts = {
+        {"dev": "validation"}.get(part, part): [
+            check_row(row, columns, f"{name}, {part}, row {number}")
+            for number, row in enumerate(dataset[part], start=1)
+        ]
+        for part in dataset
+    }
+    train_rows = parts["train"]
+    for part in ("validation", "test"):
+        if not parts.get(part):
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+    return [train_rows, parts["validation"], parts["test"]]

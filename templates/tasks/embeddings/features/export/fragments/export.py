@@ -1,0 +1,13 @@
+from data import build_loaders
+
+#: slot free
+FREE = (0, 1)  # the dimensions of inputs whose size may change: texts and tokens
+
+#: slot functions
+def read_inputs(config: Config) -> Inputs:
+    """What the model takes of the first batch of the test data."""
+    tokens, mask, _ = next(iter(build_loaders(config)[2]))
+    return tokens.flatten(0, 1), mask.flatten(0, 1)
+
+#: slot batches
+batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text

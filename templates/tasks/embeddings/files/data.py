@@ -1,0 +1,72 @@
+"""The data: batches of tokens, their mask, and the numbers of texts.
+
+A sample is a row of texts: an anchor, a positive that belongs to it, and in triplets a negative
+that does not. Tokens and mask have the shape (batch, texts, length). The mask is False where a
+shorter text is padded. Numbers, (batch, texts), tell which texts are equal: they have the same.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import random_split
+
+Row = tuple[str, ...]  # an anchor, its positive, and maybe a negative
+Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
+
+
+#: slot load_rows
+
+
+def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+    """The rows in parts of these sizes, the same in each run."""
+    if len(rows) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=split)]
+
+
+@cache
+def number_texts(config) -> dict[str, int]:
+    """The number of each text of all parts."""
+    texts = (text for part in load_rows(config) for row in part for text in row)
+    return {text: number for number, text in enumerate(dict.fromkeys(texts))}
+
+
+@cache
+def build_datasets(config) -> list[list[Sample]]:
+    """The rows for training, validation and test, each with the numbers of its texts."""
+    numbers = number_texts(config)
+    parts = load_rows(config)
+    return [[(row, tuple(numbers[text] for text in row)) for row in part] for part in parts]
+
+
+#: slot tokenizer
+
+
+def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:
+    """The tokens of texts and their mask, shape (texts, longest)."""
+    tokens = [torch.tensor(row) for row in encode(texts, config)]
+    mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
+    #: region padding
+    return pad_sequence(tokens, batch_first=True), pad_sequence(mask, batch_first=True)
+    #: end padding
+
+
+def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch of tokens, their mask, and the numbers of the texts."""
+    rows, numbers = zip(*samples, strict=True)
+    tokens, mask = tokenize([text for row in rows for text in row], config)
+    shape = (len(rows), len(rows[0]))
+    return tokens.unflatten(0, shape), mask.unflatten(0, shape), torch.tensor(numbers)
+
+
+#: slot datasets
+
+
+#: slot build_loaders

@@ -1,0 +1,80 @@
+from itertools import islice
+
+import torch
+from metrics import contrast, find_rivals, rank_positives, retrieval_scores
+from torch import Tensor
+
+#: slot loss_function
+class Gather(torch.autograd.Function):
+    """The vectors of all processes, in their order.
+
+    A vector counts in the losses of all processes, so its gradient is the sum of theirs:
+    accelerator.gather alone would drop it.
+    """
+
+    @staticmethod
+    def forward(ctx, vectors: Tensor, accelerator) -> Tensor:
+        ctx.accelerator = accelerator
+        return accelerator.gather(vectors)
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None]:
+        accelerator = ctx.accelerator
+        own = accelerator.reduce(gradient, "sum").chunk(accelerator.num_processes)
+        return own[accelerator.process_index], None
+
+
+def compute_loss(
+    vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers: Tensor, temperature: float
+) -> Tensor:
+    """The loss of each row: its anchor has to find its positive among the texts of all rows.
+
+    Vectors of rows, (batch, texts, width), and the numbers of their texts, (batch, texts); then
+    those of all rows that are compared, which include them.
+    """
+    own = (vectors[:, 0] * vectors[:, 1]).sum(dim=1, keepdim=True)
+    similarities = vectors[:, 0] @ others[:, 1:].flatten(0, 1).T
+    rivals = find_rivals(numbers, other_numbers).flatten(1)
+    return contrast(own, similarities.masked_fill(~rivals, -torch.inf), temperature)
+
+
+def embed(model, tokens: Tensor, mask: Tensor) -> Tensor:
+    """The vectors of rows of texts, shape (batch, texts, width), in one pass."""
+    return model(tokens.flatten(0, 1), mask.flatten(0, 1)).unflatten(0, tokens.shape[:2])
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss, recall and mean reciprocal rank: each anchor searches all texts of the set.
+
+    They are the same for any number of processes and any batch size. gather_for_metrics drops the
+    rows that pad the last batch. Compare after it, never batch by batch: that is far easier.
+    """
+    model.eval()
+    batches = []
+    #: slot before_evaluation
+    for tokens, mask, numbers in islice(loader, limit or None):
+        values = (embed(model, tokens, mask).float(), numbers)
+        batches.append(accelerator.gather_for_metrics(values))
+        #: slot evaluated_batch
+    model.train()
+    vectors, numbers = map(torch.cat, zip(*batches, strict=True))
+    temperature = accelerator.unwrap_model(model).temperature
+    losses, ranks = rank_positives(vectors, numbers, temperature)
+    return {
+        f"{name}_loss": float(losses.mean()),
+        **{f"{name}_{score}": value for score, value in retrieval_scores(ranks).items()},
+        #: slot evaluated
+    }
+
+#: slot forward
+vectors = embed(model, tokens, mask)
+#: region loss
+# anchors are compared with the texts of all processes
+others = Gather.apply(vectors, accelerator)
+other_numbers = accelerator.gather(numbers)
+loss = compute_loss(vectors, numbers, others, other_numbers, config.temperature).mean()
+#: end loss
+#: region add_loss
+train_loss.add(loss, len(numbers))
+#: end add_loss

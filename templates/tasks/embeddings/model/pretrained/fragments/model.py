@@ -1,0 +1,46 @@
+from transformers import AutoModel
+
+#: slot build_model
+class Pretrained(nn.Module):
+    """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
+
+    They are the mean of the last states of a pretrained model, as in sentence-transformers:
+    Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084
+    """
+
+    def __init__(self, config) -> None:
+        super().__init__()
+        self.temperature, name = config.temperature, config.pretrained_name
+        try:
+            # mixed precision needs weights in 32 bits
+            self.model = AutoModel.from_pretrained(name, dtype=torch.float32)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
+        if self.model.config.is_encoder_decoder:
+            raise SystemExit(f"{name!r} has an encoder and a decoder: choose a model with one.")
+        if getattr(self.model, "pooler", None) is not None:
+            self.model.pooler = None  # it is not used, and would have no gradients
+        #: slot layer_classes
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        states = self.model(input_ids=tokens, attention_mask=mask.long()).last_hidden_state
+        return pool(states, mask)
+
+
+def find_limit(model: nn.Module, tokens: int) -> int:
+    """The most tokens that a model takes, at most this number."""
+    for module in model.modules():
+        if isinstance(module, nn.Embedding) and module.num_embeddings == tokens:
+            # RoBERTa's first position is that after its padding
+            return tokens - 1 - module.padding_idx if module.padding_idx is not None else tokens
+    return tokens
+
+
+def build_model(config) -> nn.Module:
+    """The pretrained model, before it is prepared."""
+    model = Pretrained(config)
+    positions = getattr(model.model.config, "max_position_embeddings", None)
+    if positions and config.max_length > (limit := find_limit(model, positions)):
+        name = config.pretrained_name
+        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    return model

@@ -1,0 +1,2 @@
+#: slot task
+TASK = "sentence-similarity"  # one of https://huggingface.co/tasks

@@ -1,0 +1,474 @@
+"""Embeddings: negatives and candidates of all processes, users' files, and pretrained models."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import in_turns, render, write_files
+from training import count_processes, run_python, said, start
+
+pytestmark = pytest.mark.train
+
+TASK = {"project.task": "embeddings"}
+
+
+def project(folder: Path, **given: object) -> Path:
+    settings = {f"embeddings.{key}": value for key, value in given.items()}
+    return write_files(folder, render({**TASK, **settings}))
+
+
+def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code that has the modules of a project, offline and with a cache of its own."""
+    script = f"import json, data, model, train\nconfig = train.Config()\n{code}"
+    return run_python(folder, ["-c", script], timeout=240, HF_HOME=str(folder / "hf"))
+
+
+def ask(folder: Path, code: str, expression: str):
+    result = call(folder, f"{code}\nprint(json.dumps({expression}))")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+# --- negatives ----------------------------------------------------------------------------------
+
+GRADIENTS = """
+import json, sys, torch, train
+from accelerate import Accelerator
+from torch import nn
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(6, 4).double()
+
+    def forward(self, tokens, mask):
+        return nn.functional.normalize(self.layer(tokens), dim=1)
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+count, number = accelerator.num_processes, accelerator.process_index
+worst = 0.0
+for size, texts, distinct in json.loads(sys.argv[1]):
+    whole = torch.randn(size * count, texts, 6, generator=draw, dtype=torch.float64)
+    numbers = torch.randint(0, distinct, (size * count, texts), generator=draw)
+    gradients = {}
+    for name in ("one", "all"):
+        network = Known()
+        if name == "one":  # a single process with the whole batch
+            vectors = train.embed(network, whole, whole)
+            losses = train.compute_loss(vectors, numbers, vectors, numbers, 0.1)
+        else:
+            network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
+            vectors = train.embed(network, whole[rows], whole[rows])
+            others = train.Gather.apply(vectors, accelerator)
+            assert torch.equal(others[rows], vectors)
+            known = accelerator.gather(numbers[rows])
+            losses = train.compute_loss(vectors, numbers[rows], others, known, 0.1)
+        accelerator.backward(losses.mean())
+        gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
+    assert gradients["one"].abs().max() > 1e-3
+    worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
+if accelerator.is_main_process:
+    print("processes", count, "worst", worst)
+"""
+BATCHES = [(n, texts, most) for n in (1, 4, 7) for texts in (2, 3) for most in (5, 1000)]
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
+def test_gradients_are_those_of_one_process_with_the_whole_batch(
+    processes: int, tmp_path: Path, proven
+) -> None:
+    """Of pairs and triplets, also with equal texts: the negatives are those of all processes."""
+    folder = project(tmp_path)
+    (folder / "gradients.py").write_text(GRADIENTS)
+    result = start(folder, ["gradients.py", json.dumps(BATCHES)], processes)
+    assert result.returncode == 0, result.stderr
+    found = result.stdout.split()
+    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
+    proven("batches whose gradients are those of one process", len(BATCHES))
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+SCORES = """
+import json, sys, torch, train
+from accelerate import Accelerator
+from data import collate
+from metrics import ROUNDING
+from torch import nn
+from torch.utils.data import DataLoader
+from torchmetrics.retrieval import RetrievalMRR, RetrievalRecall
+
+class Known(nn.Module):
+    # the vector of a text depends on its letters alone, not on the batch
+    temperature = 0.1
+
+    def forward(self, tokens, mask):
+        ways = torch.arange(1, 33)
+        waves = torch.sin(tokens.double().unsqueeze(2) * ways * 0.37) * mask.unsqueeze(2)
+        return nn.functional.normalize(waves.sum(dim=1).float(), dim=1)
+
+accelerator, config = Accelerator(), train.Config()
+draw = torch.Generator().manual_seed(0)
+for size, batch_size, texts, distinct in json.loads(sys.argv[1]):
+    numbers = torch.randint(0, distinct, (size, texts), generator=draw).tolist()
+    samples = [(tuple(f"{n} word {n * 7 % 11}" for n in row), tuple(row)) for row in numbers]
+    collated = lambda rows: collate(rows, config)
+    loader = accelerator.prepare(DataLoader(samples, batch_size, collate_fn=collated))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+
+    # one query after the other, with the candidates in a plain list
+    every = sorted({number for row in numbers for number in row[1:]})
+    strings = {n: text for row, ns in samples for text, n in zip(row, ns)}
+    def embed(text):
+        return Known()(*(part[0] for part in collated([((text,), (0,))])[:2]))[0]
+
+    vectors = {n: embed(text) for n, text in strings.items()}
+    losses, scores, relevant, queries = [], [], [], []
+    for index, row in enumerate(numbers):
+        own = {other[1] for other in numbers if other[0] == row[0]}
+        rivals = [n for n in every if n not in own and n != row[0]]
+        cosines = torch.stack([vectors[row[0]] @ vectors[n] for n in [row[1], *rivals]])
+        losses.append(-(cosines / 0.1).log_softmax(dim=0)[0])
+        cosines[0] -= ROUNDING  # a tie is lost
+        scores.append(1.0 + cosines.argsort().argsort())  # torchmetrics drops what is not above 0
+        relevant.append(torch.arange(len(cosines)) == 0)
+        queries.append(torch.full((len(cosines),), index))
+    scores, relevant, queries = map(torch.cat, (scores, relevant, queries))
+    expected = {"loss": float(torch.stack(losses).mean())}
+    for name, metric in (
+        ("mrr", RetrievalMRR()),
+        ("recall_at_1", RetrievalRecall(top_k=1)),
+        ("recall_at_10", RetrievalRecall(top_k=10)),
+    ):
+        expected[name] = float(metric(scores, relevant, indexes=queries))
+    for name, value in expected.items():
+        found = metrics["val_" + name]
+        assert abs(found - value) < 1e-6 * max(1, value), (name, size, batch_size, found, value)
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+SIZES = [
+    (size, batch, texts, distinct)
+    for size in (1, 2, 3, 5, 12, 33, 80)
+    for batch, texts, distinct in ((1, 2, 1000), (3, 3, 40), (8, 2, 40), (64, 3, 1000))
+]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+def test_scores_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
+    """Over all texts of the set, for each number of rows and batch size, also with equal texts."""
+    folder = project(tmp_path)
+    (folder / "scores.py").write_text(SCORES)
+    sizes = SIZES[1::5] if processes == 2 else SIZES
+    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven("sets whose recall and MRR are those of torchmetrics", len(sizes))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+ROWS = [("Where\tis it?", 'A "good" question, \nof two lines', "No"), ("naïve", "Zoë", "x")]
+NAMES = ("anchor", "positive", "negative")
+
+
+def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] = NAMES) -> None:
+    """Rows in the form that the name of the file says."""
+    if path.suffix == ".jsonl":
+        objects = (json.dumps(dict(zip(names, row, strict=False))) for row in rows)
+        path.write_text("\n\n".join(objects), encoding="utf-8")
+    else:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            table = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            table.writerows([names[: len(rows[0])], *rows])
+
+
+BAD = {
+    "short.csv": ("anchor,positive\na,b\nc\n", "line 3: its positive is no text, but None"),
+    "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is no text, but ' '"),
+    "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
+    "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
+    "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is no table: "),
+    "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has more columns than the first"),
+    "head.csv": ("anchor,positive\n", "head.csv has no rows"),
+    "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
+    "absent.csv": (None, "absent.csv can't be read"),
+    "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
+    "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is no JSON: "),
+    "list.jsonl": ("[1]", "line 1 is no JSON object"),
+    "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is no text, but 1"),
+}
+
+
+def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
+    """A wrong row is named by its file and line, and ends training before it starts."""
+    folder = project(tmp_path, dataset="files", path="data.csv")
+    rows = 6 * ROWS
+    for name in ("data.csv", "data.tsv", "data.jsonl"):
+        write_rows(tmp_path / name, rows)
+    write_rows(tmp_path / "other.jsonl", [("a", "b")], ("question", "answer"))
+    code = "read = lambda path, **more: data.read_rows(path, train.Config(**more))\n"
+    code += "three = {'text_columns': 'anchor,positive,negative'}\n"
+    code += "parts = train.Config(path='data.tsv', val_path='data.csv', **three)\n"
+    whole = "[read('data.' + end, **three) for end in ('csv', 'tsv', 'jsonl')]"
+    more = "list(map(len, data.build_datasets(parts))), read('data.csv')"
+    other = "read('other.jsonl', text_columns='question,answer')"
+    read, sizes, pairs, renamed = ask(folder, code, f"[{whole}, {more}, {other}]")
+    assert read == 3 * [[list(row) for row in rows]]
+    assert sizes == [11, 12, 1]
+    assert pairs == [list(row[:2]) for row in rows] and renamed == [["a", "b"]]
+    for name, (content, _) in BAD.items():
+        if content is not None:
+            raw = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(raw)
+    code = f"said = []\nfor name in {list(BAD)}:" + """
+    try:
+        data.load_rows(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+"""
+    for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
+        assert name in message or name == "few.csv"
+        assert expected in message, message
+    [message] = said(folder, "train.py", ["--path", "empty.csv"])
+    assert BAD["empty.csv"][1] in message
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    proven("files of pairs that can't be read, named by file and line", len(BAD))
+
+
+SMALL = {
+    "one text": [("a", "b")] * 12,
+    "triplets, one of them long": [
+        *[(f"a{n}", f"b{n}", "c") for n in range(11)],
+        ("a " * 300,) * 3,
+    ],
+    "anchors that are positives": [(f"a{n}", f"a{(n + 1) % 12}") for n in range(12)],
+}
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("name", in_turns(SMALL, 3))
+def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
+    """Then vectors are written in the order of the texts, and the closest ones found."""
+    rows = SMALL[name]
+    write_rows(tmp_path / "data.tsv", rows)
+    columns = ",".join(NAMES[: len(rows[0])])
+    folder = project(tmp_path, dataset="files", path="data.tsv", text_columns=columns)
+    script = ["train.py", "--epochs", "2", "--batch-size", "2"]
+    result = start(folder, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes and "nan" not in result.stdout
+    (tmp_path / "data.tsv").unlink()  # it needs no data
+    (tmp_path / "texts.txt").write_text("b c\na\nc\n", encoding="utf-8")
+    found = start(folder, ["predict.py", "a", "texts.txt", ""], processes)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert [row["text"] for row in rows] == ["a", "b c", "a", "c", ""]
+    assert {len(row["vector"]) for row in rows} == {64}
+    found = start(folder, ["predict.py", "a", "texts.txt", "--npy", "all.npy"], processes)
+    assert found.returncode == 0 and not found.stdout, found.stderr
+    stored = ask(folder, "import numpy", "numpy.load('all.npy').tolist()")
+    assert stored == [pytest.approx(row["vector"], abs=1e-6) for row in rows[:4]]
+    asked = ["predict.py", "a", "--search", "texts.txt", "--count", "2"]
+    found = start(folder, asked, processes)
+    assert found.returncode == 0, found.stderr
+    [row] = map(json.loads, found.stdout.splitlines())
+    assert row["text"] == row["found"][0]["text"] == "a" and len(row["found"]) == 2
+    assert row["found"][0]["similarity"] == pytest.approx(1, abs=1e-5)
+
+
+HUB = """
+from datasets import Dataset
+for part, rows in (("train", 40), ("dev", 5)):
+    columns = {"anchor": [f"{part} {n}" for n in range(rows)], "positive": ["b"] * rows}
+    Dataset.from_dict(columns).to_parquet(f"own/{part}.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
+    more = {"dataset_name": str(tmp_path / "own"), "dataset_subset": ""}
+    folder = project(tmp_path, dataset="huggingface", **more)
+    (tmp_path / "own").mkdir()
+    assert call(folder, HUB).returncode == 0
+    parts = "data.load_rows(config)"
+    sizes, first = ask(folder, "", f"[list(map(len, {parts})), {parts}[1][0]]")
+    assert sizes == [36, 5, 4]
+    assert first == ["dev 0", "b"]
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
+    assert result.returncode == 0, result.stderr
+    wrong = [["--text-columns", "anchor,answer"], ["--dataset-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *wrong)
+    assert "train, row 1: there is no 'answer' in anchor, positive" in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+UNTRAINED = """
+from accelerate import Accelerator
+accelerator = Accelerator()
+parts = accelerator.prepare(model.build_model(config), data.build_loaders(config)[2])
+untrained = train.evaluate(accelerator, *parts, "test")["test_recall_at_1"]
+rows = data.load_rows(config)
+common = sum(bool(set(a.lower().strip(".").split()) & set(b.lower().split())) for a, b in rows[0])
+"""
+
+
+@pytest.mark.sweep
+def test_the_made_up_paraphrases_have_to_be_learned(tmp_path: Path) -> None:
+    """They have no word in common, and an encoder with new weights finds none."""
+    untrained, common = ask(project(tmp_path), UNTRAINED, "[untrained, common]")
+    assert untrained < 0.02 and common == 0
+
+
+# --- pretrained models --------------------------------------------------------------------------
+
+MAKE = """
+from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel
+from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+import torch
+
+texts = [text for part in data.load_rows(config) for row in part for text in row]
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
+still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+for name in ("bert", "roberta", "distilbert"):
+    kind = RobertaTokenizer if name == "roberta" else BertTokenizer
+    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
+    tokenizer.save_pretrained(name)
+    size, pad = len(tokenizer), tokenizer.pad_token_id
+    if name == "bert":
+        model = BertModel(BertConfig(vocab_size=size, pad_token_id=pad, **small, **still))
+    elif name == "roberta":
+        given = {"vocab_size": size, "pad_token_id": pad, "type_vocab_size": 1, **small}
+        model = RobertaModel(RobertaConfig(**given)).to(torch.bfloat16)
+    else:
+        given = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+        given |= {"vocab_size": size, "pad_token_id": pad, "max_position_embeddings": 66}
+        model = DistilBertModel(DistilBertConfig(**given))
+    model.save_pretrained(name)
+"""
+LIMIT = """
+import torch
+network, works = model.build_model(config).eval(), []
+for length in (limit, limit + 1):
+    tokens = torch.full((1, length), 5)
+    try:
+        works.append(bool(network(tokens, tokens > 0).isfinite().all()))
+    except (IndexError, RuntimeError):
+        works.append(False)
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
+    """In 32 bits, on two processes, and no weight is without a gradient."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
+    folder = project(tmp_path, **more)
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    assert ask(folder, "", "str(model.build_model(config).model.dtype)") == "torch.float32"
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    found = start(folder, ["predict.py", "The doctor bought the car."], 1)
+    assert found.returncode == 0, found.stderr
+    assert len(json.loads(found.stdout)["vector"]) == 32
+    calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *calls)
+    assert "takes at most 6" in messages[0] and "tokens: lower --max-length." in messages[0]
+    limit = int(messages[0].partition(" tokens")[0].split()[-1])
+    assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+RIVAL = """
+import torch
+from pathlib import Path
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.losses import MultipleNegativesRankingLoss
+from sentence_transformers.models import Normalize, Pooling, Transformer
+
+seen, collate = [], data.collate
+
+def note(samples, config):
+    seen.append([row for row, _ in samples])
+    return collate(samples, config)
+
+torch.manual_seed(0)
+begin = model.build_model(config)
+begin.model.save_pretrained("begin")
+data.build_tokenizer(config).save_pretrained("begin")
+train.build_model, data.collate = lambda config: begin, note
+train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open("runs/latest/metrics.jsonl")]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+parts = Transformer("begin", max_seq_length=64), Pooling(32, pooling_mode="mean"), Normalize()
+other = SentenceTransformer(modules=list(parts), device="cpu")
+other.train()
+criterion = MultipleNegativesRankingLoss(other, scale=1 / config.temperature)
+optimizer = torch.optim.AdamW(other.parameters(), 1e-3, weight_decay=0.0)
+theirs = []
+for rows in seen[:10]:
+    columns = [other.tokenize(list(column)) for column in zip(*rows, strict=True)]
+    loss = criterion(columns, None)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(other.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    theirs.append(float(loss))
+texts = ["The doctor bought the car.", "one", "A longer text. " * 50]
+tokens, mask = data.tokenize(texts, config)
+with torch.no_grad():
+    vectors = torch.tensor(other.encode(texts)) - begin.cpu().eval()(tokens, mask)
+worst = float(vectors.abs().max())
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("texts", [2, 3])
+def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path, proven) -> None:
+    """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
+    pytest.importorskip("sentence_transformers", exc_type=ImportError)
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    more |= {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
+    settings = {f"embeddings.{key}": value for key, value in more.items()}
+    answers = {**TASK, "features.schedule.enabled": False, "training.weight_decay": 0.0}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
+    write_rows(folder / "rows.tsv", rows)
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    ours, theirs, worst = ask(folder, RIVAL, "[ours, theirs, worst]")
+    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0]
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-4, "the vectors of both, after ten steps"
+    proven("steps that are those of sentence-transformers", 10)
+
+
+@pytest.mark.sweep
+def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> None:
+    """It gives the vectors of predict.py."""
+    pytest.importorskip("sentence_transformers", exc_type=ImportError)
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    settings = {f"embeddings.{key}": value for key, value in more.items()}
+    answers = {**TASK, "features.export.enabled": True}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    assert call(folder, MAKE).returncode == 0
+    text = "The doctor bought the car. " * 20
+    export = ["export.py", "--format", "transformers", "--output", "exported"]
+    brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
+    for command in (["train.py", *brief], export, ["predict.py", text]):
+        run = start(folder, command, 1)
+        assert run.returncode == 0, run.stderr
+    code = "from sentence_transformers import SentenceTransformer"
+    vector = f"SentenceTransformer('exported', device='cpu').encode([{text!r}])[0].tolist()"
+    assert ask(folder, code, vector) == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)
