@@ -21,6 +21,7 @@ TASKS = {
     "seq2seq": ("csv", []),
     "token_classification": ("conll", []),
     "question_answering": ("squad", []),
+    "embeddings": ("files", []),
     "language_model": ("text", []),
     "masked_language_model": ("text", []),
     "image_classification": ("image_folder", []),
@@ -48,6 +49,7 @@ TEXTS = table("text,label", ROWS)
 SIZES = table("id,size", [f"{row},{row}.5" for row in range(20)])
 OBJECTS = [json.dumps({"text": row, "label": "ab"[row % 2]}) for row in range(20)]
 PAIRS = "a,b\n" * 20
+COMMAS = table("id\tanchor\tpositive", [f"{row}\ta, b\tc" for row in range(20)])
 TAGGED = "# a comment\n-DOCSTART- O\n\n" + "Bo B-PER\nLi I-PER\nleft O\n# O\n\n" * 20
 SQUAD = json.dumps(
     {"data": [{"paragraphs": [{"context": str(n), "qas": [{}, {}]}]} for n in range(12)]}
@@ -64,6 +66,8 @@ GOOD = [
     ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
     ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
     ("seq2seq", "t.csv", PAIRS, ""),
+    ("embeddings", "t.csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
+    ("embeddings", "t.tsv", COMMAS, "3 columns: id, anchor, positive"),
     ("seq2seq", "t.tsv", PAIRS.replace(",", "\t"), ""),
 ]
 
@@ -123,6 +127,12 @@ BAD = [
     ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 columns: it needs two"),
     ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
     (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
+    (
+        "embeddings",
+        "t.tsv",
+        COMMAS.replace("anchor", "text"),
+        "no column 'anchor' (embeddings.text",
+    ),
     ("language_model", "t.txt", " \n", "problem: the file is empty."),
     ("language_model", "t.jsonl", '{"words": "a"}', "it has no column 'text' (language_model.text"),
     ("masked_language_model", "t.jsonl", '{"text": "a"}\nb', "problem: row 2 is no JSON object."),

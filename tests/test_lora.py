@@ -174,6 +174,12 @@ def masked(models: Path) -> Answers:
     return {**LORA, "project.task": task, **model}
 
 
+def vectors(models: Path) -> Answers:
+    task = "embeddings"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
+    return {**LORA, "project.task": task, **model}
+
+
 def answers(models: Path) -> Answers:
     model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 200}
     return {**LORA, "project.task": "sft", **model}
@@ -218,6 +224,7 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "tags": tags,
     "places": places,
     "masked": masked,
+    "vectors": vectors,
     "answers": answers,
     "pairs": pairs,
     "preferences": preferences,
@@ -264,6 +271,7 @@ def test_adapters_of_a_split_model_are_those_of_a_whole_one(
 
 USES = {
     "text_classification": ["a text"],
+    "embeddings": ["a text"],
     "language_model": ["a text", "--length", "5"],
     "seq2seq": ["a text", "--json"],
 }
@@ -273,7 +281,7 @@ FORMATS = ("onnx", "torch", "safetensors", "transformers")
 @pytest.mark.sweep
 @pytest.mark.train
 @pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize("build", [text, language, pairs])
+@pytest.mark.parametrize("build", [text, language, pairs, vectors])
 def test_adapters_are_used_after_training(
     build: Callable[[Path], Answers], merge: bool, models: Path, tmp_path: Path
 ) -> None:

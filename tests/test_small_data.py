@@ -28,6 +28,7 @@ ANSWERS = {
     "language_model": {"dataset": "text"},
     "sft": {"dataset": "jsonl"},
     "dpo": {"dataset": "jsonl"},
+    "embeddings": {"dataset": "files"},
     "own": {},
 }
 # samples, and whether they are uneven: a class with one of them, texts of one length ...
@@ -73,6 +74,9 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         pairs = [{"prompt": text, "chosen": text.upper(), "rejected": "no"} for text in prompts]
         lines = [json.dumps({**pair, "chosen": "same"} if uneven else pair) for pair in pairs]
         (folder / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    elif task == "embeddings":
+        others = ["same" if uneven else text.upper() for text in texts]
+        write_rows(folder / "pairs.csv", [("anchor", "positive"), *zip(texts, others, strict=True)])
     elif task == "text_classification":
         pairs = zip(texts, kinds, strict=True)
         write_rows(folder / "texts.csv", [("text", "label"), *pairs])

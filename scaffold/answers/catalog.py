@@ -78,7 +78,8 @@ class Option:
     below: float | None = None
     pattern: str = ""
     allowed: str = ""  # the pattern in words
-    path: str = ""  # of rows, pairs, sentences, questions, texts, images or classes of them; or hub
+    # of rows, tables, pairs, sentences, questions, texts, images or classes of them; or hub
+    path: str = ""
     column: str = ""  # of these rows: a column of classes or numbers, or several columns
     default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config

@@ -120,8 +120,10 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
             return _look_at_sentences(name, path, is_split)
         if kind == "questions":
             return _look_at_questions(name, path, is_split)
+        tabs = kind == "tables" and path.suffix.lower() == ".tsv"
+        table = read_table(path, "\t" if tabs else ",")
         # a few long texts can be cut into parts
-        return _look_at_rows(name, read_table(path), columns, is_split and kind != "texts")
+        return _look_at_rows(name, table, columns, is_split and kind != "texts")
     except (OSError, ValueError, csv.Error) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
         return Finding(name, problem=f"it can't be read: {reason}.")
@@ -130,12 +132,12 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
 # rows with named columns
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, separator: str = ",") -> Table:
     """The beginning of a CSV file, whose first line names the columns, or of a JSONL file."""
     text, whole = read_text(path)
     if path.suffix.lower() == ".jsonl":
         return _read_objects(text, whole)
-    lines = csv.reader(io.StringIO(text, newline=""))
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     table = Table(next(lines, []), whole=whole)
     rows = [row for row in _in_time(lines, table) if row]  # as pandas and csv.DictReader do
     if not whole:
