@@ -2,7 +2,10 @@ import torch.nn.functional as F
 
 #: slot blocks
 class Block(nn.Module):
-    """Attention to earlier positions and an MLP, each with a norm before it and a residual."""
+    """Attention and an MLP, each with a norm before it and a residual.
+
+    Without a mask, a token sees itself and the earlier ones.
+    """
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
