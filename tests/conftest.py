@@ -261,10 +261,10 @@ MINIMAL: Answers = {"project.loop": "minimal"}
 def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     """Answers by a label.
 
-    For each task: no feature, the default, each feature alone that was not alone before (with
-    `whole`: each feature alone), all of them, each of its own choices (with `whole` each alone, and
-    among all features), and projects in which every two features meet that did not meet with a task
-    before.
+    For each task: no feature, the default, every third feature alone, if it was not with a task
+    before (with `whole`: each feature alone), all of them, each of its own choices (with `whole`
+    each alone, and among all features), and projects in which every two features meet that did
+    not meet with a task before.
     For the first task, each way of a feature alone and among all others: with `whole` all of them,
     else those that chance left out.
     """
@@ -277,9 +277,10 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
         everything = as_many_as_possible(catalog, task=task)
         found[f"{task}, all"] = given_for(catalog, everything, project__task=task)
         for feature in possible(catalog, task):
-            if feature.name in alone and not whole:
-                continue
+            known = feature.name in alone
             alone.add(feature.name)
+            if not whole and (known or len(alone) % 3):
+                continue
             every = ways(catalog, feature)
             for way in every if task == FIRST_TASK else every[:1]:
                 found[f"{task}, {way}"] = given_for(catalog, [way], project__task=task)
