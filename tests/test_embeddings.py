@@ -34,7 +34,7 @@ def ask(folder: Path, code: str, expression: str):
 # --- negatives ----------------------------------------------------------------------------------
 
 GRADIENTS = """
-import json, sys, torch, train
+import contrast, json, sys, torch, train
 from accelerate import Accelerator
 from torch import nn
 
@@ -57,12 +57,12 @@ for size, texts, distinct in json.loads(sys.argv[1]):
     for name in ("one", "all"):
         network = Known()
         if name == "one":  # a single process with the whole batch
-            vectors = train.embed(network, whole, whole)
+            vectors = contrast.embed(network, whole, whole)
             losses = train.compute_loss(vectors, numbers, vectors, numbers, 0.1)
         else:
             network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
-            vectors = train.embed(network, whole[rows], whole[rows])
-            others = train.Gather.apply(vectors, accelerator)
+            vectors = contrast.embed(network, whole[rows], whole[rows])
+            others = contrast.Gather.apply(vectors, accelerator)
             assert torch.equal(others[rows], vectors)
             known = accelerator.gather(numbers[rows])
             losses = train.compute_loss(vectors, numbers[rows], others, known, 0.1)
@@ -96,7 +96,7 @@ SCORES = """
 import json, sys, torch, train
 from accelerate import Accelerator
 from data import collate
-from metrics import ROUNDING
+from contrast import ROUNDING
 from torch import nn
 from torch.utils.data import DataLoader
 from torchmetrics.retrieval import RetrievalMRR, RetrievalRecall

@@ -1,29 +1,11 @@
 from itertools import islice
 
 import torch
-from metrics import contrast, find_rivals, rank_positives, retrieval_scores
+from contrast import Gather, contrast, embed, find_rivals, rank_positives
+from metrics import retrieval_scores
 from torch import Tensor
 
 #: slot loss_function
-class Gather(torch.autograd.Function):
-    """The vectors of all processes, in their order.
-
-    A vector counts in the losses of all processes, so its gradient is the sum of theirs:
-    accelerator.gather alone would drop it.
-    """
-
-    @staticmethod
-    def forward(ctx, vectors: Tensor, accelerator) -> Tensor:
-        ctx.accelerator = accelerator
-        return accelerator.gather(vectors)
-
-    @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, None]:
-        accelerator = ctx.accelerator
-        own = accelerator.reduce(gradient, "sum").chunk(accelerator.num_processes)
-        return own[accelerator.process_index], None
-
-
 def compute_loss(
     vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers: Tensor, temperature: float
 ) -> Tensor:
@@ -36,11 +18,6 @@ def compute_loss(
     similarities = vectors[:, 0] @ others[:, 1:].flatten(0, 1).T
     rivals = find_rivals(numbers, other_numbers).flatten(1)
     return contrast(own, similarities.masked_fill(~rivals, -torch.inf), temperature)
-
-
-def embed(model, tokens: Tensor, mask: Tensor) -> Tensor:
-    """The vectors of rows of texts, shape (batch, texts, width), in one pass."""
-    return model(tokens.flatten(0, 1), mask.flatten(0, 1)).unflatten(0, tokens.shape[:2])
 
 #: slot evaluate_function
 @torch.no_grad()

@@ -3,7 +3,8 @@ import torch
 import train
 from data import build_datasets, collate, number_texts, tokenize
 from helpers import SETTINGS, build_exact_model
-from metrics import find_rivals, rank_positives, retrieval_scores
+from contrast import find_rivals, rank_positives
+from metrics import retrieval_scores
 
 #: slot tests
 def test_a_batch_has_the_texts_of_its_rows():

@@ -41,7 +41,7 @@ def read_objects(file: TextIO) -> Iterator[tuple[int, object]]:
 
 
 def read_table(file: TextIO) -> Iterator[tuple[int, dict]]:
-    """The rows of a .csv or .tsv file, whose first line names the columns, with their last lines."""
+    """The rows of a .csv or .tsv file, whose first line names the columns, with line numbers."""
     separator = "\t" if file.name.endswith(".tsv") else ","
     rows = csv.DictReader(file, delimiter=separator, strict=True)
     try:
@@ -53,4 +53,5 @@ def read_table(file: TextIO) -> Iterator[tuple[int, dict]]:
                 )
             yield rows.line_num, row
     except csv.Error as error:
-        raise SystemExit(f"{file.name}, line {rows.reader.line_num} is no table: {error}") from error
+        place = f"{file.name}, line {rows.reader.line_num}"
+        raise SystemExit(f"{place} is no table: {error}") from error

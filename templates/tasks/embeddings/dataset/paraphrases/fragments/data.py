@@ -1,19 +1,22 @@
 import random
 
 #: slot load_rows
-WORDS = [  # of each pair, the anchor has the first and the positive the second
-    "doctor physician, teacher schoolmaster, lawyer attorney, child kid, cook chef, "
-    "sailor seaman, writer author, thief burglar, boss chief, soldier trooper, friend buddy, "
-    "woman lady",
-    "bought purchased, repaired fixed, lost mislaid, found discovered, stole nicked, "
-    "painted coloured, sold traded, hid concealed, built constructed, broke smashed, "
-    "chose picked, carried transported",
-    "car automobile, picture drawing, hat cap, boat vessel, gift present, stone rock, bag sack, "
-    "sofa couch, lamp light, letter message, coat jacket, pot kettle",
-    "forest wood, house building, shop store, city town, field meadow, street road, "
-    "harbour port, church chapel, garden yard, hill slope, cellar basement, kitchen galley",
-    "monday 1, tuesday 2, wednesday 3, thursday 4, friday 5, saturday 6, sunday 7",
-]
+# of each pair, the anchor has the first word and the positive the second
+WORDS = """
+doctor physician, teacher schoolmaster, lawyer attorney, child kid, cook chef, sailor seaman,
+writer author, thief burglar, boss chief, soldier trooper, friend buddy, woman lady
+
+bought purchased, repaired fixed, lost mislaid, found discovered, stole nicked, painted coloured,
+sold traded, hid concealed, built constructed, broke smashed, chose picked, carried transported
+
+car automobile, picture drawing, hat cap, boat vessel, gift present, stone rock, bag sack,
+sofa couch, lamp light, letter message, coat jacket, pot kettle
+
+forest wood, house building, shop store, city town, field meadow, street road, harbour port,
+church chapel, garden yard, hill slope, cellar basement, kitchen galley
+
+monday 1, tuesday 2, wednesday 3, thursday 4, friday 5, saturday 6, sunday 7
+"""
 ANCHOR = "The {} {} the {} at the {} on {}."
 POSITIVE = "Day {4}, near our {3}: some {2} was {1} by their {0}"
 
@@ -24,7 +27,7 @@ def load_rows(config) -> list[list[Row]]:
 
     Both share no word. Each of five words has another one, which only the pairs tell.
     """
-    pairs = [[pair.split() for pair in words.split(", ")] for words in WORDS]
+    pairs = [[pair.split() for pair in words.split(",")] for words in WORDS.split("\n\n")]
     chance, rows = random.Random(0), {}
     while len(rows) < 4000:
         firsts, seconds = zip(*(chance.choice(words) for words in pairs), strict=True)

@@ -4,8 +4,9 @@ from itertools import islice
 
 import torch
 from data import number_texts
-from metrics import rank_positives, retrieval_scores
-from train import embed
+from contrast import embed, rank_positives
+from metrics import retrieval_scores
+
 
 #: slot measure
 @torch.no_grad()

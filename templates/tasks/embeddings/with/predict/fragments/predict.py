@@ -1,35 +1,8 @@
 from data import tokenize
 from torch.utils.data import DataLoader
 
-#: slot functions
-def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
-    """The `count` closest rows of the corpus for each query, best first, with their cosines.
-
-    Both are rows of predict().
-    """
-    ours, others = (torch.tensor([row["vector"] for row in rows]) for rows in (queries, corpus))
-    best, places = (ours @ others.T).topk(min(count, len(corpus)))
-    rows = []
-    for query, cosines, found in zip(queries, best.tolist(), places.tolist(), strict=True):
-        pairs = zip(found, cosines, strict=True)
-        found = [{"text": corpus[place]["text"], "similarity": cosine} for place, cosine in pairs]
-        rows.append({"text": query["text"], "found": found})
-    return rows
-
 #: slot batches
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     vectors = model(*(part.to(device) for part in tokenize(texts, config)))
     pairs = zip(texts, vectors.tolist(), strict=True)
     rows += [{"text": text, "vector": vector} for text, vector in pairs]
-
-#: slot arguments
-ways = parser.add_mutually_exclusive_group()  # of writing them: JSON lines, or one of these
-ways.add_argument("--npy", help="write the vectors to this .npy file, a row for each text")
-ways.add_argument("--search", help="print the closest lines of this .txt file")
-parser.add_argument("--count", type=int, default=5, help="how many lines of --search")
-
-#: replace call
-rows = predict(config, model, inputs)
-if arguments.search:
-    corpus = predict(config, model, read_inputs(config, [arguments.search]))
-    rows = search(rows, corpus, arguments.count)

@@ -1,6 +1,7 @@
 import torch
 from data import build_datasets, number_texts
-from metrics import rank_positives, retrieval_scores
+from contrast import rank_positives
+from metrics import retrieval_scores
 
 #: slot metric
 seen = sum(len(numbers) for *_, numbers in read_batches(config))
