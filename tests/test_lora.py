@@ -180,6 +180,12 @@ def vectors(models: Path) -> Answers:
     return {**LORA, "project.task": task, **model}
 
 
+def choices(models: Path) -> Answers:
+    task = "multiple_choice"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "roberta")}
+    return {**LORA, "project.task": task, **model}
+
+
 def answers(models: Path) -> Answers:
     model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 200}
     return {**LORA, "project.task": "sft", **model}
@@ -192,7 +198,7 @@ def pairs(models: Path, name: str = "t5") -> Answers:
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("build", in_turns([language, text, tags, masked, answers, pairs], 5))
+@pytest.mark.parametrize("build", in_turns([language, text, tags, masked, choices, answers, pairs], 5))
 def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
     build: Callable[[Path], Answers], models: Path, tmp_path: Path
 ) -> None:
@@ -225,6 +231,7 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "places": places,
     "masked": masked,
     "vectors": vectors,
+    "choices": choices,
     "answers": answers,
     "pairs": pairs,
     "preferences": preferences,

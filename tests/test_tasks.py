@@ -61,6 +61,7 @@ LONGEST = (
     "semantic_segmentation",
     "masked_language_model",
     "embeddings",
+    "multiple_choice",
 )
 LONGEST_PROOFS = (  # in the sweep
     "seq2seq",
@@ -71,6 +72,7 @@ LONGEST_PROOFS = (  # in the sweep
     "semantic_segmentation",
     "masked_language_model",
     "embeddings",
+    "multiple_choice",
 )
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {

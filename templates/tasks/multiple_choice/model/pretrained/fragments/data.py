@@ -1,0 +1,33 @@
+from collections.abc import Iterator
+
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+#: slot tokenizer
+@cache
+def build_tokenizer(config) -> PreTrainedTokenizerBase:
+    """The tokenizer of the pretrained model, which can tell a text from a choice."""
+    name = config.pretrained_name
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"The tokenizer of {name!r} can't be loaded: {error}") from error
+    if not tokenizer.is_fast:
+        raise SystemExit(
+            f"The tokenizer of {name!r} is a slow one, which does not say where a choice begins: "
+            "choose a model with a tokenizer.json."
+        )
+    return tokenizer
+
+
+def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], int]]:
+    """The tokens of each text and its choice, and the first one of the choice.
+
+    Of what is too long, the longer of both loses its end.
+    """
+    tokenizer, size = build_tokenizer(config), 1000
+    settings = {"truncation": "longest_first", "max_length": config.max_length}
+    for begin in range(0, len(pairs), size):
+        contexts, choices = map(list, zip(*pairs[begin : begin + size], strict=True))
+        batch = tokenizer(contexts, choices, **settings)
+        for row, tokens in enumerate(batch["input_ids"]):
+            yield tokens, batch.sequence_ids(row).index(1)

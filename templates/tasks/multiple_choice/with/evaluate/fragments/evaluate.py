@@ -1,0 +1,27 @@
+import csv
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from itertools import islice
+
+import torch
+from metrics import hide_padding
+from train import compute_loss
+
+#: slot measure
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The loss, the label and the prediction of each sample."""
+    model.eval()
+    batches = []
+    for tokens, mask, types, labels in islice(loader, limit or None):
+        scores = model(tokens, mask, types)
+        predictions = hide_padding(scores, mask).argmax(dim=1)
+        values = (compute_loss(scores, mask, labels), labels, predictions)
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    parts = map(torch.cat, zip(*batches, strict=True))
+    return dict(zip(("loss", "label", "prediction"), parts, strict=True))
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples."""
+    right = columns["prediction"] == columns["label"]
+    return {"loss": float(columns["loss"].mean()), "accuracy": float(right.double().mean())}

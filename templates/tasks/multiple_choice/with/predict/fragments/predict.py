@@ -1,0 +1,41 @@
+import json
+
+from data import Question, collate, encode_questions, read_question
+from metrics import hide_padding
+from torch.utils.data import DataLoader
+
+#: slot inputs
+def read_inputs(config: Config, names: list[str]) -> list[Question]:
+    """A text and its choices, or those of .jsonl files, with the keys of the training data."""
+    if not any(name.endswith(".jsonl") for name in names):
+        row = {"context": names[0], "choices": names[1:]}
+        return [read_question(row, "The input")]
+    questions = []
+    for name in names:
+        try:
+            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                place = f"{name}, line {number}"
+                try:
+                    row = dict(json.loads(line))
+                except (ValueError, TypeError) as error:
+                    raise SystemExit(f"{place} is no JSON object: {error}") from error
+                questions.append(read_question(row, place))
+    return questions
+
+#: slot batches
+for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    tokens, mask, types, _ = collate(encode_questions(questions, config))
+    scores = model(tokens.to(device), mask.to(device), types.to(device)).cpu().double()
+    for question, chances in zip(questions, hide_padding(scores, mask).softmax(dim=1), strict=True):
+        chances = chances[: len(question.choices)].tolist()
+        label = chances.index(max(chances))
+        row = {"context": question.context, "label": label, "choice": question.choices[label]}
+        rows.append(row | {"probability": chances[label], "probabilities": chances})
+
+#: slot arguments
+help = "a text and two choices or more, or .jsonl files with the keys context and choices"
+parser.add_argument("inputs", nargs="+", metavar="TEXT", help=help)

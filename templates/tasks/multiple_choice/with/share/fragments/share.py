@@ -1,0 +1,2 @@
+#: slot task
+TASK = "multiple-choice"  # one of https://huggingface.co/tasks
