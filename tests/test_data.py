@@ -66,7 +66,7 @@ GOOD = [
     ("text_classification", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label; 2 classes"),
     ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
     ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
-    ("multiple_choice", "t.jsonl", "\n".join(OBJECTS), "20 rows; 2 columns: text, label"),
+    ("multiple_choice", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label"),
     ("seq2seq", "t.csv", PAIRS, ""),
     ("embeddings", "t.csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
     ("embeddings", "t.tsv", COMMAS, "3 columns: id, anchor, positive"),

@@ -198,7 +198,9 @@ def pairs(models: Path, name: str = "t5") -> Answers:
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("build", in_turns([language, text, tags, masked, choices, answers, pairs], 5))
+@pytest.mark.parametrize(
+    "build", in_turns([language, text, tags, masked, choices, answers, pairs], 5)
+)
 def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
     build: Callable[[Path], Answers], models: Path, tmp_path: Path
 ) -> None:

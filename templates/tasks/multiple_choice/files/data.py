@@ -35,8 +35,8 @@ class Sample(NamedTuple):
 def read_question(row: dict, place: str) -> Question:
     """A row with `context` and `choices`, or with the columns of SWAG. `place` is for an error.
 
-    SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and
-    so on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty ones at the end don't count.
+    SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and so
+    on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty ones at the end don't count.
     """
     if "choices" in row:
         context, choices = row.get("context"), row["choices"]

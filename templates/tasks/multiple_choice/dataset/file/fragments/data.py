@@ -10,9 +10,7 @@ def load_questions(config) -> list[list[Question]]:
     shares = [0.0 if path else 0.1 for path in paths]
     parts = split_questions(read_questions(config.path), [1 - sum(shares), *shares])
     files = ["", *paths]
-    return [
-        read_questions(path) if path else part for path, part in zip(files, parts, strict=True)
-    ]
+    return [read_questions(path) if path else part for path, part in zip(files, parts, strict=True)]
 
 
 def read_questions(path: str) -> list[Question]:

@@ -14,7 +14,10 @@ assert -sum(map(log, chances)) / seen == pytest.approx(reported["test_loss"], re
 def test_inputs_are_a_text_and_its_choices_or_files(tmp_path):
     path, config = tmp_path / "two.jsonl", train.Config()
     one = predict.Question("a", ("b", "c"))
-    lines = [{"context": "a", "choices": ["b", "c"]}, {"sent1": "a", "ending0": "b", "ending1": "c"}]
+    lines = [
+        {"context": "a", "choices": ["b", "c"]},
+        {"sent1": "a", "ending0": "b", "ending1": "c"},
+    ]
     path.write_text("\n\n".join(map(json.dumps, lines)))
     assert predict.read_inputs(config, ["a", "b", "c"]) == [one]
     assert predict.read_inputs(config, [str(path)]) == [one, one]
