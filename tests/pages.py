@@ -1,9 +1,13 @@
 """The pages of documentation below templates/. `python tests/pages.py` writes them anew."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import Answers, resolve, switch_key
 from scaffold.render.pages import page_path, write_index, write_page
+from scaffold.render.project import render_project
 
 FOLDER = Path(__file__).parent.parent / "templates"
 COMMAND = "python tests/pages.py"
@@ -17,7 +21,54 @@ def pages() -> dict[str, str]:
     return {"FEATURES.md": write_index(catalog), **found}
 
 
+COMPARISON = "COMPARISON.md"  # written by hand, but for the lines of our projects
+COUNTS = re.compile(r"(?<=\| )[\d,]+ \| [\d,]+(?= \|$)", re.MULTILINE)  # in the last two cells
+
+
+def compared() -> dict[str, tuple[Answers, Answers]]:
+    """The answers of both our projects in each row of the comparison that has numbers of them.
+
+    Both have a pretrained model and data of the Hub: the first has the default features, the second
+    two of these. A row is found by its text.
+    """
+    catalog = load_catalog()
+    rest = [
+        switch_key(feature)
+        for feature in catalog.features.values()
+        if feature.default is True and feature.name not in ("checkpoints", "schedule")
+    ]
+    found = {}
+    for row in (FOLDER / COMPARISON).read_text(encoding="utf-8").splitlines():
+        if COUNTS.search(row):
+            ours = row.split(" | ")[5]
+            task, *more = re.findall(r"`([^`]*)`", ours.split(":")[0])
+            given: Answers = {"project.task": task}
+            for setting in ("model=pretrained", "dataset=huggingface", *more):
+                key, value = setting.split("=")
+                given[key if "." in key else f"{task}.{key}"] = value == "true" or value
+            found[row] = (given, given | dict.fromkeys(rest, False))
+    return found
+
+
+def count_lines(files: Mapping[str, str]) -> int:
+    """Lines of a project's Python files, without its tests."""
+    code = [name for name in files if name.endswith(".py") and not name.startswith("tests/")]
+    return sum(len(files[name].splitlines()) for name in code)
+
+
+def write_comparison() -> None:
+    """Puts the lines of our projects into the comparison."""
+    catalog, path = load_catalog(), FOLDER / COMPARISON
+    text = path.read_text(encoding="utf-8")
+    for row, both in compared().items():
+        answers = [resolve(catalog, {"project.name": "example", **given}) for given in both]
+        counts = [f"{count_lines(render_project(catalog, some)):,}" for some in answers]
+        text = text.replace(row, COUNTS.sub(" | ".join(counts), row))
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
 if __name__ == "__main__":
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
+    write_comparison()
     print(f"wrote {len(pages())} pages to {FOLDER}")

@@ -1,7 +1,10 @@
 """The documentation says what the manifests say."""
 
+import re
+
 import pytest
-from pages import COMMAND, FOLDER, pages
+from conftest import in_turns, render
+from pages import COMMAND, COMPARISON, FOLDER, compared, count_lines, pages
 
 from scaffold.answers.catalog import load_catalog
 
@@ -29,3 +32,18 @@ def test_each_page_fits_a_screen_and_says_when_to_take_it() -> None:
         assert 100 <= len(component.about) <= 3000, component.name
         assert len(component.help) <= 120 and not component.help.endswith("."), component.name
     assert len(PAGES) == len(catalog.tasks) + len(catalog.features) + 1
+
+
+@pytest.mark.parametrize("row", in_turns(compared(), 4), ids=lambda row: row.split("`")[1])
+def test_the_comparison_counts_our_lines(row: str) -> None:
+    """A rival's are counted by hand."""
+    counts = [f"{count_lines(render(given)):,}" for given in compared()[row]]
+    assert row.endswith(f" | {' | '.join(counts)} |"), f"run `{COMMAND}`"
+
+
+def test_each_note_of_the_comparison_is_there_and_used() -> None:
+    page = (FOLDER / COMPARISON).read_text(encoding="utf-8")
+    assert len(compared()) >= 11
+    notes = re.findall(r"^(\d+)\. ", page, re.MULTILINE)
+    assert notes == [str(number) for number in range(1, len(notes) + 1)]
+    assert set(re.findall(r"\[(\d+)\]", page)) == set(notes)

@@ -8,11 +8,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, TEMPLATES, in_turns, render, run_cli
+from conftest import REPOSITORY, render, run_cli
 
 from scaffold.answers.catalog import load_catalog
 from scaffold.answers.recipes import recipe_answers
-from scaffold.answers.schema import Answers, switch_key
+from scaffold.answers.schema import Answers
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
@@ -105,40 +105,3 @@ def test_its_commands_exist() -> None:
 )
 def test_the_readme_speaks_of_the_answers(given: Answers, words: str) -> None:
     assert words in render(given)["README.md"]
-
-
-# rows of the table with numbers of ours; those of a task that is not there yet have none
-COMPARED = [
-    cells
-    for row in (TEMPLATES / "COMPARISON.md").read_text(encoding="utf-8").splitlines()
-    if len(cells := [cell.strip() for cell in row.strip("|").split("|")]) == 8
-    and re.fullmatch(r"[\d,]+", cells[6])
-]
-
-
-@pytest.mark.parametrize("row", in_turns(COMPARED, 4), ids=lambda row: row[0])
-def test_the_comparison_counts_our_lines(row: list[str]) -> None:
-    """Of a pretrained model with data of the Hub: all default features, and two of them."""
-    catalog = load_catalog()
-    task, *more = re.findall(r"`([^`]*)`", row[5].split(":")[0])
-    given: Answers = {"project.task": task}
-    for setting in ("model=pretrained", "dataset=huggingface", *more):
-        key, value = setting.split("=")
-        given[key if "." in key else f"{task}.{key}"] = value == "true" or value
-    rest = [
-        switch_key(feature)
-        for feature in catalog.features.values()
-        if feature.default is True and feature.name not in ("checkpoints", "schedule")
-    ]
-    for shown, off in zip(row[6:], ([], rest), strict=True):
-        files = render(given | dict.fromkeys(off, False))
-        code = [name for name in files if name.endswith(".py") and not name.startswith("tests/")]
-        lines = sum(len(files[name].splitlines()) for name in code)
-        assert shown == f"{lines:,}", f"templates/COMPARISON.md has {shown} for {row[5]}"
-
-
-def test_the_comparison_has_a_row_for_each_rival() -> None:
-    page = (TEMPLATES / "COMPARISON.md").read_text(encoding="utf-8")
-    assert len(COMPARED) >= 11
-    notes = {int(number) for number in re.findall(r"^(\d+)\. ", page, re.MULTILINE)}
-    assert notes == {int(number) for number in re.findall(r"\[(\d+)\]", page)}
