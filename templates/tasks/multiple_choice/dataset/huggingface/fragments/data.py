@@ -17,7 +17,7 @@ def load_questions(config) -> list[list[Question]]:
         raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
     parts = {}
     for part in ("train", "validation", "test"):
-        rows = enumerate(dataset[part] if part in dataset else [], start=1)
+        rows = enumerate(dataset.get(part, []), start=1)
         questions = [read_question(row, f"{name}, {part}, row {number}") for number, row in rows]
         parts[part] = [question for question in questions if question.label >= 0]
     for part in ("validation", "test"):
