@@ -3,6 +3,7 @@
 Each kind comes with one beside it in which a person has to look.
 """
 
+import json
 import re
 from collections.abc import Mapping
 
@@ -51,6 +52,14 @@ def update_from(old: Mapping[str, Value], edit: Apply, new: Mapping[str, Value])
     mine = dict(base)
     edit(mine)
     return merge_files(Pristine("", {}, base), mine, theirs, "the update")
+
+
+def update_files(
+    old: Mapping[str, Value], edit: Apply, new: Mapping[str, Value]
+) -> tuple[Merged, Files]:
+    merged = update_from(old, edit, new)
+    assert not merged.conflicts and not merged.warnings
+    return merged, {path: text for path, text in merged.files.items() if text is not None}
 
 
 # the same in other words
@@ -320,3 +329,19 @@ def test_a_new_section_of_the_readme_comes_beside_deleted_ones() -> None:
     assert "- **EMA" not in files["README.md"]
     _, files = update(edit, {"hardware.launcher": "slurm"})
     assert "sbatch" in files["README.md"]
+
+
+def test_a_new_notebook_imports_what_the_owner_renamed() -> None:
+    edit = both(rename("Config", "Args", TRAIN), rename("main", "fit", TRAIN))
+    files = check_same(edit, {"hardware.launcher": "notebook"})
+    assert "from train import Args, fit" in files["train.ipynb"]
+    assert json.loads(files["train.ipynb"])["nbformat"] == 4
+
+
+def test_a_new_script_imports_what_the_owner_renamed() -> None:
+    edit = rename("Config", "Args", TRAIN)
+    _, files = update_files(
+        {"features.predict.enabled": False}, edit, {"features.predict.enabled": True}
+    )
+    assert "from train import Args" in files["predict.py"]
+    assert not re.search(r"\bConfig\b", files["predict.py"])

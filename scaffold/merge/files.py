@@ -27,6 +27,7 @@ from scaffold.merge.heads import follow_heads
 from scaffold.merge.hints import follow_hints
 from scaffold.merge.imports import follow_imports
 from scaffold.merge.names import defines, module_of
+from scaffold.merge.newcomers import follow_renames
 from scaffold.merge.reorder import find_order, follow_order
 from scaffold.merge.settings import follow_settings
 from scaffold.merge.settle import settle
@@ -88,6 +89,13 @@ def merge_files(
     open_files = follow_definitions(open_files, mine, generated)
     open_files = follow_settings(open_files, mine, generated)
     _weave_all(merged, open_files, mine)
+    edited = {
+        place: (text, mine[place])
+        for name, text in files.items()
+        if (place := pristine.place(name)).endswith(".py") and mine.get(place, text) != text
+    }
+    for path in {pristine.place(name) for name in theirs.keys() - files.keys()} - mine.keys():
+        merged.files[path] = follow_renames(path, merged.files[path] or "", edited)
     _lay_out_like_others(merged, replaced, open_files, mine)
     merged.notes += check_together(
         merged.files, merged.conflicts, open_files, pristine, mine, theirs

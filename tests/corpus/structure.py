@@ -196,6 +196,9 @@ def rename(old: str, new: str, *paths: str, function: str = "") -> Apply:
             files[path] = _black(renamed, 100)
         if not made:
             raise CannotEdit(f"there is no {old}")
+        notebook = files.get("train.ipynb", "")
+        if not function and re.search(rf"from train import .*\b{old}\b", notebook):
+            files["train.ipynb"] = re.sub(rf"\b{old}\b", new, notebook)
 
     return apply
 
