@@ -21,6 +21,8 @@ LIMITS = {
     "cross_validation_folds": (2, inf),
     "custom_metric_limit": (-inf, inf),
     "data_loading_prefetch_factor": (1, inf),
+    "distillation_share": (0, 1),
+    "distillation_temperature": (0.01, inf),
     "ema_decay": (0, 0.999999),
     "evaluate_every": (1, inf),
     "label_smoothing": (0, 0.999999),

@@ -52,6 +52,7 @@ from preemption import StopSignals
 from progress import Progress, count_steps, log, progress_bar
 from run_folders import choose_folder
 from save_on_error import LastStep
+from teacher import distill, load_teacher
 from workarounds import apply_workarounds
 
 
@@ -76,6 +77,9 @@ class Config:
     data_loading_pin_memory: bool = True  # page-locked memory, for faster copies to a GPU
     data_loading_prefetch_factor: int = 2  # batches that each data worker reads ahead
     data_loading_persistent_workers: bool = False  # keep data workers between epochs
+    teacher: str = ""  # folder of a run to learn from; empty: none
+    distillation_share: float = 0.5  # share of the loss from the teacher; 0: off
+    distillation_temperature: float = 2.0  # divides logits; higher: unlikely classes count more
     patience: int = 5  # evaluations without improvement; 0: off
     min_delta: float = 0.0  # smallest change that counts as improvement
     ema_decay: float = 0.99  # share of the average that each step keeps; 0: off
@@ -192,6 +196,7 @@ def main(config: Config) -> None:
     peaks = [group["lr"] for group in optimizer.param_groups]
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
+    teacher = load_teacher(accelerator, config)
     early_stopping = EarlyStopping(config.patience, config.min_delta)
     ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
     more_loaders = {name: accelerator.prepare(loader) for name, loader in more_loaders.items()}
@@ -269,6 +274,10 @@ def main(config: Config) -> None:
                                 ).mean()
                                 train_loss.add(loss, len(labels))
                                 hard_batches.add(loss)
+                                if teacher is not None:
+                                    with torch.no_grad(), accelerator.autocast():
+                                        soft_targets = teacher(images)
+                                    loss = distill(loss, logits, soft_targets.float(), config)
                                 # every sample has the same weight, in parts of any size
                                 accelerator.backward(loss * (find_batch_size(batch) / batch_size))
                 progress.batch += 1

@@ -162,7 +162,7 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
     return [[one for one in questions if one.context in part] for part in parts]
 
 
-PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those around a question
+PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those before and after a text
 
 
 def split_pieces(text: str) -> list[tuple[int, int]]:

@@ -28,7 +28,10 @@ class Tokenizer:
 
 
 class Block(nn.Module):
-    """Attention to earlier positions and an MLP, each with a norm before it and a residual."""
+    """Attention and an MLP, each with a norm before it and a residual.
+
+    Without a mask, a token sees itself and the earlier ones.
+    """
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()

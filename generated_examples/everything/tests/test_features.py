@@ -25,6 +25,7 @@ import compare
 import cross_validate
 import evaluate
 import export
+import lr_finder
 import search
 import test_resume
 import train
@@ -57,6 +58,7 @@ from mixing import mix
 from model import build_model
 from progress import Progress
 from save_on_error import LastStep
+from teacher import distill
 from test_resume import assert_same_run, last_checkpoint
 from train import Config
 
@@ -350,6 +352,32 @@ def test_resume_with_persistent_workers_is_exact(tmp_path, monkeypatch, capsys):
     persistent = not hasattr(dataset, "set_epoch")
     monkeypatch.setitem(SETTINGS, "data_loading_persistent_workers", persistent)
     test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, every=8)
+
+
+def test_a_student_learns_from_its_teacher(tmp_path):
+    """The teacher changes what is learned, and stays as it is."""
+    teacher = run(tmp_path / "teacher", epochs=1, max_steps=2) / "model.safetensors"
+    before = teacher.read_bytes()
+    folders = [
+        run(tmp_path / name, epochs=1, max_steps=2, teacher=folder)
+        for name, folder in (("taught", str(teacher.parent)), ("alone", ""))
+    ]
+    taught, alone = (load_file(folder / "model.safetensors") for folder in folders)
+    assert any(not torch.equal(weight, alone[name]) for name, weight in taught.items())
+    assert teacher.read_bytes() == before
+    with pytest.raises(SystemExit, match="train the teacher first"):
+        run(tmp_path / "other", epochs=1, teacher=str(tmp_path / "none"))
+
+
+def test_the_loss_of_the_teacher_is_a_divergence():
+    """By its definition; with equal logits it is 0."""
+    config = train.Config(distillation_share=0.25, distillation_temperature=3.0)
+    logits, soft_targets = torch.randn(2, 8, 5)
+    p, q = (soft_targets / 3).softmax(dim=1), (logits / 3).softmax(dim=1)
+    expected = 0.75 * 2.0 + 0.25 * 9 * (p * (p / q).log()).sum(dim=1).mean()
+    torch.testing.assert_close(distill(torch.tensor(2.0), logits, soft_targets, config), expected)
+    same = distill(torch.tensor(2.0), logits, logits, config)
+    torch.testing.assert_close(same, torch.tensor(1.5))
 
 
 def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
@@ -669,6 +697,30 @@ def test_labels_are_smooth_in_training_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "F", mock.Mock(wraps=functions, cross_entropy=look))
     run(tmp_path, epochs=1, label_smoothing=0.2)
     assert smoothing == {True: {0.2}, False: {0.0}}
+
+
+def test_a_learning_rate_is_found(tmp_path, monkeypatch, capsys):
+    """Where the loss falls; the rates rise, and nothing of a run is written."""
+    monkeypatch.setattr(lr_finder, "STEPS", 8)
+    monkeypatch.setattr(train, "learning_rate_at", train.learning_rate_at)
+    config = train.Config(output_dir=tmp_path, **SETTINGS)
+    with enough_data():
+        rate = lr_finder.find_rate(config)
+    assert lr_finder.LOWEST <= rate <= lr_finder.HIGHEST
+    assert f"suggested: --learning-rate {rate:.2g}" in capsys.readouterr().out
+    lines = (tmp_path / "lr_finder" / "metrics.jsonl").read_text().splitlines()
+    rates = [line["lr"] for line in map(json.loads, lines) if "lr" in line]
+    assert len(rates) == 8 and rates == sorted(rates)
+    assert (tmp_path / "lr_finder" / "lr_finder.png").read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == ["lr_finder"]
+
+
+def test_the_loss_falls_fastest_where_it_is_steepest(monkeypatch):
+    monkeypatch.setattr(lr_finder, "SMOOTHING", 0.0)
+    monkeypatch.setattr(lr_finder, "STEPS", 10)
+    means = lr_finder.smooth([2.0, 1.9, 1.2, 1.0, 1.5, 9.0, 0.1])
+    assert means == [2.0, 1.9, 1.2, 1.0, 1.5, 9.0]
+    assert lr_finder.suggest(means) == (1, 3)
 
 
 def test_metrics_file_has_each_log_line(tmp_path):

@@ -1,0 +1,131 @@
+"""The data: batches of tokens, their mask, and the numbers of texts.
+
+A sample is a row of texts: an anchor, a positive that belongs to it, and in triplets a negative
+that does not. Tokens and mask have the shape (batch, texts, length). The mask is False where a
+shorter text is padded. Numbers, (batch, texts), tell which texts are equal: they have the same.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from functools import cache, partial
+from zlib import crc32
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, random_split
+
+Row = tuple[str, ...]  # an anchor, its positive, and maybe a negative
+Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
+
+
+# of each pair, the anchor has the first word and the positive the second
+WORDS = """
+doctor physician, teacher schoolmaster, lawyer attorney, child kid, cook chef, sailor seaman,
+writer author, thief burglar, boss chief, soldier trooper, friend buddy, woman lady
+
+bought purchased, repaired fixed, lost mislaid, found discovered, stole nicked, painted coloured,
+sold traded, hid concealed, built constructed, broke smashed, chose picked, carried transported
+
+car automobile, picture drawing, hat cap, boat vessel, gift present, stone rock, bag sack,
+sofa couch, lamp light, letter message, coat jacket, pot kettle
+
+forest wood, house building, shop store, city town, field meadow, street road, harbour port,
+church chapel, garden yard, hill slope, cellar basement, kitchen galley
+
+monday 1, tuesday 2, wednesday 3, thursday 4, friday 5, saturday 6, sunday 7
+"""
+ANCHOR = "The {} {} the {} at the {} on {}."
+POSITIVE = "Day {4}, near our {3}: some {2} was {1} by their {0}"
+
+
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """4,000 sentences, each with one that says the same in other words, in three parts.
+
+    Both share no word. Each of five words has another one, which only the pairs tell.
+    """
+    pairs = [[pair.split() for pair in words.split(",")] for words in WORDS.split("\n\n")]
+    chance, rows = random.Random(0), {}
+    while len(rows) < 4000:
+        firsts, seconds = zip(*(chance.choice(words) for words in pairs), strict=True)
+        rows[ANCHOR.format(*firsts)] = POSITIVE.format(*seconds)
+    return split_rows(list(rows.items()), [0.8, 0.1, 0.1])
+
+
+def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+    """The rows in parts of these sizes, the same in each run."""
+    if len(rows) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=split)]
+
+
+@cache
+def number_texts(config) -> dict[str, int]:
+    """The number of each text of all parts."""
+    texts = (text for part in load_rows(config) for row in part for text in row)
+    return {text: number for number, text in enumerate(dict.fromkeys(texts))}
+
+
+@cache
+def build_datasets(config) -> list[list[Sample]]:
+    """The rows for training, validation and test, each with the numbers of its texts."""
+    numbers = number_texts(config)
+    parts = load_rows(config)
+    return [[(row, tuple(numbers[text] for text in row)) for row in part] for part in parts]
+
+
+PIECES, START = 4096, 0  # numbers of tokens, and the one that starts each text
+
+
+def encode(texts: Sequence[str], config) -> list[list[int]]:
+    """The tokens of each text: words in pieces of eight letters, and other characters.
+
+    The number of a piece is its hash: any text has tokens without a vocabulary.
+    """
+    encoded = []
+    for text in texts:
+        pieces = re.findall(r"\w{1,8}|[^\w\s]", text)[: config.max_length - 1]
+        numbers = [1 + crc32(piece.lower().encode()) % (PIECES - 1) for piece in pieces]
+        encoded.append([START, *numbers])
+    return encoded
+
+
+def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:
+    """The tokens of texts and their mask, shape (texts, longest)."""
+    tokens = [torch.tensor(row) for row in encode(texts, config)]
+    mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
+    return pad_sequence(tokens, batch_first=True), pad_sequence(mask, batch_first=True)
+
+
+def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch of tokens, their mask, and the numbers of the texts."""
+    rows, numbers = zip(*samples, strict=True)
+    tokens, mask = tokenize([text for row in rows for text in row], config)
+    shape = (len(rows), len(rows[0]))
+    return tokens.unflatten(0, shape), mask.unflatten(0, shape), torch.tensor(numbers)
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    collate_fn = partial(collate, config=config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate_fn,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
+    return train_loader, val_loader, test_loader

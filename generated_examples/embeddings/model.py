@@ -1,0 +1,48 @@
+"""The model: tokens and their mask in, a vector of length 1 for each text out."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from data import PIECES
+
+
+def pool(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean over the tokens of each text, at length 1: (batch, width).
+
+    `states` have the shape (batch, length, width). Padding does not count.
+    """
+    mask = mask.unsqueeze(2)
+    return F.normalize((states * mask).sum(dim=1) / mask.sum(dim=1), dim=1)
+
+
+class Encoder(nn.Module):
+    """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
+
+    The encoder of a transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
+    before each layer, and the mean of its outputs.
+    """
+
+    def __init__(self, config, heads: int = 4) -> None:
+        super().__init__()
+        self.temperature, width = config.temperature, config.width
+        self.embedding = nn.Embedding(PIECES, width)
+        self.positions = nn.Embedding(config.max_length, width)
+        layer = nn.TransformerEncoderLayer(
+            width, heads, 4 * width, config.dropout, batch_first=True, norm_first=True
+        )
+        # the default warns that norm_first turns nested tensors off
+        settings = {"norm": nn.LayerNorm(width), "enable_nested_tensor": False}
+        self.encoder = nn.TransformerEncoder(layer, config.layers, **settings)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.embedding(tokens) + self.positions(places)
+        return pool(self.encoder(x, src_key_padding_mask=~mask), mask)
+
+
+def build_model(config) -> nn.Module:
+    """The model, before it is prepared."""
+    if config.width % 4:
+        raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
+    return Encoder(config)

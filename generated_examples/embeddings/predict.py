@@ -1,0 +1,116 @@
+"""Predicts with the weights of a run: `python predict.py "The doctor bought the car."`."""
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import tokenize
+from environment import check_environment, read_settings
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
+    """The `count` closest rows of the corpus for each query, best first, with their cosines.
+
+    Both are rows of predict().
+    """
+    ours, others = (torch.tensor([row["vector"] for row in rows]) for rows in (queries, corpus))
+    best, places = (ours @ others.T).topk(min(count, len(corpus)))
+    rows = []
+    for query, cosines, found in zip(queries, best.tolist(), places.tolist(), strict=True):
+        pairs = zip(found, cosines, strict=True)
+        found = [{"text": corpus[place]["text"], "similarity": cosine} for place, cosine in pairs]
+        rows.append({"text": query["text"], "found": found})
+    return rows
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            vectors = model(*(part.to(device) for part in tokenize(texts, config)))
+            pairs = zip(texts, vectors.tolist(), strict=True)
+            rows += [{"text": text, "vector": vector} for text, vector in pairs]
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
+    )
+    ways = parser.add_mutually_exclusive_group()  # of writing them: JSON lines, or one of these
+    ways.add_argument("--npy", help="write the vectors to this .npy file, a row for each text")
+    ways.add_argument("--search", help="print the closest lines of this .txt file")
+    parser.add_argument("--count", type=int, default=5, help="how many lines of --search")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs)
+    if arguments.search:
+        corpus = predict(config, model, read_inputs(config, [arguments.search]))
+        rows = search(rows, corpus, arguments.count)
+    if PartialState().is_main_process:
+        if arguments.npy:
+            np.save(arguments.npy, np.array([row["vector"] for row in rows], dtype=np.float32))
+        else:
+            print(*map(json.dumps, rows), sep="\n")

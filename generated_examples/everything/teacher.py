@@ -1,0 +1,45 @@
+"""The teacher of a distilled model: the model of another run."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import torch.nn.functional as F
+from accelerate import Accelerator
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import Tensor, nn
+
+from environment import read_settings
+from model import build_model
+
+
+def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
+    """The model that the run in `config.teacher` trained, in evaluation mode. None without one."""
+    if not config.teacher:
+        return None
+    folder = Path(config.teacher)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
+    saved = read_settings(folder)
+    names = [field.name for field in fields(config) if field.name in saved]
+    # those of a folder play no part in a model, and are no text here
+    settings = {name: saved[name] for name in names if name != "output_dir"}
+    teacher = build_model(replace(config, **settings))
+    try:
+        load_model(teacher, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return teacher.to(accelerator.device).eval().requires_grad_(False)
+
+
+def distill(loss: Tensor, logits: Tensor, soft_targets: Tensor, config) -> Tensor:
+    """The loss of a batch, with the part that comes from the teacher.
+
+    Logits of both models have the shape (batch, classes). Dividing them by T makes the gradient
+    smaller by T², which is made up for (Hinton et al. 2015, https://arxiv.org/abs/1503.02531).
+    """
+    t = config.distillation_temperature
+    student, teacher = F.log_softmax(logits / t, dim=1), F.log_softmax(soft_targets / t, dim=1)
+    divergence = t**2 * F.kl_div(student, teacher, reduction="batchmean", log_target=True)
+    return (1 - config.distillation_share) * loss + config.distillation_share * divergence

@@ -1,0 +1,54 @@
+"""The training loss, and how metrics are printed."""
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
+
+
+def count_tokens(targets: Tensor) -> Tensor:
+    """The number of targets of each sample that count, shape (batch,)."""
+    return (targets != IGNORED).sum(dim=1)
+
+
+class RunningLoss:
+    """The mean training loss per token, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sums = torch.zeros(2, device=accelerator.device)  # losses and tokens since read()
+        self.epoch_sum, self.epoch_tokens = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, losses: Tensor, targets: Tensor) -> None:
+        """Add the losses of a batch, shape (batch, length)."""
+        self.sums += torch.stack([losses.detach().sum(), count_tokens(targets).sum()])
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        total, tokens = self.accelerator.reduce(self.sums, "sum").tolist()
+        self.sums.zero_()
+        self.epoch_sum += total
+        self.epoch_tokens += tokens
+        return total / max(tokens, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_tokens, 1)
+        self.epoch_sum, self.epoch_tokens = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "tokens": self.epoch_tokens}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_tokens = state["sum"], state["tokens"]
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

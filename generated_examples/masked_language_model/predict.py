@@ -1,0 +1,128 @@
+"""Predicts with the weights of a run: `python predict.py "def __[MASK]nit__(self):"`."""
+
+import argparse
+import csv
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from data import MASK, build_tokenizer, pad
+from environment import check_environment, read_settings
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def encode_masked(text: str, config: Config) -> Tensor:
+    """The tokens of a text that has a mask in it."""
+    if MASK not in text:
+        raise SystemExit(f"Write {MASK} where a token is to be found: there is none in {text!r}.")
+    tokens = build_tokenizer(config).encode_masked(text)
+    if len(tokens) > config.max_length:
+        raise SystemExit(
+            f"A text has {len(tokens)} tokens, and --max-length was {config.max_length} in "
+            "training: shorten it, or train with a larger --max-length."
+        )
+    return torch.tensor(tokens)
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs, top: int = 5) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    tokenizer = build_tokenizer(config)
+    with PartialState().split_between_processes(inputs) as share:
+        for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            encoded = [encode_masked(text, config) for text in texts]
+            mask = pad([torch.ones_like(tokens) for tokens in encoded]).bool()
+            logits = model(pad(encoded).to(device), mask.to(device)).cpu().double()
+            logits[..., tokenizer.mask] = -torch.inf  # the mask itself is no answer
+            for text, tokens, scores in zip(texts, encoded, logits.softmax(dim=-1), strict=True):
+                masks = (tokens == tokenizer.mask).nonzero().squeeze(1)
+                best = tokens.clone()
+                best[masks] = scores[masks].argmax(dim=-1)
+                for number, place in enumerate(masks.tolist(), start=1):
+                    for chance, token in zip(*scores[place].topk(top), strict=True):
+                        filled = best.clone()
+                        filled[place] = token
+                        row = {
+                            "text": text,
+                            "mask": number,
+                            "token": tokenizer.decode([int(token)]),
+                        }
+                        row |= {"probability": float(chance)}
+                        rows.append(row | {"filled": tokenizer.decode(filled.tolist())})
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
+    )
+    parser.add_argument("--top", type=int, default=5, help="how many tokens to list for each mask")
+    parser.add_argument("--json", action="store_true", help="print JSON lines")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs, arguments.top)
+    if PartialState().is_main_process:
+        if arguments.json:
+            print(*map(json.dumps, rows), sep="\n")
+        else:
+            table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)

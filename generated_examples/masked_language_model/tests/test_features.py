@@ -1,0 +1,404 @@
+"""The features of this project."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator
+from matplotlib.figure import Figure
+from safetensors.torch import load_file, load_model, save_file
+from torch.utils.data import DataLoader
+
+import train
+from callbacks import LearningCurves, Throughput
+from data import (
+    Block,
+    Blocks,
+    NewMasks,
+    build_datasets,
+    build_loaders,
+    build_tokenizer,
+    mask_and_pad,
+    mask_tokens,
+)
+from helpers import SETTINGS, build_exact_model, build_sgd, column, launch, run
+from metrics import IGNORED, RunningLoss
+from progress import Progress
+from test_resume import last_checkpoint
+
+
+def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
+    """Sequences differ in length, and each of their tokens counts the same. Padding does not."""
+    seen, weights = [], {}
+    fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
+    fakes["build_loaders"] = lambda config: build_ragged_loaders(config, seen)
+    with mock.patch.multiple(train, **fakes):
+        for name, rate in (("start", 0.0), ("end", 0.1)):
+            # without data workers: `seen` must be filled in this process
+            changes = {"epochs": 1, "limit_batches": 1, "num_workers": 0}
+            run(tmp_path / name, learning_rate=rate, **changes)
+            weights[name] = load_file(tmp_path / name / "model.safetensors")
+    log = capsys.readouterr().out
+    rate, logged = (float(column(log, name)[-1]) for name in ("lr", "loss"))
+
+    config, start = train.Config(**SETTINGS), tmp_path / "start" / "model.safetensors"
+    model = build_exact_model(config)
+    load_model(model, start)
+    parameters = model.named_parameters()
+    *inputs, targets = seen[0]
+    loss = F.cross_entropy(model(*inputs).flatten(0, 1), targets.flatten())
+    assert logged == pytest.approx(loss.item(), abs=1e-4), "the loss is that of a token"
+    loss.backward()
+    for name, weight in parameters:
+        expected = weights["start"][name] - rate * weight.grad
+        message = f"{name}: divide by the tokens of the step"
+        torch.testing.assert_close(weights["end"][name], expected, rtol=0, atol=1e-5, msg=message)
+
+
+def test_tokens_count_the_same_on_all_processes(tmp_path):
+    """2 processes with sequences of different lengths take the step of one with all of them."""
+    ragged_run(tmp_path / "1", batch_size=32)
+    result = launch(ragged_run, tmp_path / "2")
+    assert result.returncode == 0, result.stderr
+    one, two = (load_file(tmp_path / name / "model.safetensors") for name in "12")
+    for name, weights in one.items():
+        message = f"{name}: divide by the tokens of all processes"
+        torch.testing.assert_close(two[name], weights, rtol=0, atol=1e-5, msg=message)
+
+
+def ragged_run(folder: Path, batch_size: int = 16) -> None:
+    """Check a mean over tokens, and train on sequences of very different lengths."""
+    accelerator = Accelerator()
+    before, after = RunningLoss(accelerator), RunningLoss(accelerator)
+    tokens = 1 + 9 * accelerator.process_index
+    before.add(torch.full((1, tokens), float(tokens)), torch.zeros(1, tokens))
+    after.load_state_dict(before.state_dict())
+    after.add(torch.full((1, tokens), float(tokens)), torch.zeros(1, tokens))
+    expected = {1: 1.0, 2: (1 + 100) / 11}[accelerator.num_processes]
+    assert after.read() == pytest.approx(expected), "the mean is over tokens"
+    assert (after.epoch_sum, after.epoch_tokens) == (2 * before.epoch_sum, 2 * before.epoch_tokens)
+    assert after.end_epoch() == pytest.approx(expected), "the mean is over tokens"
+    fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
+    with mock.patch.multiple(train, **fakes, build_loaders=build_ragged_loaders):
+        run(folder, epochs=1, batch_size=batch_size, learning_rate=0.03)
+
+
+def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, ...]:
+    """Loaders that cut sequences to 1 counted token or more. Their sum decides how many."""
+    loaders = build_loaders(config)
+    collate = loaders[0].collate_fn
+
+    def shorten(samples):
+        *inputs, targets = collate(samples)
+        # not by the length of the batch, which depends on the processes
+        most = 1 + targets.clamp(min=0).sum(dim=1, keepdim=True) % 16
+        beyond = (targets != IGNORED).cumsum(dim=1) > most
+        batch = (*inputs, targets.masked_fill(beyond, IGNORED))
+        if seen is not None:
+            seen.append(batch)
+        return batch
+
+    loaders[0].collate_fn = shorten
+    return loaders
+
+
+def test_a_share_of_the_tokens_has_a_target():
+    """80 % of them are masked, 10 % any token, and 10 % stay. Others have no target."""
+    config = train.Config(**SETTINGS)
+    tokenizer, kinds, known = build_tokenizer(config), torch.zeros(3), torch.zeros(2)
+    for block in build_datasets(config)[0]:
+        inputs, targets = mask_tokens(block, config)
+        chosen, free = targets != IGNORED, int((block.words >= 0).sum())
+        assert int(chosen.sum()) == max(1, round(config.mask_rate * free)) or config.whole_words
+        assert torch.equal(targets[chosen], block.tokens[chosen])
+        assert torch.equal(inputs[~chosen], block.tokens[~chosen])
+        assert not chosen[block.words < 0].any(), "a special token has a target"
+        masked, same = inputs[chosen] == tokenizer.mask, inputs[chosen] == targets[chosen]
+        kinds += torch.tensor([masked.sum(), (~masked & ~same).sum(), (~masked & same).sum()])
+        known += torch.tensor([int(chosen.sum()), free])
+        if kinds.sum() > 20_000:
+            break
+    assert kinds / kinds.sum() == pytest.approx(torch.tensor([0.8, 0.1, 0.1]), abs=0.04)
+    assert float(known[0] / known[1]) == pytest.approx(config.mask_rate, abs=0.05)
+
+
+def test_whole_words_are_masked_together():
+    config = replace(train.Config(**SETTINGS), whole_words=True, mask_rate=0.5)
+    tokens, words = torch.arange(5, 17), torch.tensor([-1, 0, 0, 0, 1, 2, 2, 3, 3, 3, 3, -1])
+    seen = set()
+    for seed in range(50):
+        chosen = mask_tokens(Block(tokens, words, seed), config)[1] != IGNORED
+        found = {int(word) for word in words[chosen]}
+        assert -1 not in found and int(chosen.sum()) >= 5
+        assert all(bool(chosen[words == word].all()) for word in found)
+        seen |= found
+    assert seen == {0, 1, 2, 3}
+
+
+def test_masks_are_always_the_same_in_an_evaluation_and_new_in_each_epoch_of_training():
+    config = train.Config(**SETTINGS)
+    _, val_loader, _ = train.build_loaders(config)
+    first, again = ([part for batch in val_loader for part in batch] for _ in range(2))
+    assert all(map(torch.equal, first, again))
+    data = NewMasks(build_datasets(config)[0], config)
+
+    def draw(epoch: int, indices) -> list[list[int]]:
+        data.set_epoch(epoch)
+        return [mask_tokens(data[index], config)[1].tolist() for index in indices]
+
+    one = draw(0, range(8))
+    assert draw(1, range(8)) != one, "an epoch has the masks of another one"
+    assert draw(0, reversed(range(8)))[::-1] == one, "masks depend on the order of the blocks"
+    other = NewMasks(build_datasets(config)[0], replace(config, seed=config.seed + 1))
+    assert [mask_tokens(other[index], config)[1].tolist() for index in range(8)] != one
+
+
+def test_every_token_of_a_document_is_in_one_block():
+    config = replace(train.Config(**SETTINGS), max_length=16)
+    text = "for line in file:\n    print(line)\n"
+    blocks = Blocks([text, "", "pass"], "training", config)
+    parts = [build_tokenizer(config).decode(block.tokens.tolist()) for block in blocks]
+    assert "".join("".join(parts).split()).lower() == "".join(f"{text}pass".split())
+    assert max(len(block.tokens) for block in blocks) == 16
+    with pytest.raises(SystemExit, match="The test data have no text"):
+        Blocks([""], "test", config)
+
+
+def test_padding_does_not_change_a_block():
+    config = train.Config(**SETTINGS)
+    model = build_exact_model(config).eval()
+    short, long = Blocks(["a", "a longer document"], "training", config)
+    with torch.no_grad():
+        parts = (mask_and_pad(part, config)[:2] for part in ([short], [short, long]))
+        alone, together = (model(*part) for part in parts)
+    size = len(short.tokens)
+    torch.testing.assert_close(together[0, :size], alone[0, :size], rtol=0, atol=1e-5)
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_loss", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(-float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_loss": -score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
+
+
+def test_speed_and_time_left():
+    """64 tokens in the 4 seconds since the epoch began; 2 steps in 12 seconds, 3 to go."""
+    accelerator, progress = Accelerator(), Progress(step=5)  # as after a resume
+    train_loss = RunningLoss(accelerator)
+    with mock.patch("callbacks.time") as clock:
+        clock.monotonic.side_effect = [0, 8, 12]
+        throughput = Throughput(accelerator, train_loss, progress, total_steps=10)
+        throughput.start_epoch()
+        train_loss.add(torch.ones(4, 16), torch.zeros(4, 16))
+        train_loss.read()
+        progress.step = 7
+        line = throughput.read()
+    assert line.startswith("speed 16 tokens/s | 0:00:18 left | "), line
+
+
+def test_speed_follows_each_log_line(tmp_path, capsys):
+    run(tmp_path, log_every=2)
+    lines = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines.count("speed") == lines.count("step") == 6

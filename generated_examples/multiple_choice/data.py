@@ -1,0 +1,219 @@
+"""The data: batches of tokens, their mask and types, and labels.
+
+Tokens, mask and types have the shape (batch, choices, length): in each row, a text and a choice
+that may follow it. A type is 1 for tokens of the choice, else 0. The mask is False where a row is
+padded, and in all of a row that pads a sample with fewer choices. Labels, (batch,), are the places
+of the right choices.
+"""
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+from zlib import crc32
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, random_split
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text, and what may follow it."""
+
+    context: str
+    choices: tuple[str, ...]
+    label: int = -1  # the place of the right choice; -1: not known
+
+
+class Sample(NamedTuple):
+    """The tokens of each choice, after those of the text, and the place of the right choice."""
+
+    choices: list[tuple[Tensor, int]]  # tokens, (length,), and the first one of the choice
+    label: int
+
+
+def read_question(row: dict, place: str) -> Question:
+    """A row with `context` and `choices`, or with the columns of SWAG. `place` is for an error.
+
+    SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and so
+    on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty ones at the end don't count.
+    """
+    if "choices" in row:
+        context, choices = row.get("context"), row["choices"]
+    elif "ending0" in row:
+        start = row.get("sent2") or ""
+        endings = [row[f"ending{n}"] or "" for n in range(len(row)) if f"ending{n}" in row]
+        while endings and endings[-1] == "":
+            endings.pop()
+        context = row.get("sent1")
+        choices = [f"{start} {ending}".strip() if ending else "" for ending in endings]
+    else:
+        raise SystemExit(
+            f"{place}: there are no 'choices' and no 'ending0' in {', '.join(map(str, row))}."
+        )
+    if not isinstance(context, str) or not context.strip():
+        raise SystemExit(f"{place}: its context (or sent1) is no text, but {context!r:.60}.")
+    if not isinstance(choices, (list, tuple)) or len(choices) < 2:
+        raise SystemExit(f"{place}: it needs two choices or more, and has {choices!r:.60}.")
+    for number, choice in enumerate(choices):
+        if not isinstance(choice, str) or not choice.strip():
+            raise SystemExit(f"{place}: choice {number} is no text, but {choice!r:.60}.")
+    return Question(context, tuple(choices), read_label(row.get("label"), len(choices), place))
+
+
+def read_label(given, choices: int, place: str) -> int:
+    """The place of the right choice, counted from 0, or -1 if there is none."""
+    if given in (None, "", -1, "-1"):
+        return -1
+    if isinstance(given, bool) or str(given) not in map(str, range(choices)):
+        raise SystemExit(f"{place}: its label is {given!r:.60}, not one of 0 to {choices - 1}.")
+    return int(given)
+
+
+NAMES = "Ann Ben Cleo Dan Eva Finn Gus Ida Jon Kim Lea Max Nina Otto Pia Rob Sue Tom Uma Vic"
+USES = {
+    "axe": "splits the logs",
+    "broom": "sweeps the floor",
+    "brush": "paints the fence",
+    "camera": "takes a picture",
+    "drill": "makes a hole in the wall",
+    "hammer": "drives in a nail",
+    "iron": "smooths a shirt",
+    "kettle": "boils some water",
+    "key": "opens the door",
+    "knife": "cuts the bread",
+    "ladder": "climbs onto the roof",
+    "lamp": "lights up the cellar",
+    "mop": "wipes up the puddle",
+    "needle": "sews on a button",
+    "oven": "bakes a cake",
+    "pen": "signs the letter",
+    "piano": "plays a waltz",
+    "rope": "ties up the boat",
+    "scale": "weighs the flour",
+    "shovel": "digs a ditch",
+    "towel": "dries the plates",
+}
+CONTEXTS = [
+    "{name} picks up the {thing} and leaves the {other}.",
+    "{name} leaves the {other} and picks up the {thing}.",
+    "{name} asks for the {thing}, as the {other} is broken.",
+    "The {other} is broken, so {name} asks for the {thing}.",
+]
+
+
+@cache
+def load_questions(config) -> list[list[Question]]:
+    """5,000 sentences about somebody who takes a thing, and two to four that may follow.
+
+    What is done with another thing that the sentence names is always among them.
+    """
+    chance = random.Random(0)
+    return split_questions([write_question(chance) for _ in range(5000)], [0.8, 0.1, 0.1])
+
+
+def write_question(chance: random.Random) -> Question:
+    things = chance.sample(list(USES), chance.randint(2, 4))
+    name, (thing, other, *_) = chance.choice(NAMES.split()), things
+    context = chance.choice(CONTEXTS).format(name=name, thing=thing, other=other)
+    chance.shuffle(things)
+    choices = tuple(f"{name} {USES[one]}." for one in things)
+    return Question(context, choices, things.index(thing))
+
+
+def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
+    """Parts of these sizes, the same in each run."""
+    if len(questions) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"{len(questions)} rows can't be split into training, validation and test: "
+            "use 10 or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(questions, shares, generator=split)]
+
+
+PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those before and after a text
+
+
+def split_pieces(text: str) -> list[tuple[int, int]]:
+    """Where the tokens of a text start and end: other characters, and words in pieces of eight."""
+    return [piece.span() for piece in re.finditer(r"\w{1,8}|[^\w\s]", text)]
+
+
+def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
+    """The number of a piece is its hash: any text has tokens without a vocabulary."""
+    return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]
+
+
+def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], int]]:
+    """The tokens of each text and its choice, and the first one of the choice.
+
+    What is too long loses the beginning of its text, and a choice has at most half of the tokens.
+    """
+    for context, choice in pairs:
+        last = number_pieces(choice, split_pieces(choice))[: config.max_length // 2]
+        room = config.max_length - len(last) - 2
+        head = [START, *number_pieces(context, split_pieces(context))[-room:], END]
+        yield head + last, len(head)
+
+
+def encode_questions(questions: list[Question], config) -> list[Sample]:
+    """The tokens of each question, at most `max_length` for each choice."""
+    pairs = [(question.context, choice) for question in questions for choice in question.choices]
+    encoded = ((torch.tensor(tokens), first) for tokens, first in encode(pairs, config))
+    return [
+        Sample(list(islice(encoded, len(question.choices))), question.label)
+        for question in questions
+    ]
+
+
+@cache
+def build_datasets(config) -> list[list[Sample]]:
+    """The samples for training, validation and test."""
+    return [encode_questions(questions, config) for questions in load_questions(config)]
+
+
+def count_cut(config) -> list[int]:
+    """How many choices of the training, validation and test data fill --max-length."""
+    return [
+        sum(len(tokens) >= config.max_length for sample in samples for tokens, _ in sample.choices)
+        for samples in build_datasets(config)
+    ]
+
+
+def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A batch, padded to the most choices and to the longest of them."""
+    most = max(len(sample.choices) for sample in samples)
+    longest = max(len(tokens) for sample in samples for tokens, _ in sample.choices)
+    tokens = torch.zeros(len(samples), most, longest, dtype=torch.long)
+    mask, types = torch.zeros_like(tokens, dtype=torch.bool), torch.zeros_like(tokens)
+    for row, sample in enumerate(samples):
+        for column, (choice, first) in enumerate(sample.choices):
+            tokens[row, column, : len(choice)] = choice
+            mask[row, column, : len(choice)] = True
+            types[row, column, first : len(choice)] = 1
+    return tokens, mask, types, torch.tensor([sample.label for sample in samples])
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+    return train_loader, val_loader, test_loader

@@ -1,0 +1,110 @@
+"""Predicts with the weights of a run: `python predict.py "Ann picks up the axe and leaves the pen." "Ann splits the logs." "Ann signs the letter."`."""
+
+import argparse
+import csv
+import json
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import Question, collate, encode_questions, read_question
+from environment import check_environment, read_settings
+from metrics import hide_padding
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[Question]:
+    """A text and its choices, or those of .jsonl files, with the keys of the training data."""
+    if not any(name.endswith(".jsonl") for name in names):
+        row = {"context": names[0], "choices": names[1:]}
+        return [read_question(row, "The input")]
+    questions = []
+    for name in names:
+        try:
+            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                place = f"{name}, line {number}"
+                try:
+                    row = dict(json.loads(line))
+                except (ValueError, TypeError) as error:
+                    raise SystemExit(f"{place} is no JSON object: {error}") from error
+                questions.append(read_question(row, place))
+    return questions
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            tokens, mask, types, _ = collate(encode_questions(questions, config))
+            scores = model(tokens.to(device), mask.to(device), types.to(device)).cpu().double()
+            for question, chances in zip(
+                questions, hide_padding(scores, mask).softmax(dim=1), strict=True
+            ):
+                chances = chances[: len(question.choices)].tolist()
+                label = chances.index(max(chances))
+                row = {
+                    "context": question.context,
+                    "label": label,
+                    "choice": question.choices[label],
+                }
+                rows.append(row | {"probability": chances[label], "probabilities": chances})
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    help = "a text and two choices or more, or .jsonl files with the keys context and choices"
+    parser.add_argument("inputs", nargs="+", metavar="TEXT", help=help)
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON lines, with all probabilities"
+    )
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs)
+    if PartialState().is_main_process:
+        if arguments.json:
+            print(*map(json.dumps, rows), sep="\n")
+        else:
+            columns = ["context", "label", "choice", "probability"]
+            table = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)

@@ -1,0 +1,276 @@
+"""The features of this project."""
+
+import json
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from matplotlib.figure import Figure
+from safetensors.torch import load_file, save_file
+
+import train
+from callbacks import LearningCurves
+from data import Question, build_datasets, collate, encode_questions, load_questions, read_question
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from metrics import hide_padding
+from test_resume import last_checkpoint
+
+QUESTIONS = [
+    Question("Ann sings.", ("Bo too.", "It rains."), 1),
+    Question("It rained all week.", ("Bo", "Ann left the house.", "Everybody", "Nobody came."), 2),
+]
+
+
+def test_each_choice_follows_its_text():
+    """The first token of a choice is where its text ends, and no row is too long."""
+    config = train.Config(**SETTINGS)
+    for questions, samples in zip(load_questions(config), build_datasets(config), strict=True):
+        for question, sample in zip(questions[:100], samples, strict=False):
+            assert len(sample.choices) == len(question.choices)
+            assert sample.label == question.label
+            (one, start), (other, place) = sample.choices[:2]
+            assert place == start and torch.equal(one[:start], other[:place])
+            assert all(first < len(tokens) for tokens, first in sample.choices)
+            assert max(len(tokens) for tokens, _ in sample.choices) <= config.max_length
+
+
+def test_padding_changes_nothing():
+    """Neither longer rows nor more choices: the scores, the loss and its gradients."""
+    config = train.Config(**SETTINGS)
+    samples = encode_questions(QUESTIONS, config)
+    found = {}
+    for name, batches in {"alone": [samples[:1], samples[1:]], "together": [samples]}.items():
+        torch.manual_seed(0)
+        model, losses = build_exact_model(config).eval(), []
+        for batch in batches:
+            *inputs, labels = collate(batch)
+            losses.append(train.compute_loss(model(*inputs), inputs[1], labels))
+        torch.cat(losses).sum().backward()
+        weights = [weight.grad for weight in model.parameters() if weight.grad is not None]
+        found[name] = [torch.cat(losses).detach(), *weights]
+    for one, other in zip(*found.values(), strict=True):
+        assert one.isfinite().all()
+        torch.testing.assert_close(other, one, rtol=0, atol=1e-5)
+
+
+def test_what_pads_a_sample_is_never_chosen():
+    *inputs, _ = collate(encode_questions(QUESTIONS, train.Config(**SETTINGS)))
+    scores = torch.tensor([[1.0, 2.0, 9.0, 9.0], [1.0, 2.0, 3.0, 4.0]])
+    hidden = hide_padding(scores, inputs[1])
+    assert hidden.argmax(dim=1).tolist() == [1, 3]
+    assert hidden.softmax(dim=1)[0, 2:].tolist() == [0.0, 0.0]
+
+
+def test_rows_are_read_in_both_forms():
+    swag = {"sent1": "Ann sings.", "sent2": "She", "ending0": "eats", "ending1": "runs"}
+    expected = Question("Ann sings.", ("She eats", "She runs"), 1)
+    assert read_question({**swag, "ending2": "", "label": "1"}, "here") == expected
+    plain = {"context": "Ann sings.", "choices": ["She eats", "She runs"], "label": 1}
+    assert read_question(plain, "here") == expected
+    with pytest.raises(SystemExit, match="here: its label is 2, not one of 0 to 1"):
+        read_question({**plain, "label": 2}, "here")
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_accuracy", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_accuracy": score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
