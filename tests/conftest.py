@@ -70,6 +70,12 @@ def ways(catalog: Catalog, feature: Component) -> list[Way]:
 
 
 DEVICES = "hardware.distributed_type"
+# what a way refuses to do without
+BESIDE: dict[str, tuple[tuple[str, Value], ...]] = {
+    "attention.enabled=True+attention.implementation=flash_attention_2": (
+        ("hardware.mixed_precision", "bf16"),
+    ),
+}
 
 
 def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
@@ -90,6 +96,9 @@ def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
     task = {"project.task": more.get("project.task", FIRST_TASK)}
     for way in on:
         given |= {**answers_for(catalog, catalog.features[way.feature], task), **dict(way.given)}
+    for key, value in (item for way in on for item in BESIDE.get(str(way), ())):
+        if given.get(key) in (None, "no"):  # no other way has set it
+            given[key] = value
     return given | more
 
 

@@ -318,3 +318,88 @@ def test_adapters_are_used_after_training(
     assert (project / "shared/adapter_config.json").exists() is not merge
     shared = [path.read_text() for path in files(project / "shared") if path.suffix == ".json"]
     assert not any(str(tmp_path) in part or str(models) in part for part in shared)
+
+
+# --- 4 bits --------------------------------------------------------------------------------------
+
+NF4: Answers = {"features.lora.quantization": "nf4"}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({**TEXT, "hardware.distributed_type": "XLA"}, "distributed_type=XLA: bitsandbytes"),
+        ({**TEXT, "hardware.sharding": "fsdp"}, "sharding=fsdp: .* neither split nor averaged"),
+        ({**TEXT, "features.ema.enabled": True}, "ema.enabled=true: .* neither split nor averaged"),
+        (IMAGES, "nf4 needs a pretrained model of transformers, which image_classification"),
+    ],
+    ids=["tpu", "fsdp", "ema", "images"],
+)
+def test_4_bits_are_refused_where_they_cant_be(given: Answers, reason: str) -> None:
+    with pytest.raises(AnswerError, match=reason):
+        resolve(CATALOG, {"project.name": "example", **given, **NF4})
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("build", [text, tags, answers, pairs, preferences])
+def test_adapters_beside_4_bits_are_trained_and_merged(
+    build: Callable[[Path], Answers], models: Path, tmp_path: Path
+) -> None:
+    """On the CPU. What is used afterwards computes what was trained."""
+    pytest.importorskip("bitsandbytes")
+    project = write_files(tmp_path / "project", render({**build(models), **NF4}))
+    result = start(project, ["train.py", *SHORT], 1)
+    assert result.returncode == 0, result.stderr
+    chosen = "adapters_are_trained or compute_the_same or 4_bits or predictions"
+    assert count_passed(run_tests(project, "-k", chosen)) >= 3
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+def test_adapters_beside_4_bits_resume(
+    models: Path, tmp_path: Path, proven: Callable[[str, int], None]
+) -> None:
+    pytest.importorskip("bitsandbytes")
+    settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 2}
+    given = {**language(models, "llama"), **NF4}
+    proven("resume points, 4 bits", resume_everywhere(render(given), 1, tmp_path, **settings))
+
+
+COMPARE_4_BITS = """
+import sys
+import torch
+import train
+from model import build_model
+from quantization import quantize
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+
+config = train.Config(lora_compute_dtype="float32")
+ours = build_model(config).eval()
+quantize(ours, config)
+settings = BitsAndBytesConfig(
+    load_in_4bit=True,
+    bnb_4bit_quant_type="nf4",
+    bnb_4bit_use_double_quant=True,
+    bnb_4bit_compute_dtype=torch.float32,
+)
+theirs = AutoModelForCausalLM.from_pretrained(
+    config.model_name, quantization_config=settings, dtype=torch.float32, device_map="cpu"
+)
+for layer in theirs.modules():
+    layer.support_avx512bf16_for_cpu = False
+tokens = torch.arange(40).view(1, 40)
+with torch.no_grad():
+    print(float((ours(tokens) - theirs(tokens).logits).abs().max()))
+"""
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+def test_4_bits_are_those_of_transformers(models: Path, tmp_path: Path) -> None:
+    """The same layers, with the same values, as of BitsAndBytesConfig."""
+    pytest.importorskip("bitsandbytes")
+    project = write_files(tmp_path, render({**language(models, "llama"), **NF4}))
+    result = run_python(project, ["-c", COMPARE_4_BITS])
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout.splitlines()[-1]) < 1e-5

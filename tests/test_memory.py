@@ -163,6 +163,19 @@ def test_adapters_have_gradients_and_states_alone(tmp_path: Path) -> None:
     assert (found.activations or 0) < (whole.activations or 0)
 
 
+def test_frozen_weights_in_4_bits_take_an_eighth(tmp_path: Path) -> None:
+    """Two layers with four matrices of 64 x 64 and three of 64 x 160."""
+    save(tmp_path / "llama", LLAMA, [10_000, 64])
+    given = {"features__lora__enabled": True, "features__lora__quantization": "nf4"}
+    packed = 2 * (4 * 64 * 64 + 3 * 64 * 160)
+    small = estimated(pretrained(**given), tmp_path)
+    large = estimated(pretrained(features__lora__enabled=True), tmp_path)
+    assert large.weights - small.weights == pytest.approx(packed * (4 - 0.5159), rel=1e-4)
+    save(tmp_path / "gpt2", {"model_type": "gpt2"}, [1000, 64])
+    answers = pretrained(model_name="gpt2", **given)
+    assert "in 4 bits" in str(know_model(load_catalog(), answers, tmp_path))
+
+
 def test_a_downloaded_model_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache" / "models--org--llama"
     save(cache / "snapshots" / "abc", LLAMA, [1000, 64])

@@ -30,7 +30,8 @@ class Choice:
     dependencies: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     has: tuple[str, ...] = ()  # the traits that a task has with it
-    excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # key: values
+    excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
+    reason: str = ""  # why it can't be combined with these
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
     factors: Mapping[str, float] = field(default_factory=dict)  # by key: multiplies the default
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
@@ -152,6 +153,8 @@ class Component:
     after: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
+    reason: str = ""  # why it can't be combined with these
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
     minimal: bool = False  # whether it goes with the minimal loop
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
@@ -318,7 +321,16 @@ _FIELDS = {
     | {"defaults_with", "usage", "result", "command", "inputs"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
-    | {"needs", "sets", "logs_train_loss", "minimal", "dependencies_for", "files"},
+    | {
+        "excludes",
+        "reason",
+        "needs",
+        "sets",
+        "logs_train_loss",
+        "minimal",
+        "dependencies_for",
+        "files",
+    },
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
     "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
@@ -399,6 +411,8 @@ def _read(
         after=tuple(data.get("after", ())),
         requires=tuple(data.get("requires", ())),
         conflicts=tuple(data.get("conflicts", ())),
+        excludes={key: tuple(values) for key, values in data.get("excludes", {}).items()},
+        reason=data.get("reason", ""),
         sets=tuple(data.get("sets", ())),
         minimal=data.get("minimal", False),
         logs_train_loss=data.get("logs_train_loss", True),
@@ -451,6 +465,7 @@ def _option(
             needs=tuple(choice.pop("needs", ())),
             has=tuple(choice.pop("has", ())),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
+            reason=choice.pop("reason", ""),
             defaults=dict(_flatten(choice.pop("defaults", {}))),
             factors={key: float(x) for key, x in _flatten(choice.pop("factors", {}))},
             values=choice,

@@ -207,13 +207,13 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
                     switch_key(feature),
                     f"can't be combined with the feature {name}: turn one of them off.",
                 )
+        _check_excludes(catalog, answers, switch_key(feature), "", feature)
         if any(option.name == "monitor" for option in feature.options):
             monitored(catalog, feature, answers)
 
 
 def _check_choices(catalog: Catalog, answers: Answers) -> None:
     """Raises AnswerError for a choice that the task or another choice rules out."""
-    options = schema(catalog)
     task = catalog.tasks[str(answers["project.task"])]
     for option in catalog.deciding:
         if not applies(catalog, option, answers):
@@ -223,11 +223,17 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
             if trait not in traits(catalog, answers):
                 needed = f"needs {catalog.traits[trait].help}, which {task.name} does not have"
                 raise AnswerError(option.key, f"{choice.value} {needed}.")
-        for key, values in choice.excludes.items():
-            if answers[key] in values and applies(catalog, options[key], answers):
-                raise AnswerError(
-                    option.key, f"{choice.value} can't be combined with {key}={answers[key]}."
-                )
+        _check_excludes(catalog, answers, option.key, f"{choice.value} ", choice)
+
+
+def _check_excludes(
+    catalog: Catalog, answers: Answers, named: str, subject: str, part: Choice | Component
+) -> None:
+    """Raises AnswerError for an answer beside which a choice or a feature can't work."""
+    for key, values in part.excludes.items():
+        if answers[key] in values and applies(catalog, schema(catalog)[key], answers):
+            text = f"{subject}can't be combined with {key}={as_typed(answers[key])}"
+            raise AnswerError(named, f"{text}: {part.reason}." if part.reason else f"{text}.")
 
 
 def chosen(

@@ -7,7 +7,7 @@ What to change is a command, such as `scaffold update` with a setting.
 from collections.abc import Callable, Iterator, Mapping
 
 from scaffold.answers.catalog import Value
-from scaffold.machine import computer, devices, memory, software
+from scaffold.machine import computer, devices, kernels, memory, software
 from scaffold.machine.case import WARNING, Case, Finding, Needs
 from scaffold.machine.look import Machine
 from scaffold.machine.model import Model
@@ -41,7 +41,13 @@ def examine(
 def _checks(case: Case) -> list[Callable[[Case], Iterator[Finding]]]:
     """The checks that apply to the machine on which the processes run."""
     if not case.away:
-        return [*software.CHECKS, *devices.CHECKS, *memory.CHECKS, *computer.CHECKS]
+        return [
+            *software.CHECKS,
+            *devices.CHECKS,
+            *kernels.CHECKS,
+            *memory.CHECKS,
+            *computer.CHECKS,
+        ]
     if case.launcher == "slurm":  # its machines usually share their disks
         return [*software.CHECKS, *memory.CHECKS, *computer.SHARED_CHECKS]
     return [*software.AWAY_CHECKS, *memory.CHECKS, *computer.AWAY_CHECKS]

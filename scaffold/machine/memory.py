@@ -27,6 +27,9 @@ from scaffold.machine.change import update
 from scaffold.machine.model import Layers, Model
 
 BATCH, STEPS = "training.batch_size", "training.gradient_accumulation_steps"
+# bytes of a weight in 4 bits with its share of two scales, of 8 bits for 64 weights and of 32 for
+# 64 * 256: section 3 of Dettmers and others 2023, https://arxiv.org/abs/2305.14314
+PACKED = 0.5 + 1 / 64 + 4 / (64 * 256)
 UNSURE = 1.2  # how far off an estimate may be
 
 
@@ -86,8 +89,9 @@ def _activations(layers: Layers, answers: Mapping[str, Value], bits16: bool) -> 
 
 def _states(model: Model, answers: Mapping[str, Value], bits16: bool) -> tuple[float, float, float]:
     """Bytes of weights, gradients and optimizer on each device."""
-    weights, gradients = 4.0 * model.parameters, 4.0 * model.trained
-    copies = 2.0 * model.parameters if bits16 else 0.0
+    whole = model.parameters - model.packed
+    weights, gradients = 4.0 * whole + PACKED * model.packed, 4.0 * model.trained
+    copies = 2.0 * whole if bits16 else 0.0
     optimizer = gradients * model.states
     sharding = "none" if answers[CPU] else answers[SHARDING]
     if sharding == "none":

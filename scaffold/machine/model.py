@@ -6,6 +6,7 @@ the layers of others keep is not known, such as those of GPT-2, whose dropout an
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog, Value
@@ -37,6 +38,7 @@ class Model:
     trained: int
     largest: int = 0  # parameters of the largest matrix
     layers: Layers | None = None  # None: activations are not known
+    packed: int = 0  # parameters that are kept in 4 bits
     states: int = 2  # of the optimizer, for each trained parameter
     note: str = ""  # why something is not known
 
@@ -62,7 +64,10 @@ def know_model(catalog: Catalog, answers: Mapping[str, Value], place: Path) -> M
         if isinstance(found, str):
             return found
         tokens = int(sizes.get("tokens", 0)) * int(sizes.get("rows", 1))
-        model = _pretrained(found, tokens, answers)
+        known = _pretrained(found, tokens, answers)
+        if isinstance(known, str):
+            return known
+        model = known
     momentum = answers["training.optimizer"] != "sgd" or answers["training.momentum"]
     return replace(model, states=states[0] if momentum else 0)
 
@@ -80,9 +85,12 @@ def _gpt(
     return Model(parameters, parameters, max(4 * width**2, vocabulary * width), kept)
 
 
-def _pretrained(found: Weights, tokens: int, answers: Mapping[str, Value]) -> Model:
+def _pretrained(found: Weights, tokens: int, answers: Mapping[str, Value]) -> Model | str:
     config, lora = found.config, answers["features.lora.enabled"]
     kind = str(config.get("model_type", ""))
+    small = bool(lora) and answers["features.lora.quantization"] == "nf4"
+    if small and (kind not in LLAMAS or not tokens):
+        return f"how many weights of {kind or 'this model'} are in 4 bits"
     if kind not in LLAMAS or not tokens:
         trained = 0 if lora else found.parameters
         note = f"activations are not known for {kind or 'this model'}"
@@ -99,15 +107,16 @@ def _pretrained(found: Weights, tokens: int, answers: Mapping[str, Value]) -> Mo
     if kind in NORMED_QUERIES:
         full += 2 * (attention + grouped)
     trained, added = found.parameters, 0
+    shapes = _adapted(width, attention, grouped, inner)
+    packed = count * sum(map(prod, shapes.values())) if small else 0
     if lora:  # a frozen matrix needs no inputs for its gradient, and a frozen norm less
-        shapes = _adapted(width, attention, grouped, inner)
         names = str(answers["features.lora.target_modules"]) or "q_proj,v_proj"
         wanted = [shapes[name] for name in names.split(",") if name in shapes]
         trained = added = count * int(answers["features.lora.rank"]) * sum(map(sum, wanted))
         in_mlp = "_proj" in names.replace("q_proj", "").replace("v_proj", "")
         full, half = full - 2 * width, half - (0 if in_mlp else width + inner)
     kept = Layers(count, width, full, half, int(config["vocab_size"]), tokens)
-    return Model(found.parameters + added, trained, found.largest, kept)
+    return Model(found.parameters + added, trained, found.largest, kept, packed)
 
 
 def _adapted(width: int, attention: int, grouped: int, inner: int) -> dict[str, tuple[int, int]]:

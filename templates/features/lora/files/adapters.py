@@ -15,8 +15,11 @@ from torch import nn
 ...  #: slot functions
 
 
+#: region signature
 def add_adapters(model: nn.Module, config) -> nn.Module:
+    #: end signature
     """The model with adapters. They are trained, and the layers that have no pretrained weights."""
+    #: slot frozen
     ...  #: slot layers
     if config.lora_target_modules:
         layers = config.lora_target_modules.split(",")
@@ -46,7 +49,9 @@ def merge(model: nn.Module) -> nn.Module:
 def load_trained(model: nn.Module, config, path: Path) -> nn.Module:
     """A new model with trained weights: of a merged model, or of adapters, which are merged now."""
     if any(".lora_" in name for name in load_file(path)):
+        #: region adapted
         model = add_adapters(model, config)
+        #: end adapted
         load_adapters(model, path)
         return merge(model)
     load_model(model, path)

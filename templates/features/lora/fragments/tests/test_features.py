@@ -59,6 +59,7 @@ def test_merged_weights_and_the_folder_of_peft_compute_the_same(tmp_path):
 
 def load_with_peft(config, folder: Path) -> nn.Module:
     model = build_model(config)
+    #: slot frozen
     #: region peft
     return PeftModel.from_pretrained(model, folder)
     #: end peft

@@ -1,0 +1,17 @@
+"""How the pretrained part of a model computes attention."""
+
+from torch import nn
+from transformers import PreTrainedModel
+
+
+def set_attention(model: nn.Module, name: str) -> None:
+    """Let a model compute attention in this way: sdpa, eager, flash_attention_2, flex_attention."""
+    part = next(part for part in model.modules() if isinstance(part, PreTrainedModel))
+    try:
+        part.set_attn_implementation(name)
+    except (ImportError, ValueError) as error:  # no such package or device, or not for this model
+        raise SystemExit(f"--attention-implementation {name} can't be used: {error}") from error
+    if part.config._attn_implementation != name:
+        raise SystemExit(
+            f"--attention-implementation {name} can't be used: {type(part).__name__} has its own."
+        )

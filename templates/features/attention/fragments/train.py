@@ -1,0 +1,4 @@
+from attention import set_attention
+
+#: slot after_model
+set_attention(model, config.attention_implementation)

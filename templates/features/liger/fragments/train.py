@@ -1,0 +1,4 @@
+from liger import use_kernels
+
+#: slot after_model
+use_kernels(model)

@@ -1,0 +1,2 @@
+#: slot settings
+"lora_compute_dtype": "float32",

@@ -1,0 +1,5 @@
+from quantization import quantize
+
+#: replace build
+model = build_model(config)
+quantize(model, config)
