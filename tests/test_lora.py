@@ -67,7 +67,8 @@ MAKE_MODELS = """
 import torch
 from pathlib import Path
 from transformers import (
-    AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, RobertaTokenizer
+    AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM,
+    RobertaTokenizer,
 )
 
 texts = [path.read_text() for path in sorted(Path(torch.__file__).parent.glob("*.py"))[:9]]
@@ -81,6 +82,7 @@ t5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 1, "decoder_start_toke
 for name, kind, settings in (
     ("distilbert", AutoModel, distil),
     ("roberta", AutoModel, {"intermediate_size": 64}),
+    ("bert", AutoModelForMaskedLM, {"intermediate_size": 64}),
     ("gpt2", AutoModelForCausalLM, {}),
     ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
     ("t5", AutoModelForSeq2SeqLM, t5),
@@ -170,7 +172,7 @@ def places(models: Path) -> Answers:
 
 def masked(models: Path) -> Answers:
     task = "masked_language_model"
-    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "roberta")}
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "bert")}
     return {**LORA, "project.task": task, **model}
 
 
@@ -216,6 +218,21 @@ def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
 def preferences(models: Path) -> Answers:
     model = {"dpo.model": "pretrained", "dpo.model_name": str(models / "llama"), "dpo.context": 200}
     return {**LORA, "project.task": "dpo", **model}
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+def test_adapters_need_a_head_that_was_trained(models: Path, tmp_path: Path) -> None:
+    """The layer for masked tokens is frozen, so a new one would stay as it was drawn."""
+    given = {**masked(models), "masked_language_model.pretrained_name": str(models / "roberta")}
+    for number, adapted in enumerate((True, False)):
+        project = write_files(
+            tmp_path / str(number), render({**given, "features.lora.enabled": adapted})
+        )
+        result = start(project, ["train.py", *SHORT], 1)
+        assert (result.returncode == 0) is not adapted, result.stderr
+        refused = "was not trained to find masked tokens: it lacks lm_head" in result.stderr
+        assert refused is adapted
 
 
 VARIANT, MERGE = "features.lora.variant", "features.lora.merge"

@@ -11,10 +11,12 @@ class Pretrained(nn.Module):
     def __init__(self, name: str) -> None:
         super().__init__()
         try:
+            #: region load
             self.model = AutoModelForMaskedLM.from_pretrained(
                 name,
                 dtype=torch.float32,  # mixed precision needs weights in 32 bits
             )
+            #: end load
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
         #: slot layer_classes

@@ -1,0 +1,11 @@
+#: replace load
+self.model, facts = AutoModelForMaskedLM.from_pretrained(
+    name,
+    dtype=torch.float32,  # mixed precision needs weights in 32 bits
+    output_loading_info=True,
+)
+if facts["missing_keys"]:  # adapters would leave them as they were drawn
+    raise SystemExit(
+        f"The model {name!r} was not trained to find masked tokens: it lacks "
+        f"{min(facts['missing_keys'])}. Train it without adapters, or choose another one."
+    )
