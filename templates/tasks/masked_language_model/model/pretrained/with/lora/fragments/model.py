@@ -7,5 +7,5 @@ self.model, facts = AutoModelForMaskedLM.from_pretrained(
 if facts["missing_keys"]:  # adapters would leave them as they were drawn
     raise SystemExit(
         f"The model {name!r} was not trained to find masked tokens: it lacks "
-        f"{min(facts['missing_keys'])}. Train it without adapters, or choose another one."
+        f"{min(facts['missing_keys'])}. Train without adapters, or choose another one."
     )
