@@ -14,4 +14,7 @@ def pool(states: Tensor, mask: Tensor) -> Tensor:
     return F.normalize((states * mask).sum(dim=1) / mask.sum(dim=1), dim=1)
 
 
+#: slot functions
+
+
 ...  #: slot build_model

@@ -27,15 +27,6 @@ class Pretrained(nn.Module):
         return pool(states, mask)
 
 
-def find_limit(model: nn.Module, tokens: int) -> int:
-    """The most tokens that a model takes, at most this number."""
-    for module in model.modules():
-        if isinstance(module, nn.Embedding) and module.num_embeddings == tokens:
-            # RoBERTa's first position is that after its padding
-            return tokens - 1 - module.padding_idx if module.padding_idx is not None else tokens
-    return tokens
-
-
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config)

@@ -3,9 +3,10 @@ from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as USU
 
 #: slot layers
 inner = model.model
-pretrained = inner.base_model_prefix  # the part with pretrained weights; others may be new
+prefix = inner.base_model_prefix  # of the part with pretrained weights; others may be new
+start = f"{prefix}." if hasattr(inner, prefix) else ""
 layers = USUAL_LAYERS.get(inner.config.model_type) or [
-    f"{pretrained}.{name}"
+    f"{start}{name}"
     for name, layer in inner.base_model.named_modules()
     if isinstance(layer, nn.Linear)
 ]

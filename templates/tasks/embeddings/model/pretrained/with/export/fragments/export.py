@@ -1,35 +1,19 @@
 import json
-from copy import deepcopy
-
-from data import build_tokenizer
-
-#: slot formats
-"transformers": "the model and its tokenizer, for from_pretrained and sentence-transformers",
 
 #: slot functions
-def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
-    """Files beside the model tell sentence-transformers how its states become a vector."""
-    model.model.save_pretrained(folder)
-    build_tokenizer(config).save_pretrained(folder)
-    kinds, modules = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}, []
-    for path, kind in kinds.items():
+def write_modules(model: nn.Module, config: Config, folder: Path) -> None:
+    """Tell sentence-transformers how the last states of the model become a vector."""
+    modules = []
+    for path, kind in ("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize"):
         (folder / path).mkdir(exist_ok=True)
         kind = f"sentence_transformers.models.{kind}"
         modules.append({"idx": len(modules), "name": str(len(modules)), "path": path, "type": kind})
-    pooling = {
-        "word_embedding_dimension": model.model.config.hidden_size,
-        "pooling_mode_mean_tokens": True,
-    }
-    lengths = {"max_seq_length": config.max_length}
+    width = model.model.config.hidden_size
+    pooling = {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True}
     texts = {"modules.json": modules, "1_Pooling/config.json": pooling}
-    texts["sentence_bert_config.json"] = lengths
+    texts["sentence_bert_config.json"] = {"max_seq_length": config.max_length}
     for name, values in texts.items():
         (folder / name).write_text(json.dumps(values, indent=2))
-    loaded = deepcopy(model)
-    loaded.model = type(model.model).from_pretrained(folder).eval()
-    loaded.model.pooler = None
-    return loaded
 
-#: slot exported
-elif format == "transformers":
-    program = export_transformers(model, config, folder)
+#: slot saved
+write_modules(model, config, folder)

@@ -9,6 +9,7 @@ from data import build_tokenizer
 def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
     model.model.save_pretrained(folder)
     build_tokenizer(config).save_pretrained(folder)
+    #: slot saved
     loaded = deepcopy(model)  # with what it does beside the model of transformers
     loaded.model = type(model.model).from_pretrained(folder).eval()
     return loaded
