@@ -3,6 +3,7 @@
 import csv
 import json
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,11 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     [row] = map(json.loads, found.stdout.splitlines())
     assert row["text"] == row["found"][0]["text"] == "a" and len(row["found"]) == 2
     assert row["found"][0]["similarity"] == pytest.approx(1, abs=1e-5)
+    (tmp_path / "empty.txt").write_text("")
+    wrong = [["--search", "texts.csv"], ["--search", "empty.txt"], ["--npy", "no/where.npy"]]
+    messages = said(folder, "predict.py", *(["a", *more] for more in wrong))
+    assert "takes a .txt file with a text in each line, not 'texts.csv'" in messages[0]
+    assert "empty.txt has no lines" in messages[1] and "can't be written" in messages[2]
 
 
 HUB = """
@@ -433,11 +439,16 @@ worst = float(vectors.abs().max())
 """
 
 
+with_rival = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="pip install sentence-transformers"
+)
+
+
 @pytest.mark.sweep
+@with_rival
 @pytest.mark.parametrize("texts", [2, 3])
 def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path, proven) -> None:
     """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
-    pytest.importorskip("sentence_transformers", exc_type=ImportError)
     more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
     more |= {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
     settings = {f"embeddings.{key}": value for key, value in more.items()}
@@ -455,9 +466,9 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
 
 
 @pytest.mark.sweep
+@with_rival
 def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> None:
     """It gives the vectors of predict.py."""
-    pytest.importorskip("sentence_transformers", exc_type=ImportError)
     more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
     settings = {f"embeddings.{key}": value for key, value in more.items()}
     answers = {**TASK, "features.export.enabled": True}

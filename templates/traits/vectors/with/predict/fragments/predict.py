@@ -1,4 +1,13 @@
 #: slot functions
+def read_corpus(config: Config, name: str) -> list[str]:
+    """The lines of a .txt file, which are to be searched."""
+    if not name.endswith(".txt"):
+        raise SystemExit(f"--search takes a .txt file with a text in each line, not {name!r}.")
+    if not (texts := read_inputs(config, [name])):
+        raise SystemExit(f"{name} has no lines.")
+    return texts
+
+
 def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
     """The `count` closest rows of the corpus for each query, best first, with their cosines.
 
@@ -22,5 +31,5 @@ parser.add_argument("--count", type=int, default=5, help="how many lines of --se
 #: replace call
 rows = predict(config, model, inputs)
 if arguments.search:
-    corpus = predict(config, model, read_inputs(config, [arguments.search]))
-    rows = search(rows, corpus, arguments.count)
+    corpus = predict(config, model, read_corpus(config, arguments.search))
+    rows = search(rows, corpus, max(1, arguments.count))
