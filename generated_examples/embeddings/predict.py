@@ -63,6 +63,15 @@ def split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
+def read_corpus(config: Config, name: str) -> list[str]:
+    """The lines of a .txt file, which are to be searched."""
+    if not name.endswith(".txt"):
+        raise SystemExit(f"--search takes a .txt file with a text in each line, not {name!r}.")
+    if not (texts := read_inputs(config, [name])):
+        raise SystemExit(f"{name} has no lines.")
+    return texts
+
+
 def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
     """The `count` closest rows of the corpus for each query, best first, with their cosines.
 
@@ -107,10 +116,13 @@ if __name__ == "__main__":
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if arguments.search:
-        corpus = predict(config, model, read_inputs(config, [arguments.search]))
-        rows = search(rows, corpus, arguments.count)
+        corpus = predict(config, model, read_corpus(config, arguments.search))
+        rows = search(rows, corpus, max(1, arguments.count))
     if PartialState().is_main_process:
         if arguments.npy:
-            np.save(arguments.npy, np.array([row["vector"] for row in rows], dtype=np.float32))
+            try:
+                np.save(arguments.npy, np.array([row["vector"] for row in rows], dtype=np.float32))
+            except OSError as error:
+                raise SystemExit(f"{arguments.npy} can't be written: {error}") from error
         else:
             print(*map(json.dumps, rows), sep="\n")
