@@ -749,7 +749,7 @@ MEANT = {
     ("add", "Wandb"): ["the feature tracker (features.tracker.kind=wandb)?"],
     ("add", "wanbd"): ["the feature tracker (features.tracker.kind=wandb)?"],
     ("remove", "onnxruntime"): ["the feature export?"],
-    ("remove", "matplotlib"): ["the feature compare or the feature learning_curves or"],
+    ("remove", "matplotlib"): ["the feature compare or the feature lr_finder or"],
     ("add", "adam"): ["the setting training.optimizer=adam?"],
     ("set", "ema=true"): ["did you mean features.ema?"],
     ("set", "ema.decay=0.9"): ["did you mean features.ema.decay?"],

@@ -1,4 +1,4 @@
-"""Predicts with the weights of a run: `python predict.py "Ann picks up the axe and leaves the pen." "Ann splits the logs." "Ann signs the letter."`."""
+"""Predicts with the weights of a run: `python predict.py "A dog runs." "It barks." "It sings."`."""
 
 import argparse
 import csv
@@ -45,7 +45,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and its choices, or those of .jsonl files, with the keys of the training data."""
     if not any(name.endswith(".jsonl") for name in names):
-        row = {"context": names[0], "choices": names[1:]}
+        row = {"context": names[0], "choices": names[1:], "label": None}
         return [read_question(row, "The input")]
     questions = []
     for name in names:

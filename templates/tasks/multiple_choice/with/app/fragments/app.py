@@ -2,7 +2,8 @@ from data import read_question
 
 #: slot row
 choices = [line for line in values[1].split("\n") if line.strip()]
-question = read_question({"context": values[0], "choices": choices}, "The page")
+row = {"context": values[0], "choices": choices, "label": None}
+question = read_question(row, "The page")
 [row] = predict(config, model, [question])
 
 #: slot shown

@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and its choices, or those of .jsonl files, with the keys of the training data."""
     if not any(name.endswith(".jsonl") for name in names):
-        row = {"context": names[0], "choices": names[1:]}
+        row = {"context": names[0], "choices": names[1:], "label": None}
         return [read_question(row, "The input")]
     questions = []
     for name in names:

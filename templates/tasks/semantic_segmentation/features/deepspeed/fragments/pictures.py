@@ -1,5 +1,5 @@
 #: replace draw
-# all processes compute each layer together, because each has a part of its weights
+# all processes compute each layer together: each has a part of its weights
 model.eval()
 predictions = model(images.to(accelerator.device)).argmax(dim=1).cpu()
 model.train()
