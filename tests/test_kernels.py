@@ -52,7 +52,6 @@ CHATS: Answers = {"project.task": "sft", "sft.model": "pretrained"}
         (LIGER | {"project.task": "text_classification"}, "which text_classification does not"),
         (EAGER, "which image_classification does not have"),
     ],
-    ids=str,
 )
 def test_kernels_that_cant_run_are_refused_with_the_reason(given: Answers, reason: str) -> None:
     with pytest.raises(AnswerError, match=reason):
@@ -94,7 +93,6 @@ NF4: Answers = {"features.lora.enabled": True, "features.lora.quantization": "nf
         ),
         (NF4, PLAIN, ["warning kernels: bitsandbytes (4 bits) is slow on the CPU -> scaffold"]),
     ],
-    ids=str,
 )
 def test_doctor_knows_which_devices_run_them(
     given: Answers, machine: Machine, expected: list[str]

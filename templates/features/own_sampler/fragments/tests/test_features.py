@@ -27,6 +27,8 @@ def order_run(folder: Path) -> None:
     with enough_data():
         loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[0])
     loader.set_epoch(1)
+    if hasattr(loader.dataset, "set_epoch"):  # as train.py does, where samples change too
+        loader.dataset.set_epoch(1)
     batches = [batch.values() if isinstance(batch, Mapping) else batch for batch in loader]
     name = f"{accelerator.process_index}of{accelerator.num_processes}.pt"
     torch.save([next(iter(batch)) for batch in batches], folder / name)
