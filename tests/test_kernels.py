@@ -63,7 +63,7 @@ def test_kernels_go_with_gpus_and_leave_no_trace_otherwise() -> None:
     assert "flash-attn" in files["pyproject.toml"] and "liger-kernel" in files["pyproject.toml"]
     rows = [row.strip() for row in files["train.py"].splitlines()]
     assert "use_kernels(model)" in rows
-    assert "set_attention(model, config.attention_implementation)" in rows
+    assert 'set_attention(model, "flash_attention_2")' in rows
     plain = render(CHATS)
     assert not {"attention.py", "liger.py"} & plain.keys()
 

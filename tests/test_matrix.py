@@ -58,6 +58,7 @@ LINE_LENGTH = 100
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "PIL": "pillow",
+    "liger_kernel": "liger-kernel",
     "yaml": "pyyaml",
     "huggingface_hub": "huggingface-hub",
     "rouge_score": "rouge-score",
@@ -65,6 +66,7 @@ DISTRIBUTIONS = {
 # what Accelerate, torch.onnx or transformers imports, or a person starts
 NOT_IMPORTED = (
     "deepspeed",
+    "flash-attn",
     "jupyterlab",
     "onnx",
     "onnxscript",

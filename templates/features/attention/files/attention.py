@@ -10,8 +10,6 @@ def set_attention(model: nn.Module, name: str) -> None:
     try:
         part.set_attn_implementation(name)
     except (ImportError, ValueError) as error:  # no such package or device, or not for this model
-        raise SystemExit(f"--attention-implementation {name} can't be used: {error}") from error
+        raise SystemExit(f"{name} attention can't be used: {error}") from error
     if part.config._attn_implementation != name:
-        raise SystemExit(
-            f"--attention-implementation {name} can't be used: {type(part).__name__} has its own."
-        )
+        raise SystemExit(f"{name} attention can't be used: {type(part).__name__} has its own.")

@@ -1,4 +1,4 @@
 from attention import set_attention
 
 #: slot after_model
-set_attention(model, config.attention_implementation)
+set_attention(model, {{ features.attention.implementation | python }})

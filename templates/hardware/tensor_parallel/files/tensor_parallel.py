@@ -124,8 +124,3 @@ def keep_whole(
 
 
 #: slot functions
-
-
-def as_whole(weight: Tensor) -> Tensor:
-    """A weight that stayed whole, for use outside its module."""
-    return weight.to_local() if isinstance(weight, DTensor) else weight

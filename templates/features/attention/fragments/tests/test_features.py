@@ -20,5 +20,5 @@ def test_attention_computes_the_same_in_another_way():
 
 def test_an_attention_that_is_not_there_is_refused():
     model = build_model(train.Config(**SETTINGS))
-    with pytest.raises(SystemExit, match="--attention-implementation nothing can't be used"):
+    with pytest.raises(SystemExit, match="nothing attention can't be used"):
         attention.set_attention(model, "nothing")
