@@ -64,6 +64,8 @@ LONGEST = (
     "multiple_choice",
 )
 LONGEST_PROOFS = (  # in the sweep
+    "sft",
+    "text_classification",
     "seq2seq",
     "language_model",
     "token_classification",

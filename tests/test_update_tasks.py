@@ -58,7 +58,7 @@ def assert_merged(folder: Path, given: dict[str, Value]) -> None:
     assert (folder / "notes.md").read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("label", in_turns(BUNDLES, 8))
+@pytest.mark.parametrize("label", in_turns(BUNDLES, 16))
 def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
     task, on = BUNDLES[label]
     folder = tmp_path / "example"
