@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli, command_line, read_files
+from corpus.structure import trainer_class
 
 MODULES = (
     *("callbacks", "checkpoint", "data", "environment", "files"),
@@ -118,3 +119,67 @@ def test_modules_in_several_folders(cli: Cli, tmp_path: Path) -> None:
     assert cli("add", "mixing", project).code == 0
     assert (project / "mixing.py").is_file()
     assert "from mixing import blend, mix\n" in (project / "train.py").read_text()
+
+
+def test_a_loop_in_a_class_in_a_file_of_another_name(cli: Cli, tmp_path: Path) -> None:
+    """Hardly a line is as it was generated, but most statements are."""
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes").code == 0
+    files = {"train.py": (project / "train.py").read_text()}
+    trainer_class()(files)
+    (project / "main_train.py").write_text(files["train.py"])
+    (project / "train.py").unlink()
+    assert "moved, edited: train.py -> main_train.py" in cli("status", project).out
+    result = cli("add", "ema", project)
+    assert result.code == 0, result.out
+    assert not (project / "train.py").exists()
+    assert "self.ema.update()\n" in (project / "main_train.py").read_text()
+
+
+OWN_LOOP = """
+class Fit:
+    def __init__(self, args):
+        self.net = build_model(args)
+        self.opt = torch.optim.AdamW(self.net.parameters())
+
+    def fit(self, loader):
+        for x, y in loader:
+            self.opt.zero_grad()
+            compute_loss(self.net(x), y).mean().backward()
+            self.opt.step()
+"""
+
+
+def test_the_change_of_a_rewritten_loop_is_shown(cli: Cli, tmp_path: Path) -> None:
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes").code == 0
+    text = (project / "train.py").read_text()
+    config = text[text.index("@dataclass") : text.index("def learning_rate_at")]
+    loss = text[text.index("def compute_loss") : text.index("@torch.no_grad")]
+    (project / "fit.py").write_text(f"import torch\n\n\n{config}{loss}{OWN_LOOP}")
+    for name in ("train.py", "checkpoint.py"):  # of the second, no code is left
+        (project / name).unlink()
+    before = read_files(project)
+
+    result = cli("update", project, "--set", "training.optimizer=sgd")
+    assert result.code == 1
+    assert "1 warning(s) to look at:\n  train.py: you deleted it." in result.out
+    assert "its code is in fit.py now" in result.out and "    +    momentum: float" in result.out
+    assert read_files(project)["fit.py"] == before["fit.py"]
+    cli("undo", project)
+
+    settings = ["hardware.distributed_type=MULTI_GPU", "hardware.num_processes=2"]
+    settings.append("hardware.sharding=fsdp")  # changes checkpoint.py
+    result = cli("update", project, *(part for row in settings for part in ("--set", row)))
+    assert "checkpoint.py stays deleted" in result.out
+    assert "checkpoint.py: you deleted it" not in result.out
+
+
+def test_a_deleted_script_stays_deleted_without_a_warning(cli: Cli, tmp_path: Path) -> None:
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes").code == 0
+    for name in ("predict.py", "tests/test_predict.py"):
+        (project / name).unlink()
+    result = cli("update", project, "--set", "hardware.mixed_precision=bf16")
+    assert result.code == 0, result.out
+    assert "predict.py stays deleted, because you deleted it." in result.out

@@ -353,6 +353,45 @@ def test_hints_that_the_owner_took_out_stay_out(pattern: str, change: Answers) -
     assert not re.search(pattern, files[TRAIN], re.MULTILINE)
 
 
+@pytest.mark.parametrize("change", [NO_SCHEDULE, NO_DECAY])
+def test_parameters_of_another_name_without_a_hint(change: Answers) -> None:
+    """As with the result of argparse: `args`, in place of `config: Config`."""
+    edit = both(
+        sub(TRAIN, r"\bconfig: Config\b", "args", None),
+        sub(TRAIN, r"\bconfig(?=[.,)]| = )", "args", None),
+    )
+    merged, files = update(edit, change)
+    assert not merged.conflicts and not merged.warnings
+    assert "config: Config" not in files[TRAIN]
+    assert ("def learning_rate_at" in files[TRAIN]) == (change is NO_DECAY)
+
+
+def test_a_function_of_another_name_gets_its_new_parameter() -> None:
+    edit = sub(TRAIN, r"\bcompute_loss\b", "criterion", None)
+    files = check_same(edit, SMOOTH)
+    assert re.search(r"def criterion\(.*, label_smoothing: float = 0\.0\)", files[TRAIN])
+
+
+def sorted_fields(files: Files) -> None:
+    """The fields of Config by their names."""
+    head, mark, rest = files[TRAIN].partition("class Config:\n")
+    fields, end, tail = rest.partition("\n\n\n")
+    files[TRAIN] = "".join([head, mark, "\n".join(sorted(fields.split("\n"))), end, tail])
+
+
+@pytest.mark.parametrize("change", [LION, NUMBERS, EMA, NO_CLIPPING])
+def test_fields_in_another_order(change: Answers) -> None:
+    merged, files = update(sorted_fields, change)
+    assert not merged.conflicts and not merged.warnings
+    expected = dict(render(change))
+    fields = [
+        sorted(re.findall(r"(?m)^    (\w+: .*)", re.split(r"class Config:|\n\n\n", text)[2]))
+        for text in (files[TRAIN], expected[TRAIN])
+    ]
+    assert fields[0] == fields[1] and len(fields[0]) > 10
+    assert files[TRAIN].index("limit_batches:") < files[TRAIN].index("seed: int")
+
+
 def test_an_import_with_fewer_names_goes_with_the_rest() -> None:
     """The owner no longer uses one of two names, and the update none."""
     edit = both(

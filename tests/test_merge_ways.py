@@ -191,17 +191,25 @@ def test_new_lines_of_the_forward_pass_go_into_the_owners_block() -> None:
 CLEARED = "optimizer.zero_grad()"
 
 
-def test_gradients_that_are_cleared_at_the_head_of_a_step_are_so_with_several_parts() -> None:
-    clear = both(delete(TRAIN, re.escape(CLEARED)), before(TRAIN, FORWARD, CLEARED, "main"))
+@pytest.mark.parametrize(
+    "place",
+    [
+        before(TRAIN, FORWARD, CLEARED, "main"),
+        after(TRAIN, FORWARD, CLEARED, "main"),
+        before(TRAIN, r"accelerator\.backward\(", CLEARED, "main"),
+    ],
+)
+def test_gradients_that_are_cleared_before_a_step_are_so_with_several_parts(place: Apply) -> None:
+    clear = both(delete(TRAIN, re.escape(CLEARED)), place)
     merged, files = update(clear, WINDOW)
     assert not merged.conflicts and not merged.warnings
     assert re.search(r"while window := .*\n +optimizer\.zero_grad\(\)\n", files[TRAIN])
     assert files[TRAIN].count(CLEARED) == 1
 
 
-def test_gradients_that_are_cleared_elsewhere_are_asked_about() -> None:
-    clear = both(delete(TRAIN, re.escape(CLEARED)), after(TRAIN, FORWARD, CLEARED, "main"))
-    check_asks(clear, WINDOW)
+def test_gradients_that_are_cleared_on_a_condition_are_asked_about() -> None:
+    own = f"if progress.step:\n    {CLEARED}"
+    check_asks(both(delete(TRAIN, re.escape(CLEARED)), after(TRAIN, FORWARD, own, "main")), WINDOW)
 
 
 SHARE = before(TRAIN, FORWARD, "share = 0.7\nimages = share * images", "main")

@@ -63,11 +63,11 @@ def tell_conflicts(conflicts: Collection[Conflict]) -> Iterator[str]:
 
 
 def tell_warnings(warnings: Collection[str]) -> Iterator[str]:
-    """What the owner has to look at, a line each."""
+    """What the owner has to look at."""
     if warnings:
         yield f"{len(warnings)} warning(s) to look at:"
-    for warning in warnings:
-        yield f"  {printable(warning)}"
+    for row in "\n".join(warnings).splitlines():
+        yield f"  {printable(row)}"
 
 
 def show_changes(changes: Iterable[Change], renamed_from: Mapping[str, str] = NO_RENAMES) -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge import dialect
 from scaffold.merge.carried import carry_changes
 from scaffold.merge.check import Wrong, checked_in, find_new_wrongs
+from scaffold.merge.cleared import clear_first
 from scaffold.merge.conflicts import Conflict, frame, take_side
+from scaffold.merge.deleted import tell_deleted
 from scaffold.merge.documents import DOCUMENTS, follow_deleted
 from scaffold.merge.elsewhere import follow_definitions
 from scaffold.merge.file import (
@@ -102,6 +104,10 @@ def merge_files(
     )
     for file in open_files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
+    for name in sorted(files.keys() & theirs.keys()):
+        path, base, new = pristine.place(name), files[name], theirs[name]
+        if path not in mine and new != base and path.endswith(".py"):
+            merged.warnings += filter(None, [tell_deleted(path, base, new, mine, merged.files)])
     _warn(merged, pristine, mine, theirs)
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
@@ -277,6 +283,8 @@ def _put_into_dialect(file: OpenFile) -> None:
         file.texts = base, own, new
         file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
+    if file.kind == PYTHON:
+        own_units = clear_first(base_units, own_units, new_units)
     file.units = base_units, own_units, new_units
 
 

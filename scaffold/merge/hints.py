@@ -15,7 +15,8 @@ def follow_hints(base: str, mine: str, theirs: str) -> tuple[str, str]:
         new = list(_hints(theirs))
     except SyntaxError:
         return base, theirs
-    bare = {place for place, says, _ in own if not says}
+    renamed = _renamed(old, own)
+    bare = {renamed.get(place, place) for place, says, _ in own if not says}
     kept = {says for _, says, _ in own}
     gone = {says for place, says, _ in old if place in bare and says not in kept}
     results = [says for place, says, _ in own if place[1] == "->"]
@@ -25,6 +26,26 @@ def follow_hints(base: str, mine: str, theirs: str) -> tuple[str, str]:
     if not gone:
         return base, theirs
     return _without(base, old, gone), _without(theirs, new, gone)
+
+
+def _renamed(old: list[Hint], own: list[Hint]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The parameters to which the owner gave other names, and what they were called."""
+    before, now = _parameters(old), _parameters(own)
+    return {
+        (function, new): (function, name)
+        for function in before.keys() & now.keys()
+        if len(before[function]) == len(now[function])
+        for name, new in zip(before[function], now[function], strict=True)
+        if new not in before[function]
+    }
+
+
+def _parameters(hints: list[Hint]) -> dict[str, list[str]]:
+    """The parameters of each function, in their order."""
+    found: dict[str, list[str]] = {}
+    for (function, name), _, _ in hints:
+        found.setdefault(function, []).append(name)
+    return found
 
 
 def _hints(text: str) -> Iterator[Hint]:

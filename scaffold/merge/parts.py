@@ -61,6 +61,7 @@ def find_parts(base: Sequence[Unit], mine: Sequence[Unit]) -> list[Part]:
             if target.name not in old
             and _shares(mine, target, keys, known)
             and (part := _find(base, mine, function, target, kept))
+            and not (own is None and _is_renamed(part, gone))
         ]
         found += _nested(base, mine, parts, kept, own)
     return found
@@ -70,6 +71,11 @@ def _shares(mine: Sequence[Unit], target: Function, keys: Collection[str], known
     """Whether a definition has several of these statements."""
     rows = mine[target.head + 1 : target.end]
     return sum(_plain(unit, target, known) in keys for unit in rows) > 1
+
+
+def _is_renamed(part: Part, gone: Sequence[int]) -> bool:
+    """Whether a function has only another name: all of it stands in one that is no method."""
+    return not part.target.owner and part.start <= gone[0] and gone[-1] < part.end
 
 
 def _kept(

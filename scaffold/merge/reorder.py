@@ -36,7 +36,7 @@ def follow_order(units: Sequence[Unit], order: Order) -> list[Unit]:
     out: list[Unit] = []
     for name, chunk in _reorder(units, order.get("", [])):
         if name.startswith("ClassDef ") and name[9:] in order:
-            head = chunk.index(next(unit for unit in chunk if not unit.is_comment))
+            head = next(n for n, unit in enumerate(chunk) if unit.text.startswith("class "))
             body = _reorder(chunk[head + 1 :], order[name[9:]])
             chunk = [*chunk[: head + 1], *(unit for _, part in body for unit in part)]
         out += chunk

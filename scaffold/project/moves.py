@@ -1,5 +1,6 @@
 """Finds rendered files that their owner has moved."""
 
+import ast
 import difflib
 import os
 from collections import Counter
@@ -11,7 +12,7 @@ from scaffold.project.aside import is_aside
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_texts
 
-SIMILAR = 0.6  # the share of common lines above which a file counts as moved
+SIMILAR = 0.6  # the share of common lines or statements above which a file counts as moved
 
 
 def follow_moves(folder: Path, pristine: Pristine) -> Pristine:
@@ -42,6 +43,7 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
     found = {name: name for name in missing if name in texts and _is_back(pristine, name, texts)}
     taken = {*pristine.files, *(pristine.place(name) for name in pristine.files)}
     lines: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     pairs = []
     for name in missing:
         if name in found or not pristine.files[name].strip():
@@ -49,17 +51,22 @@ def find_moved(pristine: Pristine, texts: Mapping[str, str]) -> dict[str, str]:
         path = PurePosixPath(name)
         # the lines of the second text are counted once, for all first ones
         matcher = difflib.SequenceMatcher(None, [], _split(pristine.files[name]))
+        rewritten = difflib.SequenceMatcher(None, [], _statements(pristine.files[name], path))
         for other, text in texts.items():
             place = PurePosixPath(other)
             if other in taken or place.suffix != path.suffix:
                 continue
             if other not in lines:
-                lines[other] = _split(text)
+                lines[other], statements[other] = _split(text), _statements(text, place)
             matcher.set_seq1(lines[other])
+            ratio = 0.0
             if matcher.real_quick_ratio() >= SIMILAR and matcher.quick_ratio() >= SIMILAR:
                 ratio = matcher.ratio()
-                if ratio >= SIMILAR:
-                    pairs.append((-ratio, place.name != path.name, name, other))
+            if ratio < SIMILAR and statements[other]:  # its code may stand in methods now
+                rewritten.set_seq1(statements[other])
+                ratio = rewritten.quick_ratio()
+            if ratio >= SIMILAR:
+                pairs.append((-ratio, place.name != path.name, name, other))
     for _, _, name, other in sorted(pairs):
         if name not in found and other not in found.values():
             found[name] = other
@@ -90,6 +97,19 @@ def _is_back(pristine: Pristine, name: str, texts: Mapping[str, str]) -> bool:
         return True
     pair = _split(pristine.files[name]), _split(texts[name])
     return difflib.SequenceMatcher(None, *pair).ratio() >= SIMILAR
+
+
+def _statements(text: str, path: PurePosixPath) -> list[str]:
+    """The statements of Python code, whatever their layout, and whether in a function or a method.
+
+    Nothing for other files, and for code that is not valid.
+    """
+    try:
+        tree = ast.parse(text) if path.suffix == ".py" else None
+    except (SyntaxError, ValueError):
+        tree = None
+    rows = ast.unparse(tree).splitlines() if tree else []
+    return [row.strip().replace("self.", "") for row in rows]
 
 
 def _split(text: str) -> list[str]:

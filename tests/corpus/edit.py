@@ -34,11 +34,18 @@ REPORTED = "reported"
 LOOKED_AT = frozenset(
     {
         "Config from a JSON file",
+        "Config in settings.py, and its fields sorted",
         "Config with a property",
+        "Config with argparse, and args everywhere",
         "README of the owner",
+        "Trainer class with a method for each part",
         "accelerator in one line",
+        "anomalies detected",
         "clipping with another limit",
+        "compute_loss renamed",
+        "gradients cleared before the backward pass",
         "gradients clipped by value",
+        "one epoch as a function",
     }
 )
 

@@ -32,6 +32,7 @@ from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.schema import resolve
 from scaffold.cli import main
 from scaffold.commands import plan
+from scaffold.merge.check import checked_in, find_new_wrongs
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.render.project import render_project
 
@@ -250,6 +251,8 @@ def judge_result(
             return Verdict(names, change, NEEDED, "two values for one setting", files)
         if train(mine).status or all(train(one).status for one in expected):
             return Verdict(names, change, NEEDED, "the edit can't be used there", files)
+        if not marked and any(wrong_by_hand(mine, one, theirs, files) for one in expected):
+            return Verdict(names, change, NEEDED, "the edit, made by hand, breaks it too", files)
         return Verdict(names, change, NOT_NEEDED, ", ".join(marked) or said[-200:], files)
     if asked:
         return Verdict(names, change, WRONG, "a person had to look", files)
@@ -301,6 +304,18 @@ def erased(expected: Files, base: Files, theirs: Files) -> set[str]:
 
 def _code(files: Files) -> Files:
     return {path: text for path, text in files.items() if path.endswith(".py")}
+
+
+def wrong_by_hand(mine: Files, expected: Files, theirs: Files, files: Files) -> bool:
+    """Whether all that is warned of is as wrong where the same edit was made by hand.
+
+    Such as a notebook that the change brings, and that imports the Config that its owner replaced.
+    """
+    before, rendered = checked_in(mine), checked_in(theirs)
+    said, known = (
+        set(find_new_wrongs(before, checked_in(side), rendered)) for side in (files, expected)
+    )
+    return bool(said) and said <= known
 
 
 def both_chose(base: Files, mine: Files, theirs: Files) -> bool:

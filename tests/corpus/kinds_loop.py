@@ -260,6 +260,7 @@ kind(
     "huggingface/pytorch-image-models:timm/utils/clip_grad.py",
     "an own clip_grad_value_ behind backward",
     once_a_step("accelerator.clip_grad_value_(model.parameters(), 0.5)"),
+    decide=["clipping of values"],  # which limit?
 )
 kind(
     "clipping by torch",
