@@ -25,4 +25,4 @@ def test_batch_norm_is_synchronized_before_the_model_is_prepared(tmp_path, monke
     monkeypatch.setattr(train, "synchronize_batch_norm", synchronize)
     monkeypatch.setattr(train.Accelerator, "prepare", note)
     run(tmp_path, epochs=1, max_steps=1)
-    assert calls == ["synchronize", "prepare"]
+    assert calls[:2] == ["synchronize", "prepare"]
