@@ -123,7 +123,7 @@ BAD = [
     (TEXT, "t.csv", table("text,label", ROWS[:9]), "needs at least 10 rows."),
     (TEXT, "t.csv", "", "t.csv: the file is empty."),
     (TEXT, "t.csv", b"text,label\n\xff\xfe,a\n", "it can't be read: it is not UTF-8 text."),
-    (TEXT, "t.jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is no JSON object."),
+    (TEXT, "t.jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is not a JSON object."),
     ("tabular_classification", "t.csv", TEXTS.replace(",", ";"), "not separated by commas."),
     ("tabular_regression", "t.csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
     ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 columns: it needs two"),
@@ -137,7 +137,7 @@ BAD = [
     ),
     ("language_model", "t.txt", " \n", "problem: the file is empty."),
     ("language_model", "t.jsonl", '{"words": "a"}', "it has no column 'text' (language_model.text"),
-    ("masked_language_model", "t.jsonl", '{"text": "a"}\nb', "problem: row 2 is no JSON object."),
+    ("masked_language_model", "t.jsonl", '{"text": "a"}\nb', "row 2 is not a JSON object."),
     ("token_classification", "t.conll", TAGGED + "Bo\n", "problem: line 104 has no word and tag"),
     ("token_classification", "t.conll", TAGGED + "Bo S-PER\n", "of IOB2: 'Bo S-PER'."),
     ("token_classification", "t.conll", "Bo O\n", "split into three parts needs at least 10 sent"),
@@ -146,9 +146,9 @@ BAD = [
         "question_answering",
         "t.json",
         '{"data": [1]}',
-        "t.json: it is no JSON in the form of SQuAD",
+        "t.json: it is not JSON in SQuAD's format",
     ),
-    ("question_answering", "t.json", "[" * 10**6, "t.json: it is no JSON in the form of SQuAD"),
+    ("question_answering", "t.json", "[" * 10**6, "t.json: it is not JSON in SQuAD's format"),
     ("question_answering", "t.json", '{"data": []}', "problem: it has no questions."),
     (
         "question_answering",
@@ -211,7 +211,7 @@ def test_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert look(TEXT, "huge.csv")
     assert "rows.csv: at least 10,000 rows" in look(TEXT, "rows.csv")
     assert "images: 1 image\n" in look("gan", "images")
-    assert look(TEXT, "pipe.csv") == "pipe.csv: it is no file."
+    assert look(TEXT, "pipe.csv") == "pipe.csv: it is not a file."
     assert time.monotonic() - begin < 20
 
 

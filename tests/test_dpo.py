@@ -45,7 +45,7 @@ def write_pairs(path: Path, count: int) -> list[str]:
 ANSWERS = '"chosen": "b", "rejected": "c"'
 BAD = {
     "no JSON": ("{'prompt'", "line 13 can't be read: "),
-    "no object": ("[1]", "line 13 is no JSON object."),
+    "no object": ("[1]", "line 13 is not a JSON object."),
     "other columns": (
         '{"prompt": "a", "completion": "b"}',
         "line 13 has prompt, completion: it needs prompt, chosen and rejected.",

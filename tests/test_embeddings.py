@@ -190,19 +190,19 @@ def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] =
 
 
 BAD = {
-    "short.csv": ("anchor,positive\na,b\nc\n", "line 3: its positive is no text, but None"),
-    "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is no text, but ' '"),
+    "short.csv": ("anchor,positive\na,b\nc\n", "line 3: its positive is not text, but None"),
+    "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is not text, but ' '"),
     "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
     "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
-    "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is no table: "),
+    "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is not a table: "),
     "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has more columns than the first"),
     "head.csv": ("anchor,positive\n", "head.csv has no rows"),
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),
     "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
-    "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is no JSON: "),
-    "list.jsonl": ("[1]", "line 1 is no JSON object"),
-    "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is no text, but 1"),
+    "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
+    "list.jsonl": ("[1]", "line 1 is not a JSON object"),
+    "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is not text, but 1"),
 }
 
 

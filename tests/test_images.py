@@ -112,7 +112,7 @@ def test_a_model_that_draws_learns_from_a_folder_without_classes(task: str, tmp_
     (folder / "images/0/broken.jpg").write_text("no image")
     result = start(folder, [*train, "--output-dir", "other"], 1)
     assert result.returncode == 1
-    assert result.stderr == "images/0/broken.jpg is no image that can be read: remove it.\n"
+    assert result.stderr == "images/0/broken.jpg can't be read as an image: remove it.\n"
 
 
 @pytest.mark.sweep

@@ -32,10 +32,10 @@ def ask(folder: Path, code: str, expression: str):
 # --- files --------------------------------------------------------------------------------------
 
 BAD = {
-    "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is no JSON object"),
-    "list.jsonl": ("[1]", "list.jsonl, line 1 is no JSON object"),
-    "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: 'text' is no text in words. Set --text"),
-    "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: 'text' is no text in text"),
+    "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not a JSON object"),
+    "list.jsonl": ("[1]", "list.jsonl, line 1 is not a JSON object"),
+    "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: 'text' is not text in words. Set --text"),
+    "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: 'text' is not text in text"),
     "empty.jsonl": ("\n", "empty.jsonl has no texts"),
     "bytes.jsonl": (b"\xff\xfe", "bytes.jsonl can't be read"),
     "absent.jsonl": (None, "absent.jsonl can't be read"),

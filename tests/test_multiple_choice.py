@@ -51,16 +51,16 @@ def without(key: str, **more: object) -> str:
 
 
 BAD = {
-    "text.jsonl": (f"{json.dumps(PLAIN)}\nBo", "text.jsonl, line 2 is no JSON object"),
+    "text.jsonl": (f"{json.dumps(PLAIN)}\nBo", "text.jsonl, line 2 is not a JSON object"),
     "key.jsonl": ("\n" + without("choices"), "key.jsonl, line 2: there are no 'choices' and no"),
-    "context.jsonl": (without("context"), "line 1: its context (or sent1) is no text, but None"),
+    "context.jsonl": (without("context"), "line 1: its context (or sent1) is not text, but None"),
     "one.jsonl": (
         without("", choices=["b"]),
         "line 1: it needs two choices or more, and has ['b']",
     ),
     "list.jsonl": (without("", choices="bc"), "line 1: it needs two choices or more, and has 'bc'"),
-    "number.jsonl": (without("", choices=["b", 1]), "line 1: choice 1 is no text, but 1"),
-    "empty.jsonl": (without("", choices=["b", " "]), "line 1: choice 1 is no text, but ' '"),
+    "number.jsonl": (without("", choices=["b", 1]), "line 1: choice 1 is not text, but 1"),
+    "empty.jsonl": (without("", choices=["b", " "]), "line 1: choice 1 is not text, but ' '"),
     "label.jsonl": (without("", label=2), "line 1: its label is 2, not one of 0 to 1"),
     "name.jsonl": (without("", label="b"), "line 1: its label is 'b', not one of 0 to 1"),
     "bool.jsonl": (without("", label=True), "line 1: its label is True, not one of 0 to 1"),
@@ -69,7 +69,7 @@ BAD = {
     "rows.csv": (HEAD, "rows.csv has no rows"),
     "cells.csv": (HEAD + 'a,"b\nb",c,d,e,0\na,b\n', "cells.csv, line 4: it has not as many cells"),
     "more.csv": (HEAD + "a,b,c,d,e,0,f\n", "more.csv, line 2: it has not as many cells"),
-    "hole.csv": (HEAD + "a,b,,d,e,0\n", "hole.csv, line 2: choice 0 is no text, but ''"),
+    "hole.csv": (HEAD + "a,b,,d,e,0\n", "hole.csv, line 2: choice 0 is not text, but ''"),
     "high.csv": (HEAD + "a,b,c,d,,2\n", "high.csv, line 2: its label is '2', not one of 0 to 1"),
     "bytes.csv": (b"\xff\xfe", "bytes.csv can't be read"),
     "absent.csv": (None, "absent.csv can't be read"),

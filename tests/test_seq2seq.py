@@ -155,7 +155,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     for column, said in (
         ("text", "The dataset has no column 'text': it has translation."),
         ("translation", "Row 1 of translation is {'en'"),
-        ("translation.de", "Row 1 of translation.de is None, which is no text."),
+        ("translation.de", "Row 1 of translation.de is None, which is not text."),
     ):
         wrong = start(project, ["train.py", *BRIEF, "--target-column", column], 1)
         assert wrong.returncode and "Traceback" not in wrong.stderr

@@ -118,7 +118,7 @@ def write_chats(path: Path, count: int) -> list[str]:
 
 BAD = {
     "no JSON": ("{'prompt'", "line 13 can't be read: "),
-    "no object": ("[1]", "line 13 is no JSON object."),
+    "no object": ("[1]", "line 13 is not a JSON object."),
     "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
     "no answer": (
         '{"messages": [{"role": "user", "content": "a"}]}',

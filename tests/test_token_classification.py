@@ -74,10 +74,10 @@ BAD = {
     "few.conll": ("Bo O\n", "1 sentences can't be split"),
     "absent.conll": (None, "absent.conll can't be read"),
     "bytes.conll": (b"\xff\xfe", "bytes.conll can't be read"),
-    "text.jsonl": ('{"tokens": ["a"], "tags": ["O"]}\nBo O', "line 2 is no JSON object"),
+    "text.jsonl": ('{"tokens": ["a"], "tags": ["O"]}\nBo O', "line 2 is not a JSON object"),
     "key.jsonl": ('{"words": [], "tags": []}', "line 1: there is no 'tokens' in words, tags"),
-    "list.jsonl": ('{"tokens": "a", "tags": ["O"]}', "line 1: its words are no list of texts"),
-    "number.jsonl": ('{"tokens": ["a"], "tags": [0]}', "line 1: its tags are no list of texts"),
+    "list.jsonl": ('{"tokens": "a", "tags": ["O"]}', "line 1: its words are not a list of texts"),
+    "number.jsonl": ('{"tokens": ["a"], "tags": [0]}', "line 1: its tags are not a list of texts"),
     "short.jsonl": ('\n{"tokens": ["a", "b"], "tags": ["O"]}', "line 2: it has 2 words and 1 tags"),
 }
 

@@ -67,7 +67,7 @@ def rank_positives(vectors: Tensor, numbers: Tensor, temperature: float) -> tupl
 
 
 def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:
-    """The loss of each anchor: how unlikely its own similarity is beside the others (InfoNCE).
+    """The loss of each anchor: how unlikely its own similarity is among the others (InfoNCE).
 
     Van den Oord and others 2018, https://arxiv.org/abs/1807.03748, formula 4
     """

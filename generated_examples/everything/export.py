@@ -113,7 +113,7 @@ def main() -> None:
                 worst = export(model, config, given.format, folder)
             except OSError:  # of the disk
                 raise
-            except Exception as error:  # noqa: BLE001, of which exporters have many kinds
+            except Exception as error:  # noqa: BLE001, exporters raise many kinds
                 reason = str(error).strip().partition("\n")[0]
                 raise SystemExit(f"Can't export as {given.format}: {reason}") from None
             if not worst <= TOLERANCE:  # nor is NaN

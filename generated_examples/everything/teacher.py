@@ -23,7 +23,7 @@ def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
         raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
     saved = read_settings(folder)
     names = [field.name for field in fields(config) if field.name in saved]
-    # those of a folder play no part in a model, and are no text here
+    # those of a folder play no part in a model, and are not text here
     settings = {name: saved[name] for name in names if name != "output_dir"}
     teacher = build_model(replace(config, **settings))
     try:

@@ -32,7 +32,7 @@ STOP = Event()  # ends all runs: each continues when the search is started again
 
 
 class RunFailed(Exception):
-    """A run ended with an error, or its metric is no number."""
+    """A run ended with an error, or its metric is not a number."""
 
 
 class Stopped(Exception):

@@ -86,7 +86,7 @@ def predict(config: Config, model: nn.Module, inputs, top: int = 5) -> list[dict
             encoded = [encode_masked(text, config) for text in texts]
             mask = pad([torch.ones_like(tokens) for tokens in encoded]).bool()
             logits = model(pad(encoded).to(device), mask.to(device)).cpu().double()
-            logits[..., tokenizer.mask] = -torch.inf  # the mask itself is no answer
+            logits[..., tokenizer.mask] = -torch.inf  # the mask itself is not an answer
             for text, tokens, scores in zip(texts, encoded, logits.softmax(dim=-1), strict=True):
                 masks = (tokens == tokenizer.mask).nonzero().squeeze(1)
                 best = tokens.clone()

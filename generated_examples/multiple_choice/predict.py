@@ -59,7 +59,7 @@ def read_inputs(config: Config, names: list[str]) -> list[Question]:
                 try:
                     row = dict(json.loads(line))
                 except (ValueError, TypeError) as error:
-                    raise SystemExit(f"{place} is no JSON object: {error}") from error
+                    raise SystemExit(f"{place} is not a JSON object: {error}") from error
                 questions.append(read_question(row, place))
     return questions
 

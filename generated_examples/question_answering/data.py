@@ -57,7 +57,7 @@ def read_texts(row: dict, place: str) -> tuple[str, str]:
         if key not in row:
             raise SystemExit(f"{place}: there is no {key!r} in {', '.join(map(str, row))}.")
         if not isinstance(row[key], str) or not row[key].strip():
-            raise SystemExit(f"{place}: its {key} is no text, but {row[key]!r:.60}.")
+            raise SystemExit(f"{place}: its {key} is not text, but {row[key]!r:.60}.")
     return row["context"], row["question"]
 
 

@@ -72,7 +72,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 
 def compute_loss(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
     """The loss of each window, shape (batch,): the mean of those of its first and last token."""
-    logits = logits.masked_fill(~mask.unsqueeze(2), -torch.inf)  # padding is no answer
+    logits = logits.masked_fill(~mask.unsqueeze(2), -torch.inf)  # padding is not an answer
     return F.cross_entropy(logits, spans, reduction="none").mean(dim=1)
 
 

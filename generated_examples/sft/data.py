@@ -59,7 +59,7 @@ def write_question(chance: random.Random) -> tuple[str, str]:
 def read_messages(row, place: str) -> Messages:
     """The `messages` of a row, or its `prompt` and `completion` as two messages."""
     if not isinstance(row, dict):
-        raise SystemExit(f"{place} is no JSON object.")
+        raise SystemExit(f"{place} is not a JSON object.")
     if "messages" in row:
         messages = row["messages"]
     elif {"prompt", "completion"} <= row.keys():
@@ -71,7 +71,7 @@ def read_messages(row, place: str) -> Messages:
             "it needs messages, or prompt and completion."
         )
     if not isinstance(messages, list) or not messages:
-        raise SystemExit(f"{place}: messages is no list, or an empty one.")
+        raise SystemExit(f"{place}: messages is not a list, or is empty.")
     for number, message in enumerate(messages, start=1):
         texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
         if not texts or not all(isinstance(text, str) for text in texts):

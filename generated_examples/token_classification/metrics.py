@@ -53,8 +53,9 @@ class RunningLoss:
 def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:
     """The entities of a sentence: type, first word, and the word after the last.
 
-    Tag 0 is outside, tag 2 * type + 1 begins an entity, and the next one continues it. A tag that
-    continues nothing of its type is no entity: the strict IOB2 of seqeval and the CoNLL evaluation.
+    Tag 0 is outside, tag 2 * type + 1 begins an entity, and the next one continues it. A tag
+    that continues nothing of its type is not an entity, as in seqeval's strict IOB2 and the CoNLL
+    evaluation.
     """
     found, first = set(), None
     for place, tag in enumerate([*tags, 0]):

@@ -227,7 +227,7 @@ class Catalog:
 
     @property
     def plain_tables(self) -> tuple[str, ...]:
-        """Those that are no features. Hardware with settings of its own has a table for them."""
+        """Those that are not features. Hardware with settings of its own has a table for them."""
         usual = ("project", *self.tasks, "hardware")
         options = (option for feature in self.features.values() for option in feature.options)
         tables = {option.table for option in options}

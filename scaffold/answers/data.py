@@ -108,7 +108,7 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
         if kind == "texts" and path.suffix.lower() != ".jsonl":
             return _look_at_texts(name, path)
         if not path.is_file():
-            return Finding(name, problem="it is no file.")
+            return Finding(name, problem="it is not a file.")
         if path.stat().st_size == 0:
             return Finding(name, problem="the file is empty.")
         with path.open("rb") as file:
@@ -163,7 +163,7 @@ def _read_objects(text: str, whole: bool) -> Table:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            table.problem = f"row {number} is no JSON object."
+            table.problem = f"row {number} is not a JSON object."
             break
         table.columns = table.columns or list(row)
         table.rows.append({k: None if v is None else str(v) for k, v in row.items()})
@@ -236,7 +236,7 @@ def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
         if not cell.strip():
             return f"row {number} has no {column}."
         if option.column == "numbers" and not _is_number(cell):
-            return f"row {number} has the {column} {cell[:LETTERS]!r}, which is no number."
+            return f"row {number} has the {column} {cell[:LETTERS]!r}, which is not a number."
     if option.column == "classes" and len(set(cells)) == 1:
         return f"all rows have the same {column}."
     return ""
@@ -316,7 +316,7 @@ def _look_at_questions(name: str, path: Path, is_split: bool) -> Finding:
             texts = {part["context"] for part in parts}
             questions, problem = sum(len(part["qas"]) for part in parts), ""
         except (KeyError, TypeError, ValueError, RecursionError):
-            problem = "it is no JSON in the form of SQuAD: data, paragraphs, qas."
+            problem = "it is not JSON in SQuAD's format: data, paragraphs, qas."
             return Finding(name, problem=problem)
     problem = problem or ("" if questions else "it has no questions.")
     if is_split and whole and len(texts) < LEAST and not problem:
@@ -346,7 +346,7 @@ def _look_at_texts(name: str, path: Path) -> Finding:
 
 def _look_at_images(kind: str, name: str, path: Path, is_split: bool) -> Finding:
     if not path.is_dir():
-        return Finding(name, problem="it is no folder.")
+        return Finding(name, problem="it is not a folder.")
     files, whole = list_files(path, IMAGES)
     names = [file.relative_to(path).parts for file in files]
     parts = {part for part in ("train", "val", "test") if any(n[0] == part for n in names)}

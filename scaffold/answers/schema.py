@@ -229,7 +229,7 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
 def _check_excludes(
     catalog: Catalog, answers: Answers, named: str, subject: str, part: Choice | Component
 ) -> None:
-    """Raises AnswerError for an answer beside which a choice or a feature can't work."""
+    """Raises AnswerError for an answer with which a choice or a feature can't work."""
     for key, values in part.excludes.items():
         if answers[key] in values and applies(catalog, schema(catalog)[key], answers):
             text = f"{subject}can't be combined with {key}={as_typed(answers[key])}"

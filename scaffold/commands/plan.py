@@ -168,7 +168,7 @@ class _Causes:
         """The cause of a conflict about these lines of a file, as KEY = VALUE."""
         keys = list(self.changed)
         if self.pristine.version != __version__ or len(keys) > 9:
-            # settings that are new in this version are no answers that its owner changed
+            # settings that are new in this version are not answers that its owner changed
             keys = [key for key, (before, _) in self.changed.items() if before is not None]
         if len(keys) > 1:
             keys = [key for key in keys if self._brings(key, path, text)] or keys

@@ -1,7 +1,7 @@
 """Which keys the dicts of a function have at each of its lines, such as `metrics` of the loop.
 
-A key that an update moves elsewhere is no error of Python where an owner's line still reads it, or
-passes all of the dict on: a tracker just gets fewer values.
+If an owner's line still reads a key that an update moves elsewhere, or passes the whole dict on,
+Python raises no error: a tracker just gets fewer values.
 """
 
 import ast

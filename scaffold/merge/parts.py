@@ -74,7 +74,7 @@ def _shares(mine: Sequence[Unit], target: Function, keys: Collection[str], known
 
 
 def _is_renamed(part: Part, gone: Sequence[int]) -> bool:
-    """Whether a function has only another name: all of it stands in one that is no method."""
+    """Whether a function has only another name: all of it stands in one that is not a method."""
     return not part.target.owner and part.start <= gone[0] and gone[-1] < part.end
 
 

@@ -76,7 +76,7 @@ class Facts:
 
 @lru_cache(maxsize=512)
 def read_facts(path: str, text: str) -> Facts | None:
-    """The facts of a file. None if it is no Python."""
+    """The facts of a file. None if it is not Python."""
     try:
         tree = parse(text)
     except SyntaxError:

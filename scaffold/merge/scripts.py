@@ -1,4 +1,4 @@
-"""Own scripts and notebooks: what they use of a project that is no Python file."""
+"""Own scripts and notebooks: what they use of a project that is not a Python file."""
 
 import json
 import re

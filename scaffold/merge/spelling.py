@@ -44,7 +44,7 @@ class Spelling:
         return text
 
     def put_on_commands(self, text: str) -> str:
-        """A file that is no Python, such as a script that starts one."""
+        """A file that is not Python, such as a script that starts one."""
         for name, place in self.moved.items():
             if name.endswith(".py"):
                 text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", place, text)

@@ -17,10 +17,10 @@ _STRINGS = ("fstring", "tstring")
 
 @lru_cache(maxsize=128)
 def parse(text: str) -> ast.Module:
-    """The syntax tree of a file. Raises SyntaxError if it is no Python of any version."""
+    """The syntax tree of a file. Raises SyntaxError if it is not Python of any version."""
     try:
         return ast.parse(text)
-    except ValueError as error:  # a zero byte, or bytes that are no text
+    except ValueError as error:  # a zero byte, or bytes that are not text
         raise SyntaxError(str(error)) from None
     except SyntaxError as error:
         older = _as_older(text)

@@ -128,7 +128,7 @@ def split_lines(text: str, kind: str = TEXT) -> list[Unit]:
         if row.strip():
             if kind == TOML and row.startswith("["):
                 table = row.strip()
-            # an option of a job script is no comment
+            # an option of a job script is not a comment
             key = row.rstrip().removeprefix("#" if row.startswith("#SBATCH") else "")
             units.append(Unit((row,), key, blanks=blanks, scope=table, is_code=False))
             blanks = 0

@@ -44,7 +44,7 @@ def check_target(folder: Path, names: Mapping[str, str], *, into: bool = False) 
         listed = ", ".join(sorted(others - _NOTHING)[:3])
         raise ScaffoldError(
             f"{folder} is not empty: it contains {listed}. Choose another path, or write the "
-            "project beside them with --into."
+            "project next to them with --into."
         )
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise ScaffoldError(f"{nearest} is not writable: choose another path.")

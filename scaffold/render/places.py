@@ -244,7 +244,7 @@ def _check_all_met(target: _Target) -> None:
 
 
 def is_directive(line: Line) -> bool:
-    """Whether a line of a template names a place, and is no code."""
+    """Whether a line of a template names a place, and is not code."""
     return _directive(line) is not None
 
 

@@ -389,7 +389,7 @@ def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(train.EarlyStopping, "update", stay_the_same)
     run(tmp_path, epochs=9, patience=2)
-    assert len(seen) == 3, "the first evaluation is the best, and 2 are no better"
+    assert len(seen) == 3, "the first evaluation is the best, and 2 are not better"
     assert len(column(capsys.readouterr().out, "loss")) <= 18, "training continued after the stop"
 
 
@@ -1190,7 +1190,7 @@ def build_counting(build):
 
 def test_settings_of_config_are_searched():
     found = search.suggest(optuna.trial.FixedTrial(vars(Config())))
-    assert found and found.items() <= vars(Config()).items(), "a name that is no field of Config"
+    assert found and found.items() <= vars(Config()).items(), "a name that is not a field of Config"
 
 
 def test_a_search_repeats_no_trial(tmp_path):

@@ -1,4 +1,4 @@
-"""LoRA: small matrices beside the frozen weights of a pretrained model, which alone are trained.
+"""LoRA: small matrices added to the frozen weights of a pretrained model, which alone are trained.
 
 Hu and others 2021, https://arxiv.org/abs/2106.09685
 """

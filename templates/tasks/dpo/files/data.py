@@ -52,7 +52,7 @@ def read_messages(row, place: str, column: str = "chosen") -> Messages:
     in many datasets, and then there may be no column `prompt`.
     """
     if not isinstance(row, dict):
-        raise SystemExit(f"{place} is no JSON object.")
+        raise SystemExit(f"{place} is not a JSON object.")
     if not {"chosen", "rejected"} <= row.keys():
         raise SystemExit(
             f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected."

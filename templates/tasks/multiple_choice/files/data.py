@@ -52,12 +52,12 @@ def read_question(row: dict, place: str) -> Question:
             f"{place}: there are no 'choices' and no 'ending0' in {', '.join(map(str, row))}."
         )
     if not isinstance(context, str) or not context.strip():
-        raise SystemExit(f"{place}: its context (or sent1) is no text, but {context!r:.60}.")
+        raise SystemExit(f"{place}: its context (or sent1) is not text, but {context!r:.60}.")
     if not isinstance(choices, (list, tuple)) or len(choices) < 2:
         raise SystemExit(f"{place}: it needs two choices or more, and has {choices!r:.60}.")
     for number, choice in enumerate(choices):
         if not isinstance(choice, str) or not choice.strip():
-            raise SystemExit(f"{place}: choice {number} is no text, but {choice!r:.60}.")
+            raise SystemExit(f"{place}: choice {number} is not text, but {choice!r:.60}.")
     return Question(context, tuple(choices), read_label(row.get("label"), len(choices), place))
 
 

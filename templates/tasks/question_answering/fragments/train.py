@@ -9,7 +9,7 @@ from torch import Tensor
 #: slot loss_function
 def compute_loss(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
     """The loss of each window, shape (batch,): the mean of those of its first and last token."""
-    logits = logits.masked_fill(~mask.unsqueeze(2), -torch.inf)  # padding is no answer
+    logits = logits.masked_fill(~mask.unsqueeze(2), -torch.inf)  # padding is not an answer
     return F.cross_entropy(logits, spans, reduction="none").mean(dim=1)
 
 #: slot evaluate_function

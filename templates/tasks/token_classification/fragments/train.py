@@ -12,7 +12,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per word, and precision, recall and F1 of entities, over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sentences that pad
-    the last batch. Divide the sums after it, never before: a mean of F1 over batches is no F1.
+    the last batch. Divide the sums after it, never before: a mean of F1 over batches is not F1.
     """
     model.eval()
     loss_sum = words_seen = counts = 0

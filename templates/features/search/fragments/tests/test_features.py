@@ -9,7 +9,7 @@ from train import Config
 #: slot tests
 def test_settings_of_config_are_searched():
     found = search.suggest(optuna.trial.FixedTrial(vars(Config())))
-    assert found and found.items() <= vars(Config()).items(), "a name that is no field of Config"
+    assert found and found.items() <= vars(Config()).items(), "a name that is not a field of Config"
 
 
 def test_a_search_repeats_no_trial(tmp_path):

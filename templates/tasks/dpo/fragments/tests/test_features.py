@@ -75,7 +75,7 @@ def test_the_reference_is_the_model_before_training():
     gap = torch.zeros(1)
     expected = train.compute_loss(gap, torch.full_like(gap, config.beta)).item()
     assert metrics["val_loss"] == pytest.approx(expected, rel=1e-3)
-    assert metrics["val_reward_accuracy"] == 0, "rounding errors are no preference"
+    assert metrics["val_reward_accuracy"] == 0, "rounding errors are not a preference"
 
 
 def test_rewards_tell_answers_apart():
@@ -116,7 +116,7 @@ ANSWERS = {"chosen": "b", "rejected": "c"}
 
 
 def test_forms_of_a_row():
-    """Texts, messages, and whole conversations, with or without the prompt beside them."""
+    """Texts, messages, and whole conversations, with or without a separate prompt."""
     asked = {"role": "user", "content": "a"}
     one, other = ({"role": "assistant", "content": text} for text in "bc")
     whole = {"chosen": [asked, one], "rejected": [asked, other]}

@@ -28,7 +28,7 @@ def test_scores_are_those_of_the_whole_set():
 
 
 def test_texts_are_padded():
-    """Padding is masked: a text gives the same logits alone and beside a longer one."""
+    """Padding is masked: a text gives the same logits alone and next to a longer one."""
     config = train.Config(**SETTINGS)
     tokenizer, model = build_tokenizer(config), build_model(config).eval()
     columns = len(build_datasets(config)[0][0][0])

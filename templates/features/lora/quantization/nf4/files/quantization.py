@@ -1,4 +1,4 @@
-"""QLoRA: adapters beside the weights of a pretrained model in 4 bits.
+"""QLoRA: adapters for a pretrained model whose weights have 4 bits.
 
 Dettmers and others 2023, https://arxiv.org/abs/2305.14314
 """

@@ -15,7 +15,7 @@ from accelerate.utils import DistributedType
 
 @contextmanager
 def only_data(accelerator: Accelerator) -> Iterator[None]:
-    """Within it, torch.load() loads data, and objects that DeepSpeed saves beside them."""
+    """Within it, torch.load() loads data, and objects that DeepSpeed saves with them."""
     if accelerator.distributed_type != DistributedType.DEEPSPEED:
         yield
         return

@@ -6,7 +6,7 @@ from torch.distributed.checkpoint import state_dict as dcp
 
 #: slot load_weights
 #: region options
-options = dcp.StateDictOptions(full_state_dict=True)  # of which each process takes its part
+options = dcp.StateDictOptions(full_state_dict=True)  # each process takes its part
 #: end options
 dcp.set_model_state_dict(model, read_weights(path, accelerator.unwrap_model(model)), options=options)
 

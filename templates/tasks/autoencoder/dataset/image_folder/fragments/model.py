@@ -35,7 +35,7 @@ class Autoencoder(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         outputs = self.decoder(self.encoder(images))
-        return outputs[..., : self.size, : self.size]  # larger if the size is no power of 2
+        return outputs[..., : self.size, : self.size]  # larger if the size is not a power of 2
 
 
 def build_model(config) -> nn.Module:

@@ -37,7 +37,7 @@ def read_objects(file: TextIO) -> Iterator[tuple[int, object]]:
             try:
                 yield number, json.loads(line)
             except ValueError as error:
-                raise SystemExit(f"{file.name}, line {number} is no JSON: {error}") from error
+                raise SystemExit(f"{file.name}, line {number} is not JSON: {error}") from error
 
 
 def read_table(file: TextIO) -> Iterator[tuple[int, dict]]:
@@ -54,4 +54,4 @@ def read_table(file: TextIO) -> Iterator[tuple[int, dict]]:
             yield rows.line_num, row
     except csv.Error as error:
         place = f"{file.name}, line {rows.reader.line_num}"
-        raise SystemExit(f"{place} is no table: {error}") from error
+        raise SystemExit(f"{place} is not a table: {error}") from error

@@ -2,7 +2,7 @@
 def check_row(row, columns: list[str], place: str) -> Row:
     """The texts of a row. `place` says where it is, for an error."""
     if not isinstance(row, dict):
-        raise SystemExit(f"{place} is no JSON object.")
+        raise SystemExit(f"{place} is not a JSON object.")
     for column in columns:
         if column not in row:
             raise SystemExit(
@@ -10,5 +10,5 @@ def check_row(row, columns: list[str], place: str) -> Row:
                 "Set --text-columns."
             )
         if not isinstance(row[column], str) or not row[column].strip():
-            raise SystemExit(f"{place}: its {column} is no text, but {row[column]!r:.60}.")
+            raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")
     return tuple(row[column] for column in columns)

@@ -27,7 +27,7 @@ class Generator(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, noise: Tensor) -> Tensor:
-        # larger if the size is no power of 2
+        # larger if the size is not a power of 2
         return self.layers(noise)[..., : self.size, : self.size]
 
 

@@ -46,7 +46,7 @@ def build_transform(config) -> v2.Compose:
 def training_folder(config) -> Path:
     """The folder with a subfolder for each class."""
     if not Path(config.path).is_dir():
-        raise SystemExit(f"{config.path} is no folder: set --path to the one with the images.")
+        raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
     folder = Path(config.path, "train")
     return folder if folder.is_dir() else folder.parent
 

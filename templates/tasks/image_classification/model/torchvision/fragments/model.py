@@ -29,7 +29,7 @@ class Classifier(nn.Module):
 odd = ["squeezenet*", "googlenet", "inception*"]
 if config.backbone not in models.list_models(module=models, exclude=odd):
     raise SystemExit(
-        f"{config.backbone} is no classifier of torchvision with a head that can be replaced: "
+        f"{config.backbone} is not a torchvision classifier with a head that can be replaced: "
         "torchvision.models.list_models() lists all names."
     )
 return Classifier(config.backbone, config.pretrained, classes={{ task.classes }})

@@ -26,7 +26,7 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     encoded = [encode_masked(text, config) for text in texts]
     mask = pad([torch.ones_like(tokens) for tokens in encoded]).bool()
     logits = model(pad(encoded).to(device), mask.to(device)).cpu().double()
-    logits[..., tokenizer.mask] = -torch.inf  # the mask itself is no answer
+    logits[..., tokenizer.mask] = -torch.inf  # the mask itself is not an answer
     for text, tokens, scores in zip(texts, encoded, logits.softmax(dim=-1), strict=True):
         masks = (tokens == tokenizer.mask).nonzero().squeeze(1)
         best = tokens.clone()

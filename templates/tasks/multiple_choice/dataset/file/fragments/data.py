@@ -37,7 +37,7 @@ def read_rows(path: str) -> Iterator[tuple[dict, str]]:
                         try:
                             row = dict(json.loads(line))
                         except (ValueError, TypeError) as error:
-                            raise SystemExit(f"{place} is no JSON object: {error}") from error
+                            raise SystemExit(f"{place} is not a JSON object: {error}") from error
                         yield row, place
             else:
                 rows = csv.DictReader(file)

@@ -32,7 +32,7 @@ def read_lines(path: str) -> list[tuple[str, dict]]:
             try:
                 rows.append((place, dict(json.loads(line))))
             except (ValueError, TypeError) as error:
-                raise SystemExit(f"{place} is no JSON object: {error}") from error
+                raise SystemExit(f"{place} is not a JSON object: {error}") from error
     return rows
 
 
@@ -50,7 +50,7 @@ def read_articles(path: str) -> list[tuple[str, dict]]:
     except KeyError as error:
         raise SystemExit(f"{place}: there is no {error}, as SQuAD has it.") from error
     except (TypeError, ValueError) as error:
-        raise SystemExit(f"{place} is no JSON in the form of SQuAD: {error}") from error
+        raise SystemExit(f"{place} is not JSON in SQuAD's format: {error}") from error
     return rows
 
 

@@ -41,7 +41,7 @@ def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], 
 
 
 def shorten(text: str, most: int, tokenizer: PreTrainedTokenizerBase) -> str:
-    """The beginning of a text, with at most so many tokens."""
+    """The beginning of a text, with at most `most` tokens."""
     found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     offsets = found["offset_mapping"][:most]
     return text if len(offsets) == len(found["offset_mapping"]) else text[: offsets[-1][1]]

@@ -30,7 +30,7 @@ def build_datasets(config) -> list[Dataset]:
     """
     folder = Path(config.path)
     if not folder.is_dir():
-        raise SystemExit(f"{folder} is no folder: set --path to the one with images/ and masks/.")
+        raise SystemExit(f"{folder} is not a folder: set --path to one with images/ and masks/.")
     training = folder / "train" if (folder / "train").is_dir() else folder
     parts = {"train": read_part(training, config)}
     # a seed of its own: another --seed must not move test images into the training data
@@ -57,7 +57,7 @@ def read_part(folder: Path, config) -> MaskedImages:
     for image, mask in pairs:
         values = read_picture(mask)
         if values.mode not in ("L", "P", "1"):
-            raise SystemExit(f"{mask} is no grey or palette picture, but {values.mode}.")
+            raise SystemExit(f"{mask} is not a grey or palette image, but {values.mode}.")
         if values.size != read_picture(image).size:
             raise SystemExit(f"{mask} has another size than {image}.")
         wrong = {*np.unique(np.array(values)).tolist()} - {*range(config.classes), VOID}

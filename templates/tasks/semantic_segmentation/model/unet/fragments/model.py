@@ -29,7 +29,7 @@ class UNet(nn.Module):
         x = self.bottom(x)
         for level in self.up:
             above = seen.pop()
-            x = F.interpolate(x, above.shape[-2:])  # also for sizes that are no multiples of 8
+            x = F.interpolate(x, above.shape[-2:])  # also for sizes that are not multiples of 8
             x = level(torch.cat([x, above], dim=1))
         return self.head(x)
 

@@ -34,5 +34,5 @@ def read_column(rows, name: str) -> list[str]:
         texts = [text.get(key) if isinstance(text, dict) else None for text in texts]
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
-            raise SystemExit(f"Row {number} of {name} is {text!r}, which is no text.")
+            raise SystemExit(f"Row {number} of {name} is {text!r}, which is not text.")
     return list(texts)

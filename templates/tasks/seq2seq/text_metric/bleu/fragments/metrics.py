@@ -24,7 +24,7 @@ def compare_texts(written: list[str], targets: list[str]) -> Tensor:
 
 
 def summarize_texts(sums: Tensor, texts: int) -> dict[str, float]:
-    """The BLEU of all texts, from 0 to 100, of which the counts are added up."""
+    """The BLEU of all texts, from 0 to 100, from their summed counts."""
     counts = sums.tolist()
     bleu = BLEU.compute_bleu(counts[:4], counts[4:8], *counts[8:], smooth_method="exp")
     return {"bleu": bleu.score}

@@ -17,5 +17,5 @@ def compare_texts(written: list[str], targets: list[str]) -> Tensor:
 
 
 def summarize_texts(sums: Tensor, texts: int) -> dict[str, float]:
-    """The mean scores of texts, of which the scores are added up."""
+    """The mean scores of texts, from their sums."""
     return dict(zip(TEXT_SCORES, (sums / texts).tolist(), strict=True))

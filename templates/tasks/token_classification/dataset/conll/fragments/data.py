@@ -72,7 +72,7 @@ def read_objects(path: str, columns: list[str]) -> list[tuple[str, dict]]:
             try:
                 row = dict(json.loads(line))
             except (ValueError, TypeError) as error:
-                raise SystemExit(f"{place} is no JSON object: {error}") from error
+                raise SystemExit(f"{place} is not a JSON object: {error}") from error
             for column in columns:
                 if column not in row:
                     raise SystemExit(

@@ -8,7 +8,7 @@ def check_sentence(words: list, tags: list, place: str) -> Sentence:
     """The words and tags of a row. `place` says where it is, for an error."""
     for values, what in ((words, "words"), (tags, "tags")):
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise SystemExit(f"{place}: its {what} are no list of texts, but {values!r:.60}.")
+            raise SystemExit(f"{place}: its {what} are not a list of texts, but {values!r:.60}.")
     if len(words) != len(tags):
         raise SystemExit(f"{place}: it has {len(words)} words and {len(tags)} tags.")
     for tag in tags:

@@ -20,7 +20,7 @@ class Tokenizer:
         return bytes(token for token in tokens if token < 256).decode(errors="replace")
 
     def show(self, tokens: list[int]) -> str:
-        """The text of tokens, with the names of those that are no bytes."""
+        """The text of tokens, with the names of those that are not bytes."""
         names = {token: f"<{role}>" for role, token in self.roles.items()} | {self.end: "<end>"}
         parts = [names[token].encode() if token in names else bytes([token]) for token in tokens]
         return b"".join(parts).decode(errors="replace")

@@ -43,10 +43,10 @@ def read_objects(path: str, column: str) -> list[str]:
             try:
                 row = dict(json.loads(line))
             except (ValueError, TypeError) as error:
-                raise SystemExit(f"{place} is no JSON object: {error}") from error
+                raise SystemExit(f"{place} is not a JSON object: {error}") from error
             if not isinstance(row.get(column), str):
                 raise SystemExit(
-                    f"{place}: {column!r} is no text in {', '.join(map(str, row))}. "
+                    f"{place}: {column!r} is not text in {', '.join(map(str, row))}. "
                     "Set --text-column."
                 )
             texts.append(row[column])

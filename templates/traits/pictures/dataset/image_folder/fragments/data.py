@@ -17,7 +17,7 @@ class ImageFiles(Dataset):
             try:
                 Image.open(path).close()  # reads its first bytes
             except OSError as error:
-                raise SystemExit(f"{path} is no image that can be read: remove it.") from error
+                raise SystemExit(f"{path} can't be read as an image: remove it.") from error
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -40,7 +40,7 @@ def build_datasets(config) -> list[Dataset]:
     """
     folder = Path(config.path)
     if not folder.is_dir():
-        raise SystemExit(f"{folder} is no folder: set --path to the one with the images.")
+        raise SystemExit(f"{folder} is not a folder: set --path to the one with the images.")
     paths = {name: find_images(folder / name) for name in ("train", "val", "test")}
     if not paths["train"]:
         others = {*paths["val"], *paths["test"]}

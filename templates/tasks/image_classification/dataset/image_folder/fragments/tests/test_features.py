@@ -41,7 +41,7 @@ def test_folders_of_parts(tmp_path):
 def test_folders_that_do_not_fit(tmp_path):
     (tmp_path / "empty").mkdir()
     paint(tmp_path / "few", {"blue": [0.0, 0.0, 1.0]}, 3)
-    faults = {"none": "is no folder", "empty": "needs a folder", "few": "too few images"}
+    faults = {"none": "is not a folder", "empty": "needs a folder", "few": "too few images"}
     for name, message in faults.items():
         path = tmp_path / name
         with pytest.raises(SystemExit, match=message):

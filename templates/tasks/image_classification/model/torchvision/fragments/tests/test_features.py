@@ -32,5 +32,5 @@ def test_pretrained_weights_are_asked_for():
 
 def test_unknown_backbone():
     for name in ("resnet81", "squeezenet1_1"):
-        with pytest.raises(SystemExit, match="is no classifier of torchvision"):
+        with pytest.raises(SystemExit, match="is not a torchvision classifier"):
             build_model(train.Config(**{**SETTINGS, "backbone": name}))

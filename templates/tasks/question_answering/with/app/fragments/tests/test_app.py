@@ -2,7 +2,7 @@ import gradio as gr
 import pytest
 
 #: slot values
-with pytest.raises(gr.Error, match="its question is no text"):
+with pytest.raises(gr.Error, match="its question is not text"):
     page.fn("Kelby was born in Norgate.", " ")
 values = ["Kelby was born in Norgate.", "Where was Kelby born?"]
 

@@ -46,7 +46,7 @@ def test_folders_of_parts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [(None, "is no folder"), (0, "no images"), (9, "too few images")]
+    ("number", "message"), [(None, "is not a folder"), (0, "no images"), (9, "too few images")]
 )
 def test_folders_that_do_not_fit(number, message, tmp_path):
     config = train.Config(**{**SETTINGS, "path": str(tmp_path / "images")})
@@ -63,5 +63,5 @@ def test_an_unreadable_image_is_named(tmp_path):
     with pytest.raises(OSError, match="7.png is damaged"):
         [image for part in build_datasets(config) for image in part]
     (tmp_path / "7.png").write_text("no image")
-    with pytest.raises(SystemExit, match="7.png is no image"):
+    with pytest.raises(SystemExit, match="7.png can't be read as an image"):
         build_datasets(config)

@@ -1,7 +1,7 @@
 """Loads the parts of a checkpoint that several processes saved, and executes nothing in them.
 
-PyTorch 2.13 reads the list of the parts, and each value that is no tensor, with a pickle that can
-run any code. Delete this when torch.distributed.checkpoint does not.
+PyTorch 2.13 reads the list of the parts, and each value that is not a tensor, with a pickle that
+can run any code. Delete this when torch.distributed.checkpoint does not.
 """
 
 import os

@@ -2,7 +2,7 @@ import torch
 
 #: replace forward
 def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-    # no mask: transformers makes one from the positions, of which each 0 begins a text
+    # no mask: transformers makes one from the positions: each 0 begins a text
     return self.model(input_ids=tokens, position_ids=positions).logits
 
 #: slot checks
