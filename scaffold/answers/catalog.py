@@ -30,6 +30,7 @@ class Choice:
     dependencies: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     has: tuple[str, ...] = ()  # the traits that a task has with it
+    lacks: tuple[str, ...] = ()  # those of the task that it has not with it
     excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
     reason: str = ""  # why it can't be combined with these
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
@@ -120,6 +121,10 @@ class Option:
         """The answers with which a task has a trait."""
         return [value for name, value in self.traits if name == trait]
 
+    def taking(self, trait: str) -> list[Value]:
+        """The answers with which a task lacks a trait that it has otherwise."""
+        return [choice.value for choice in self.choices if trait in choice.lacks]
+
 
 @dataclass(frozen=True)
 class Component:
@@ -175,6 +180,12 @@ class Component:
     def can_have(self) -> frozenset[str]:
         """The traits of a task, and those that it has only with some answers."""
         return frozenset([*self.has, *(name for part in self.options for name, _ in part.traits)])
+
+    @cached_property
+    def always_has(self) -> frozenset[str]:
+        """The traits of a task that no answer takes from it."""
+        choices = (choice for option in self.options for choice in option.choices)
+        return frozenset(self.has).difference(*(choice.lacks for choice in choices))
 
 
 @dataclass(frozen=True)
@@ -464,6 +475,7 @@ def _option(
             dependencies=tuple(choice.pop("dependencies", ())),
             needs=tuple(choice.pop("needs", ())),
             has=tuple(choice.pop("has", ())),
+            lacks=tuple(choice.pop("lacks", ())),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
             reason=choice.pop("reason", ""),
             defaults=dict(_flatten(choice.pop("defaults", {}))),
