@@ -1,4 +1,4 @@
-"""The model: images in, one logit for each class out."""
+"""The model: images in, {{ task.outputs }} out."""
 
 from torch import nn
 

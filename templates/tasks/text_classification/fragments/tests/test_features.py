@@ -12,7 +12,9 @@ def test_texts_are_padded():
     config = train.Config(**SETTINGS)
     tokenizer, model = build_tokenizer(config), build_model(config).eval()
     columns = len(build_datasets(config)[0][0][0])
+    #: region rows
     rows = [(columns * [text], 0) for text in ("a", "a b")]
+    #: end rows
     small, large = (collate(part, tokenizer, config.max_length) for part in (rows[:1], rows))
     #: region lengths
     assert small["attention_mask"].all(), "a batch is longer than its longest text"

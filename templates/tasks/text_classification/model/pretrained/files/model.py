@@ -18,6 +18,7 @@ def build_model(config) -> nn.Module:
             config.pretrained_name,
             id2label=dict(enumerate(names)),
             label2id={name: label for label, name in enumerate(names)},
+            #: slot outputs
             dtype=torch.float32,  # mixed precision needs weights in 32 bits
         )
     except (OSError, ValueError) as error:

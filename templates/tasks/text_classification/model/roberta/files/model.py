@@ -25,5 +25,6 @@ def build_model(config) -> nn.Module:
         eos_token_id=tokenizer.eos_token_id,
         id2label=dict(enumerate(names)),
         label2id={name: label for label, name in enumerate(names)},
+        #: slot outputs
     )
     return RobertaForSequenceClassification(settings)

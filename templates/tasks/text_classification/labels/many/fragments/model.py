@@ -1,0 +1,2 @@
+#: slot outputs
+problem_type="multi_label_classification",  # a pipeline of transformers shows all labels
