@@ -82,7 +82,8 @@ class Option:
     allowed: str = ""  # the pattern in words
     # of rows, tables, pairs, sentences, questions, texts, images or classes of them; or hub
     path: str = ""
-    column: str = ""  # of these rows: a column of classes or numbers, or several columns
+    # of these rows: a column of classes, of lists of them or of numbers, or several columns
+    column: str = ""
     default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config
     finer: bool = False  # asked only if the user wants the advanced settings

@@ -2,9 +2,14 @@
 
 from torch import nn
 
+#: slot standardize
+
+
 #: slot model
 
 
+#: region build
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     ...  #: slot build_model
+#: end build

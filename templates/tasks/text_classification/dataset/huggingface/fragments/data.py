@@ -1,6 +1,6 @@
 from functools import cache
 
-from datasets import ClassLabel, load_dataset
+from datasets import load_dataset
 
 #: slot texts
 @cache

@@ -12,7 +12,9 @@ model = build_model(config, folder / "transformers")
 saved = config.output_dir / "transformers"
 #: end saved
 tokenizer = AutoTokenizer.from_pretrained(saved)
+#: region names
 names = model.config.id2label.values()
+#: end names
 
 #: slot batches
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
@@ -20,6 +22,7 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     parts = [(text,) for text in texts]
     #: end parts
     batch = tokenize(parts, tokenizer, config.max_length)
+    #: region outputs
     #: region probabilities
     probabilities = model(**batch.to(device)).logits.cpu().double().softmax(dim=1)
     #: end probabilities
@@ -30,3 +33,4 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
         row = {"text": text, "label": max(chance_of, key=chance_of.get)}
         #: end row
         rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+    #: end outputs

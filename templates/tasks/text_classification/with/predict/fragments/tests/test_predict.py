@@ -1,4 +1,4 @@
-from data import build_datasets, class_names
+from data import build_datasets
 
 #: slot metric
 seen = sum(len(batch["labels"]) for batch in read_batches(config))

@@ -1,3 +1,5 @@
+from datasets import ClassLabel
+
 #: replace read_labels
 column = config.labels_column
 feature = getattr(part.features[column], "feature", None)  # that of the items of a list

@@ -1,3 +1,4 @@
+from data import class_names
 import torch
 from metrics import label_scores
 
