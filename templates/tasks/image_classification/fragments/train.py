@@ -6,5 +6,5 @@ loss = compute_loss(
 ).mean()
 #: end loss
 #: region add_loss
-train_loss.add(loss, len(labels))
+train_loss.add(loss, len({{ task.batch.split(", ")[-1] }}))
 #: end add_loss

@@ -1,3 +1,6 @@
+#: slot before_training
+scale = accelerator.unwrap_model(model).scale
+
 #: slot forward
 #: region loss
 loss = compute_loss(model(rows), targets, scale).mean()

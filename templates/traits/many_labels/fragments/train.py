@@ -3,7 +3,7 @@ from itertools import islice
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from metrics import label_scores
+from scores import label_scores
 
 #: slot loss_function
 def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -45,8 +45,3 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         f"{name}_mae": error,
         f"{name}_r2": 0.0 if equal else 1 - loss / variance,
     }
-
-#: slot before_training
-#: region scale
-scale = accelerator.unwrap_model(model).scale
-#: end scale

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from metrics import label_scores
+from scores import label_scores
 
 #: slot tests
 def test_scores_of_labels_are_as_counted_by_hand():

@@ -1,4 +1,5 @@
+#: slot after_prepare
+scale = accelerator.unwrap_model(model).scale
+
 #: replace loss
 loss = compute_loss(model(images), targets, scale).mean()
-#: replace add_loss
-train_loss.add(loss, len(targets))

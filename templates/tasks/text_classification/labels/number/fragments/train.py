@@ -10,3 +10,6 @@ predictions, targets = accelerator.gather_for_metrics((predictions, targets))
 
 #: replace loss
 loss = compute_loss(scale.restore(logits), labels, scale).mean()
+
+#: slot before_training
+scale = Scale(accelerator.unwrap_model(model).config)

@@ -4,7 +4,7 @@ from itertools import islice
 
 import torch
 from data import class_names
-from metrics import label_scores
+from scores import label_scores
 from train import compute_loss
 
 #: slot measure

@@ -1,6 +1,6 @@
 import torch
 from data import class_names
-from metrics import label_scores
+from scores import label_scores
 
 #: replace names
 names = class_names(config)

@@ -1,6 +1,6 @@
 from data import class_names
 import torch
-from metrics import label_scores
+from scores import label_scores
 
 #: replace metric_of_rows
 names = class_names(config)

@@ -1,7 +1,10 @@
-import torch
+"""How well several labels of each sample are found."""
 
-#: slot classes
-def label_scores(logits: torch.Tensor, labels: torch.Tensor) -> dict[str, float]:
+import torch
+from torch import Tensor
+
+
+def label_scores(logits: Tensor, labels: Tensor) -> dict[str, float]:
     """Macro F1 and average precision of a whole set, whose samples are rows and labels columns.
 
     F1 takes a label for predicted if its probability is above one half. Macro is the mean over the
@@ -20,7 +23,7 @@ def label_scores(logits: torch.Tensor, labels: torch.Tensor) -> dict[str, float]
     }
 
 
-def average_precision(scores: torch.Tensor, occurs: torch.Tensor) -> float:
+def average_precision(scores: Tensor, occurs: Tensor) -> float:
     """The precision where the recall rises, weighted by how much, both arguments of shape (samples,).
 
     Samples are ranked by their scores, and those with equal scores share a rank. The formula is that
