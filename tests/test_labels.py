@@ -292,3 +292,58 @@ def test_predictions_have_the_unit_or_the_names_of_the_user(
         chances = {name[2:]: float(value) for name, value in row.items() if name[:2] == "p_"}
         assert len(chances) == (5 if task == TEXTS else 10)
         assert row["labels"] == ",".join(name for name, p in chances.items() if p > 0.5)
+
+
+# --- fill-in-the-middle -------------------------------------------------------------------------
+
+TEXT = "\n\n".join(f"def f{number}(x):\n    return x + {number}" for number in range(400))
+LM = "language_model"
+
+
+def test_a_middle_needs_its_own_embeddings() -> None:
+    given = {"project.task": LM, f"{LM}.dataset": "text", f"{LM}.model": "pretrained"}
+    for order in ("psm", "spm"):
+        with pytest.raises(AnswerError, match="tokens that mark a middle are new"):
+            resolve(
+                load_catalog(),
+                {**given, f"{LM}.fill_in_middle": order, "features.lora.enabled": True},
+            )
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("order", ["psm", "spm"])
+def test_a_project_proves_that_middles_come_last(order: str, tmp_path: Path, proven) -> None:
+    """Also that a resumed run and two processes rearrange the same blocks."""
+    (tmp_path / "texts").write_text(TEXT)
+    folder = project(tmp_path, LM, dataset="text", fill_in_middle=order)
+    proven("tests of projects that fill in a middle", count_passed(run_tests(folder)))
+
+
+PRETRAINED = """
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+plain = ByteLevelBPETokenizer()
+plain.train_from_iterator([open("texts").read()], vocab_size=300, special_tokens=["<end>"])
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain._tokenizer, eos_token="<end>")
+settings = {"n_layer": 1, "n_head": 2, "n_embd": 16, "n_positions": 128}
+GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **settings)).save_pretrained("small")
+tokenizer.save_pretrained("small")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+def test_a_pretrained_model_gets_tokens_for_a_middle(tmp_path: Path) -> None:
+    (tmp_path / "texts").write_text(TEXT)
+    given = {"dataset": "text", "model": "pretrained", "model_name": "small"}
+    folder = project(tmp_path, LM, fill_in_middle="spm", **given)
+    result = run_python(folder, ["-c", PRETRAINED])
+    assert result.returncode == 0, result.stderr
+    result = start(folder, ["train.py", "--epochs", "1", "--max-steps", "5"], 2)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == 2
+    around = "def f(x):<middle>return x"
+    result = start(folder, ["predict.py", "--length", "4", around], 1)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("def f(x):") and result.stdout.rstrip().endswith("return x")
