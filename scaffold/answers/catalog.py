@@ -30,6 +30,7 @@ class Choice:
     dependencies: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     has: tuple[str, ...] = ()  # the traits that a task has with it
+    lacks: tuple[str, ...] = ()  # those of the task that it has not with it
     excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
     reason: str = ""  # why it can't be combined with these
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
@@ -81,7 +82,8 @@ class Option:
     allowed: str = ""  # the pattern in words
     # of rows, tables, pairs, sentences, questions, texts, images or classes of them; or hub
     path: str = ""
-    column: str = ""  # of these rows: a column of classes or numbers, or several columns
+    # of these rows: a column of classes, of lists of them or of numbers, or several columns
+    column: str = ""
     default_from: str = ""  # the key whose answer is this one's default
     config: bool = True  # a field of the script's Config
     finer: bool = False  # asked only if the user wants the advanced settings
@@ -119,6 +121,10 @@ class Option:
     def giving(self, trait: str) -> list[Value]:
         """The answers with which a task has a trait."""
         return [value for name, value in self.traits if name == trait]
+
+    def taking(self, trait: str) -> list[Value]:
+        """The answers with which a task lacks a trait that it has otherwise."""
+        return [choice.value for choice in self.choices if trait in choice.lacks]
 
 
 @dataclass(frozen=True)
@@ -175,6 +181,12 @@ class Component:
     def can_have(self) -> frozenset[str]:
         """The traits of a task, and those that it has only with some answers."""
         return frozenset([*self.has, *(name for part in self.options for name, _ in part.traits)])
+
+    @cached_property
+    def always_has(self) -> frozenset[str]:
+        """The traits of a task that no answer takes from it."""
+        choices = (choice for option in self.options for choice in option.choices)
+        return frozenset(self.has).difference(*(choice.lacks for choice in choices))
 
 
 @dataclass(frozen=True)
@@ -464,6 +476,7 @@ def _option(
             dependencies=tuple(choice.pop("dependencies", ())),
             needs=tuple(choice.pop("needs", ())),
             has=tuple(choice.pop("has", ())),
+            lacks=tuple(choice.pop("lacks", ())),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
             reason=choice.pop("reason", ""),
             defaults=dict(_flatten(choice.pop("defaults", {}))),

@@ -166,8 +166,13 @@ def _read_objects(text: str, whole: bool) -> Table:
             table.problem = f"row {number} is not a JSON object."
             break
         table.columns = table.columns or list(row)
-        table.rows.append({k: None if v is None else str(v) for k, v in row.items()})
+        table.rows.append({k: None if v is None else _as_cell(v) for k, v in row.items()})
     return table
+
+
+def _as_cell(value: object) -> str:
+    """A value of JSON as a CSV file has it: a list with commas."""
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def read_text(path: Path) -> tuple[str, bool]:
@@ -200,9 +205,14 @@ def _look_at_rows(name: str, table: Table, columns: Columns, is_split: bool) -> 
     ]
     problem = _wrong_columns(table, columns) or table.problem
     for option, value in columns:
-        if option.column not in ("classes", "numbers") or value not in table.columns:
+        if option.column not in ("classes", "lists", "numbers") or value not in table.columns:
             continue
         cells = [row.get(value) or "" for row in table.rows]
+        if option.column == "lists":
+            names = [name.strip() for cell in cells for name in cell.split(",")]
+            facts.append(_classes(value, Counter(filter(None, names)), table.whole, "label"))
+            problem = problem or ("" if any(names) else f"no row has {value}.")
+            continue
         if option.column == "classes":
             facts.append(_classes(value, Counter(filter(None, cells)), table.whole))
         problem = problem or _wrong_labels(option, value, cells)
@@ -395,9 +405,9 @@ def _count(number: int, noun: str, whole: bool = True) -> str:
     return f"{'' if whole else 'at least '}{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _classes(column: str, counts: Counter[str], whole: bool) -> str:
+def _classes(column: str, counts: Counter[str], whole: bool, noun: str = "class") -> str:
     shown = ", ".join(f"{name[:LETTERS]} ({count:,})" for name, count in counts.most_common(SHOWN))
     more = ", ..." if len(counts) > SHOWN else ""
     number = f"{'' if whole else 'at least '}{len(counts):,}"
-    plural = "class" if len(counts) == 1 else "classes"
+    plural = noun if len(counts) == 1 else "classes" if noun == "class" else f"{noun}s"
     return f"{number} {plural}{f' in {column}' if column else ''}: {shown}{more}"

@@ -48,11 +48,14 @@ def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
     """The traits of the task, with those that its answers give it. Missing answers are defaults."""
     task = catalog.tasks[str(answers["project.task"])]
     answers = {**_usual(task), **answers}
-    found = set(task.has)
+    found, lacking = set(task.has), set[str]()
     for option in task.options:
         if all(condition.holds(answers[key]) for key, condition in option.when.items()):
             found |= {trait for trait, value in option.traits if answers[option.key] == value}
-    return found
+            for choice in option.choices:
+                if choice.lacks and answers[option.key] == choice.value:
+                    lacking.update(choice.lacks)
+    return found - lacking
 
 
 def answers_for(
@@ -64,6 +67,10 @@ def answers_for(
     """
     task, changed = catalog.tasks[str(answers["project.task"])], dict[str, Value]()
     for name in feature.needs:
+        for option in task.options:  # without a choice that takes it from the task
+            now = {**_usual(task), **answers, **changed}
+            if name not in traits(catalog, now) and now[option.key] in option.taking(name):
+                changed[option.key] = option.default
         for option, value in (
             (part, value) for part in task.options for value in part.giving(name)
         ):
@@ -83,7 +90,7 @@ def _usual(task: Component) -> Answers:
 def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
     """Whether a feature can go with the task and its choices."""
     task = catalog.tasks[str(answers["project.task"])]
-    if set(feature.needs) <= set(task.has):  # most of them: the rest takes longer
+    if set(feature.needs) <= task.always_has:  # most of them: the rest takes longer
         return True
     return can_fit(feature, task) and set(feature.needs) <= traits(catalog, answers)
 

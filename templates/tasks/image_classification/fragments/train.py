@@ -1,41 +1,3 @@
-from itertools import islice
-
-import torch
-import torch.nn.functional as F
-from torch import Tensor
-
-#: slot loss_function
-#: region compute_loss
-def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """The loss of each sample, shape (batch,)."""
-    return F.cross_entropy(logits, labels, reduction="none")
-
-
-#: end compute_loss
-
-#: slot evaluate_function
-@torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
-    model.eval()
-    loss_sum = correct = seen = 0
-    #: slot before_evaluation
-    for images, labels in islice(loader, limit or None):
-        logits = model(images)
-        losses = compute_loss(logits, labels)
-        predictions = logits.argmax(dim=-1)
-        losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
-        loss_sum += losses.sum()
-        correct += (predictions == labels).sum()
-        seen += len(labels)
-        #: slot evaluated_batch
-    model.train()
-    return {
-        f"{name}_loss": float(loss_sum) / seen,
-        f"{name}_accuracy": float(correct) / seen,
-        #: slot evaluated
-    }
-
 #: slot forward
 #: region loss
 loss = compute_loss(
@@ -44,5 +6,5 @@ loss = compute_loss(
 ).mean()
 #: end loss
 #: region add_loss
-train_loss.add(loss, len(labels))
+train_loss.add(loss, len({{ task.batch.split(", ")[-1] }}))
 #: end add_loss

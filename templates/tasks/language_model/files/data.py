@@ -42,9 +42,13 @@ def collate(blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
     return inputs, pad_sequence(targets, batch_first=True, padding_value=IGNORED)
 
 
+#: region build_datasets
 def build_datasets(config) -> list[Dataset]:
     """Blocks of the training, validation and test documents."""
     return [Blocks(documents, config) for documents in read_documents(config)]
+
+
+#: end build_datasets
 
 
 #: slot datasets

@@ -1,4 +1,4 @@
-"""The data: batches of token ids and their mask, shape (batch, longest text), and labels, (batch,).
+"""The data: batches of token ids and their mask, shape (batch, longest text), and {{ task.labelled }}.
 
 Batches are dictionaries with the argument names of transformers.
 """
@@ -11,7 +11,9 @@ from torch import Tensor
 from torch.utils.data import random_split
 from transformers import PreTrainedTokenizerBase
 
+#: region row
 Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
+#: end row
 
 
 #: slot texts
@@ -28,22 +30,30 @@ def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
     return [list(part) for part in random_split(rows, shares, generator=split)]
 
 
+#: region class_names
 def class_names(config) -> list[str]:
     """The names of the classes. A label is an index into this list."""
     return sorted({name for part in load_texts(config) for _, name in part})
 
 
+#: end class_names
+
+
 #: slot tokenizer
 
 
+#: region build_datasets
 def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
     """Training, validation and test data: the text of each sample, or a pair, and its label."""
     labels = {name: label for label, name in enumerate(class_names(config))}
     return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
 
 
+#: end build_datasets
+
+
 def collate(
-    rows: list[tuple[tuple[str, ...], int]], tokenizer: PreTrainedTokenizerBase, max_length: int
+    rows: list[tuple[tuple[str, ...], {{ task.label }}]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
     """A batch of texts, padded to the longest, and their labels."""
     texts, labels = zip(*rows, strict=True)

@@ -1,25 +1,11 @@
 """The model: rows of the table in, in their own units, predictions out."""
 
-import torch
 from torch import Tensor, nn
 
 from data import build_datasets
 
 
-class Standardize(nn.Module):
-    """Subtracts a mean and divides by a standard deviation, those of the training data.
-
-    Both are buffers, saved with the weights, so that new data is scaled in the same way.
-    """
-
-    def __init__(self, values: Tensor) -> None:
-        super().__init__()
-        std, mean = torch.std_mean(values, dim=0)
-        self.register_buffer("mean", mean)
-        self.register_buffer("std", torch.where(std > 0, std, 1))  # 1 for a constant column
-
-    def forward(self, values: Tensor) -> Tensor:
-        return (values - self.mean) / self.std
+#: slot standardize
 
 
 class Mlp(nn.Module):

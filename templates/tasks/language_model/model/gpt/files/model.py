@@ -6,9 +6,11 @@ from torch import Tensor, nn
 
 
 class Tokenizer:
+    #: region tokens
     """Each byte of UTF-8 is a token, and one more token ends a document."""
 
     size, end = 257, 256
+    #: end tokens
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())

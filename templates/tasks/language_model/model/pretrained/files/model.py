@@ -6,6 +6,9 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 
+#: slot marks
+
+
 class Tokenizer:
     """The tokenizer of the pretrained model. Its end-of-text token ends a document."""
 
@@ -14,6 +17,7 @@ class Tokenizer:
         self.end = self.tokenizer.eos_token_id
         if self.end is None:
             raise SystemExit(f"The tokenizer of {name} has no end-of-text token.")
+        #: slot more_tokens
 
     def encode(self, text: str) -> list[int]:
         # not verbose: it would warn of long texts, which are cut into blocks here
@@ -58,4 +62,5 @@ def build_model(config) -> nn.Module:
         raise SystemExit(
             f"{config.model_name} takes at most {model.context} tokens: lower --context."
         )
+    #: slot built
     return model

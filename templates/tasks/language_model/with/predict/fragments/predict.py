@@ -22,13 +22,17 @@ tokenizer = build_tokenizer(config)
 
 #: slot batches
 for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    #: region starts
     starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
+    #: end starts
     texts = [torch.tensor(start) for start in starts]
     texts = generate(model, texts, config.context, length, device)
     for prompt, start, text in zip(prompts, starts, texts, strict=True):
         tokens = [*text[len(start) :].tolist(), tokenizer.end]
         tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
+        #: region written
         rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})
+        #: end written
 
 #: slot arguments
 parser.add_argument("--length", type=int, default=200, help="how many tokens to generate")

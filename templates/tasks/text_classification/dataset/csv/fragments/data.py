@@ -36,6 +36,7 @@ def read_lines(path: str, columns: list[str]) -> list[dict]:
     return lines
 
 
+#: region read_rows
 def read_rows(path: str, config) -> list[Row]:
     """The texts and the class of each row of a file."""
     columns = config.text_columns.split(",")
@@ -43,3 +44,4 @@ def read_rows(path: str, config) -> list[Row]:
         (tuple(str(line[column]) for column in columns), str(line[config.label_column]))
         for line in read_lines(path, [*columns, config.label_column])
     ]
+#: end read_rows

@@ -1,6 +1,6 @@
 from functools import cache
 
-from datasets import ClassLabel, load_dataset
+from datasets import load_dataset
 
 #: slot texts
 @cache
@@ -25,15 +25,16 @@ def load_texts(config) -> list[list[Row]]:
 
 
 def read_rows(part, config) -> list[Row]:
-    """Texts and class names of the samples that have a label."""
+    """Texts and {{ task.names }} of the samples that have {{ task.one }}."""
     text_columns = config.text_columns.split(",")
-    for column in [*text_columns, config.label_column]:
+    for column in [*text_columns, config.{{ task.column.replace("-", "_") }}]:
         if column not in part.features:
             raise SystemExit(
                 f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
-                "Set --text-columns and --label-column."
+                "Set --text-columns and --{{ task.column }}."
             )
     texts = zip(*(part[column] for column in text_columns), strict=True)
+    #: region read_labels
     labels = part[config.label_column]
     feature = part.features[config.label_column]
     if isinstance(feature, ClassLabel):
@@ -41,3 +42,4 @@ def read_rows(part, config) -> list[Row]:
     else:
         names = {label: str(label) for label in set(labels) - {None}}
     return [(row, names[label]) for row, label in zip(texts, labels, strict=True) if label in names]
+    #: end read_labels

@@ -1,9 +1,12 @@
-"""The model: token ids and their mask in, an output with `.logits`, (batch, classes), out."""
+"""The model: token ids and their mask in, an output with `.logits`, (batch, {{ task.width }}), out."""
 
 from torch import nn
 from transformers import RobertaConfig, RobertaForSequenceClassification
 
-from data import build_tokenizer, class_names
+from data import build_tokenizer
+
+
+#: slot functions
 
 
 #: region signature
@@ -11,7 +14,9 @@ def build_model(config) -> nn.Module:
     #: end signature
     """A small RoBERTa with random weights, before it is prepared."""
     #: slot saved
+    #: region tokenizer
     tokenizer, names = build_tokenizer(config), class_names(config)
+    #: end tokenizer
     settings = RobertaConfig(
         vocab_size=len(tokenizer),
         hidden_size=128,
@@ -23,7 +28,11 @@ def build_model(config) -> nn.Module:
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
+        #: region outputs
         id2label=dict(enumerate(names)),
         label2id={name: label for label, name in enumerate(names)},
+        #: slot outputs
+        #: end outputs
     )
+    #: slot after_settings
     return RobertaForSequenceClassification(settings)

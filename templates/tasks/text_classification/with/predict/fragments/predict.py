@@ -12,7 +12,9 @@ model = build_model(config, folder / "transformers")
 saved = config.output_dir / "transformers"
 #: end saved
 tokenizer = AutoTokenizer.from_pretrained(saved)
+#: region names
 names = model.config.id2label.values()
+#: end names
 
 #: slot batches
 for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
@@ -20,9 +22,15 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     parts = [(text,) for text in texts]
     #: end parts
     batch = tokenize(parts, tokenizer, config.max_length)
+    #: region outputs
+    #: region probabilities
     probabilities = model(**batch.to(device)).logits.cpu().double().softmax(dim=1)
+    #: end probabilities
     for text, chances in zip(texts, probabilities.tolist(), strict=True):
         #: slot text
         chance_of = dict(zip(names, chances, strict=True))
+        #: region row
         row = {"text": text, "label": max(chance_of, key=chance_of.get)}
+        #: end row
         rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+    #: end outputs

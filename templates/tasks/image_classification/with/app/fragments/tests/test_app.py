@@ -13,5 +13,7 @@ values = [str(tmp_path / "image.png")]
 
 #: slot expected
 [row] = app.predict(config, model, values)
+#: region expected
 assert sum(shown.values()) == pytest.approx(1)
 assert max(shown, key=shown.get) == row["label"]
+#: end expected

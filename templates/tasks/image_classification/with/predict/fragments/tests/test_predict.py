@@ -11,8 +11,10 @@ samples = [sample for batch in read_batches(config) for sample in zip(*batch, st
 names = [str(digit) for digit in range(10)]
 #: end names
 rows = predict_images(config, model, [image for image, _ in samples])
+#: region metric_of_rows
 right = sum(row["label"] == names[label] for row, (_, label) in zip(rows, samples, strict=True))
 assert right / len(samples) == reported["test_accuracy"]
+#: end metric_of_rows
 
 #: slot five
 rows = predict_images(config, model, list(read_batches(config)[0][0][:5]))

@@ -8,5 +8,7 @@ inputs = values
 
 #: slot expected
 [row] = app.predict(config, model, inputs)
+#: region expected
 assert sum(shown.values()) == pytest.approx(1)
 assert max(shown, key=shown.get) == row["label"]
+#: end expected

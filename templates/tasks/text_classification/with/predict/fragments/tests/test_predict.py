@@ -1,12 +1,14 @@
-from data import build_datasets, class_names
+from data import build_datasets
 
 #: slot metric
 seen = sum(len(batch["labels"]) for batch in read_batches(config))
 texts, labels = zip(*build_datasets(config)[2][:seen], strict=True)
 rows = predict.predict(config, model, [text if len(text) > 1 else text[0] for text in texts])
+#: region metric_of_rows
 names = class_names(config)
 right = sum(row["label"] == names[label] for row, label in zip(rows, labels, strict=True))
 assert right / seen == pytest.approx(reported["test_accuracy"], rel=1e-12)
+#: end metric_of_rows
 
 #: slot five
 texts = [text for text, _ in build_datasets(config)[2][:5]]

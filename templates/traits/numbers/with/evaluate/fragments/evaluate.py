@@ -8,12 +8,16 @@ from train import compute_loss
 #: slot measure
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """The target, the prediction, the error and the loss of each row."""
+    """The target, the prediction, the error and the loss of each {{ task.sample }}."""
     model.eval()
+    #: region scale
     scale = accelerator.unwrap_model(model).scale
+    #: end scale
     batches = []
-    for rows, targets in islice(loader, limit or None):
-        predictions = model(rows)
+    for {{ task.batch }} in islice(loader, limit or None):
+        #: region predictions
+        predictions = model({{ task.batch.split(",")[0] }})
+        #: end predictions
         values = (targets, predictions, scale(targets), compute_loss(predictions, targets, scale))
         batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
     targets, predictions, scaled, losses = map(torch.cat, zip(*batches, strict=True))

@@ -1,0 +1,95 @@
+import csv
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+from torch import Tensor
+
+#: slot build_datasets
+#: region row
+Row = tuple[Path, str]  # an image, and the name of its class
+#: end row
+
+
+class Images(Dataset):
+    """Squares from the centre of RGB images, and {{ task.targets }}."""
+
+    def __init__(self, rows: list[tuple[Path, {{ task.target_type }}]], config) -> None:
+        self.rows, self.config = rows, config
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, {{ task.target_type }}]:
+        path, target = self.rows[index]
+        return read_image(path, self.config), target
+
+
+def read_image(path: Path, config) -> Tensor:
+    """The square from the centre of an image, shape (3, size, size), from 0 to 1."""
+    try:
+        image = Image.open(path).convert("RGB")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise OSError(f"{path} can't be read as an image: {error}") from error
+    square = ImageOps.fit(image, (config.image_size, config.image_size))
+    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
+
+
+#: region class_names
+def class_names(config) -> list[str]:
+    """The names of the classes. A label is an index into this list."""
+    return sorted({name for part in load_rows(config) for _, name in part})
+
+
+#: end class_names
+#: region build_datasets
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data."""
+    labels = {name: label for label, name in enumerate(class_names(config))}
+    return [
+        Images([(path, labels[name]) for path, name in part], config) for part in load_rows(config)
+    ]
+
+
+#: end build_datasets
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """Rows for training, validation and test. A part without a table is a tenth of `table`."""
+    tables = [config.val_table, config.test_table]
+    shares = [0.0 if table else 0.1 for table in tables]
+    rows = read_rows(config.table, config)
+    if len(rows) < 10 and any(shares):
+        raise SystemExit(f"{config.table} has too few images to split: use 10 or more.")
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    parts = random_split(rows, [1 - sum(shares), *shares], generator=split)
+    files = ["", *tables]
+    return [
+        read_rows(table, config) if table else list(part)
+        for table, part in zip(files, parts, strict=True)
+    ]
+
+
+def read_rows(table: str, config) -> list[Row]:
+    """The images that a CSV file lists, below its own folder, and {{ task.listed }}."""
+    try:
+        with open(table, encoding="utf-8-sig", newline="") as file:
+            lines = list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise SystemExit(f"{table} can't be read as CSV: {error}") from error
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        for flag, column in (("image", config.image_column), ("{{ task.flag }}", config.{{ task.flag }}_column)):
+            if line.get(column) is None:
+                raise SystemExit(
+                    f"{table}, row {number}: there is no column {column!r} in "
+                    f"{', '.join(map(str, line))}. Set --{flag}-column."
+                )
+        path = Path(table).parent / line[config.image_column]
+        if not path.is_file():
+            raise SystemExit(f"{table}, row {number}: there is no image {path}.")
+        #: region read_target
+        rows.append((path, line[config.label_column]))
+        #: end read_target
+    return rows

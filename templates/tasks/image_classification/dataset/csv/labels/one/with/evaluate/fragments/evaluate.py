@@ -1,0 +1,4 @@
+from data import class_names
+
+#: replace names
+names = class_names(config)

@@ -1,0 +1,22 @@
+from functools import partial
+
+from torch import Tensor
+from data import read_image
+
+#: slot functions
+def read_images(config: Config, paths: list[Path]) -> Tensor:
+    """Images as the model takes them, shape (batch, 3, size, size)."""
+    return torch.stack([read_image(path, config) for path in paths])
+
+#: slot before_batches
+settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}
+
+#: replace images
+for images in DataLoader(share, 4 * config.batch_size, **settings):
+    images = images.to(device)
+
+#: wrap batches
+try:
+    ...  #: body
+except OSError as error:  # its last line: a data worker puts its traceback above
+    raise SystemExit(str(error).splitlines()[-1]) from error

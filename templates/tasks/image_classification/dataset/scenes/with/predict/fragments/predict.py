@@ -1,0 +1,11 @@
+from PIL import Image, ImageOps
+from torch import Tensor
+
+#: slot functions
+def read_image(path: Path) -> Tensor:
+    """Digits, white on black, shape (1, 16, 16), from 0 to 255."""
+    try:
+        image = ImageOps.fit(Image.open(path).convert("L"), (16, 16))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, 16, 16)

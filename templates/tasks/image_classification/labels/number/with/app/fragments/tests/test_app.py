@@ -1,0 +1,2 @@
+#: replace expected
+assert shown == pytest.approx(row["prediction"])

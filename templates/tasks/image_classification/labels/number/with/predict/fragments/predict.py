@@ -1,0 +1,2 @@
+#: replace outputs
+rows += [{"prediction": number} for number in model(images).cpu().tolist()]

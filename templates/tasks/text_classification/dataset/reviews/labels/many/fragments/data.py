@@ -1,0 +1,2 @@
+#: replace found
+found[(text,)] = tuple(opinions)

@@ -1,0 +1,3 @@
+#: replace logits
+labels = batch.pop("labels")
+logits = model(**batch).logits

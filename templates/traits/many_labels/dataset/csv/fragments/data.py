@@ -1,0 +1,8 @@
+#: slot datasets
+def split_labels(cell: str | list[str]) -> tuple[str, ...] | None:
+    """The names in a cell, which commas separate, or in a list. None if one of them is no name."""
+    if isinstance(cell, str):
+        cell = cell.split(",") if cell.strip() else []
+    if not isinstance(cell, list) or not all(isinstance(x, str) and x.strip() for x in cell):
+        return None
+    return tuple(name.strip() for name in cell)

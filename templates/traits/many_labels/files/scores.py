@@ -1,0 +1,37 @@
+"""How well several labels of each sample are found."""
+
+import torch
+from torch import Tensor
+
+
+def label_scores(logits: Tensor, labels: Tensor) -> dict[str, float]:
+    """Macro F1 and average precision of a whole set, whose samples are rows and labels columns.
+
+    F1 takes a label for predicted if its probability is above one half. Macro is the mean over the
+    labels: for F1 over those that occur or are predicted, for the average precision over those that
+    occur. With all labels among them, both are those of scikit-learn with average="macro".
+    """
+    occurs, predicted = labels.bool(), logits > 0
+    hits = (occurs & predicted).sum(0).double()
+    sizes = occurs.sum(0) + predicted.sum(0)
+    f1 = 2 * hits[sizes > 0] / sizes[sizes > 0]
+    columns = occurs.any(0).nonzero().flatten().tolist()
+    precisions = [average_precision(logits[:, column], occurs[:, column]) for column in columns]
+    return {
+        "f1": float(f1.mean()) if len(f1) else 0.0,
+        "average_precision": sum(precisions) / max(len(precisions), 1),
+    }
+
+
+def average_precision(scores: Tensor, occurs: Tensor) -> float:
+    """The precision where the recall rises, weighted by how much, both arguments of shape (samples,).
+
+    Samples are ranked by their scores, and those with equal scores share a rank. The formula is that
+    of https://scikit-learn.org/stable/modules/generated/sklearn.metrics.average_precision_score.html
+    """
+    scores, order = scores.sort(descending=True)
+    hits = occurs[order].cumsum(0).double()
+    is_last = torch.cat([scores.diff() != 0, torch.tensor([True])])  # of equal scores
+    hits, ranks = hits[is_last], is_last.nonzero().flatten() + 1
+    gained = hits.diff(prepend=torch.zeros(1).double())
+    return float((gained * hits / ranks).sum() / hits[-1])

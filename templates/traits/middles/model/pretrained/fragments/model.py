@@ -1,0 +1,12 @@
+#: slot marks
+# as in StarCoder; a tokenizer that has other names for them needs these here
+MARKS = ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"]  # they mark what is around a middle
+
+#: slot more_tokens
+self.tokenizer.add_tokens(MARKS, special_tokens=True)  # those that it has not
+self.prefix, self.suffix, self.middle = self.tokenizer.convert_tokens_to_ids(MARKS)
+
+#: slot built
+size = len(build_tokenizer(config).tokenizer)
+if size > model.model.get_input_embeddings().num_embeddings:  # MARKS are new
+    model.model.resize_token_embeddings(size, mean_resizing=False)

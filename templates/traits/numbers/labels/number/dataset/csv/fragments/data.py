@@ -1,0 +1,10 @@
+from math import isfinite
+
+#: slot datasets
+def parse_number(cell: object) -> float | None:
+    """The number in a cell. None if it is none, or not finite."""
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        return None
+    return number if isfinite(number) else None

@@ -1,0 +1,18 @@
+import torch
+from torch import Tensor
+
+#: slot standardize
+class Standardize(nn.Module):
+    """Subtracts a mean and divides by a standard deviation, those of the training data.
+
+    Both are buffers, saved with the weights, so that new data is scaled in the same way.
+    """
+
+    def __init__(self, values: Tensor) -> None:
+        super().__init__()
+        std, mean = torch.std_mean(values, dim=0)
+        self.register_buffer("mean", mean)
+        self.register_buffer("std", torch.where(std > 0, std, 1))  # 1 for a constant column
+
+    def forward(self, values: Tensor) -> Tensor:
+        return (values - self.mean) / self.std
