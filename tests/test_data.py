@@ -74,6 +74,15 @@ GOOD = [
 ]
 
 
+def test_a_table_of_images_is_looked_at(tmp_path: Path, monkeypatch) -> None:
+    """Its columns have other names than those of texts."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(table("image,text", ROWS), encoding="utf-8")
+    assert "2 columns: image, text" in look("embeddings", "t.csv", "dataset=images")
+    found = look("embeddings", "t.csv", "dataset=images", "pair_columns=image,words")
+    assert "no column 'words' (embeddings.pair_columns" in found
+
+
 @pytest.mark.parametrize(("task", "name", "text", "said"), GOOD)
 def test_what_is_said_of_good_rows(
     task: str, name: str, text: str, said: str, tmp_path: Path, monkeypatch

@@ -1,4 +1,7 @@
-"""Embeddings: negatives and candidates of all processes, users' files, and pretrained models."""
+"""Embeddings: negatives and candidates of all processes, users' files, and pretrained models.
+
+Of texts, and of images and texts.
+"""
 
 import csv
 import json
@@ -9,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import in_turns, render, write_files
 from training import count_processes, run_python, said, start
+
+from scaffold.errors import AnswerError
 
 pytestmark = pytest.mark.train
 
@@ -330,6 +335,363 @@ def test_the_made_up_paraphrases_have_to_be_learned(tmp_path: Path) -> None:
     """They have no word in common, and an encoder with new weights finds none."""
     untrained, common = ask(project(tmp_path), UNTRAINED, "[untrained, common]")
     assert untrained < 0.02 and common == 0
+
+
+# --- images and texts ---------------------------------------------------------------------------
+
+PAIR_GRADIENTS = """
+import contrast, json, sys, torch, train
+from accelerate import Accelerator
+from torch import nn
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.log_scale = nn.Linear(6, 4).double(), nn.Parameter(torch.ones(1).double())
+
+    def forward(self, parts):
+        return nn.functional.normalize(self.layer(parts), dim=2) * (self.log_scale / 2).exp()
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+count, number = accelerator.num_processes, accelerator.process_index
+worst = 0.0
+for size, distinct in json.loads(sys.argv[1]):
+    whole = torch.randn(size * count, 2, 6, generator=draw, dtype=torch.float64)
+    numbers = torch.randint(0, distinct, (size * count, 2), generator=draw)
+    numbers[:, 1] += distinct
+    gradients = {}
+    for name in ("one", "all"):
+        network = Known()
+        if name == "one":  # a single process with the whole batch
+            vectors = network(whole)
+            losses = train.compute_loss(vectors, numbers, vectors, numbers)
+        else:
+            network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
+            vectors = network(whole[rows])
+            others = contrast.Gather.apply(vectors, accelerator)
+            known = accelerator.gather(numbers[rows])
+            losses = train.compute_loss(vectors, numbers[rows], others, known)
+        accelerator.backward(losses.mean())
+        gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
+    assert gradients["one"].abs().max() > 1e-3
+    worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
+if accelerator.is_main_process:
+    print("processes", count, "worst", worst)
+"""
+PAIR_BATCHES = [(n, most) for n in (2, 4, 7) for most in (9, 1000)]
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
+def test_gradients_of_pairs_are_those_of_one_process(
+    processes: int, tmp_path: Path, proven
+) -> None:
+    """Of images and texts, and of the temperature: the negatives are those of all processes."""
+    folder = project(tmp_path, dataset="digits")
+    (folder / "gradients.py").write_text(PAIR_GRADIENTS)
+    result = start(folder, ["gradients.py", json.dumps(PAIR_BATCHES)], processes)
+    assert result.returncode == 0, result.stderr
+    found = result.stdout.split()
+    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
+    proven("batches of images and texts with the gradients of one process", len(PAIR_BATCHES))
+
+
+PAIR_SCORES = """
+import json, sys, torch, train
+from accelerate import Accelerator
+from contrast import ROUNDING
+from torch import nn
+from torch.utils.data import DataLoader
+from torchmetrics.retrieval import RetrievalHitRate, RetrievalMRR
+
+class Known(nn.Module):
+    # the vector of an image or a text depends on its number alone, not on the batch
+    def forward(self, images, tokens, mask):
+        return torch.stack([vectors_of(images), vectors_of(tokens)], dim=1) * 2
+
+def vectors_of(numbers):
+    waves = torch.sin((1 + numbers.double()).unsqueeze(1) * torch.arange(1, 9) * 0.37)
+    return nn.functional.normalize(waves.float(), dim=1)
+
+accelerator = Accelerator()
+draw = torch.Generator().manual_seed(0)
+for size, batch_size, images, texts in json.loads(sys.argv[1]):
+    pairs = torch.randint(0, images, (size, 2), generator=draw)
+    pairs[:, 1] = images + pairs[:, 1] % texts
+    batches = [(image, text, text, torch.stack([image, text])) for image, text in pairs]
+    loader = accelerator.prepare(DataLoader(batches, batch_size))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+    known, losses = {tuple(pair) for pair in pairs.tolist()}, []
+    for name, one, other in (("text", 0, 1), ("image", 1, 0)):
+        # one query after the other, with the candidates in a plain list
+        every = sorted(set(pairs[:, other].tolist()))
+        scores, relevant, queries = [], [], []
+        for index, pair in enumerate(pairs.tolist()):
+            belongs = [((pair[0], n) if other else (n, pair[1])) in known for n in every]
+            cosines = vectors_of(torch.tensor(every)) @ vectors_of(torch.tensor([pair[one]]))[0]
+            own = cosines[every.index(pair[other])]
+            wrong = cosines[~torch.tensor(belongs)]
+            losses.append(-(torch.cat([own[None], wrong]) * 4).log_softmax(dim=0)[0])
+            cosines[torch.tensor(belongs)] -= ROUNDING  # a tie is lost
+            scores.append(1.0 + cosines.argsort().argsort())  # what is not above 0 is dropped
+            relevant.append(torch.tensor(belongs))
+            queries.append(torch.full((len(every),), index))
+        given = torch.cat(scores), torch.cat(relevant), torch.cat(queries)
+        for kind, metric in (
+            ("mrr", RetrievalMRR()),
+            ("recall_at_1", RetrievalHitRate(top_k=1)),
+            ("recall_at_10", RetrievalHitRate(top_k=10)),
+        ):
+            expected = float(metric(given[0], given[1], indexes=given[2]))
+            found = metrics[f"val_{name}_{kind}"]
+            assert abs(found - expected) < 1e-6, (name, kind, size, batch_size, found, expected)
+    expected, found = float(torch.stack(losses).mean()), metrics["val_loss"]
+    assert abs(found - expected) < 1e-5 * max(1, expected), (size, batch_size, found, expected)
+    both = (metrics["val_text_mrr"] + metrics["val_image_mrr"]) / 2
+    assert abs(metrics["val_mrr"] - both) < 1e-9
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+PAIR_SIZES = [
+    (size, batch, images, texts)
+    for size in (1, 2, 3, 5, 12, 33, 80)
+    for batch, images, texts in ((1, 1000, 1000), (3, 30, 7), (8, 1000, 5), (64, 20, 20))
+]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+def test_scores_of_pairs_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
+    """In both directions, over the whole set: several images with a text, and texts of an image."""
+    folder = project(tmp_path, dataset="digits")
+    (folder / "scores.py").write_text(PAIR_SCORES)
+    sizes = PAIR_SIZES[1::5] if processes == 2 else PAIR_SIZES
+    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven("sets of images and texts whose recall and MRR are those of torchmetrics", len(sizes))
+
+
+def write_pairs(folder: Path, count: int = 12) -> None:
+    """Images of several kinds in a subfolder, and a table of them; two share a text."""
+    from PIL import Image
+
+    (folder / "photos").mkdir(exist_ok=True)
+    rows = []
+    for number in range(count):
+        mode, end = [("RGB", "png"), ("L", "jpg"), ("RGBA", "png"), ("P", "gif")][number % 4]
+        image = Image.new("RGB", (20 + number, 17), (20 * number, 90, 250 - 20 * number))
+        image.convert(mode).save(folder / f"photos/{number}.{end}")
+        rows.append((f"photos/{number}.{end}", f"colour {number // 2}"))
+    write_rows(folder / "pairs.csv", [*rows, (rows[0][0], "another text")], ("image", "text"))
+
+
+BAD_PAIRS = {
+    "absent.csv": ("image,text\nphotos/0.png,a\nphotos/no.png,b\n", "line 3: photos/no.png can't"),
+    "broken.csv": ('image,text\n"photos/0.png","a\nb"\ncut.jpg,b\n', "line 4: cut.jpg can't be re"),
+    "other.csv": ("image,text\npairs.csv,b\n", "line 2: pairs.csv can't be read as an image"),
+    "empty.csv": ("image,text\nphotos/0.png,\n", "line 2: its text is no text, but ''"),
+    "column.csv": ("image,words\na,b\n", "no 'text' in image, words. Set --pair-columns."),
+    "few.csv": ("image,text\nphotos/0.png,a\n", "1 images can't be split"),
+    "list.jsonl": ("[1]", "line 1 is no JSON object"),
+    "number.jsonl": ('\n{"image": 3, "text": "a"}', "line 2: its image is no text, but 3"),
+}
+
+
+def test_files_of_images_and_texts(tmp_path: Path, proven) -> None:
+    """A wrong row or image is named by its file and line, and nothing is trained.
+
+    Then images and texts become vectors, and each finds the other.
+    """
+    more = {"dataset": "images", "image_size": 16, "width": 8}
+    folder = write_files(
+        tmp_path,
+        render(
+            {**TASK, "training.num_workers": 0}
+            | {f"embeddings.{key}": value for key, value in more.items()}
+        ),
+    )
+    write_pairs(folder)
+    whole = (folder / "photos/1.jpg").read_bytes()
+    (folder / "cut.jpg").write_bytes(whole[: len(whole) - 20])
+    for name, (content, _) in BAD_PAIRS.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    code = f"said = []\nfor name in {list(BAD_PAIRS)}:" + """
+    try:
+        data.load_rows(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+parts = [[[str(image), text] for image, text in part] for part in data.load_rows(config)]
+sizes = [tuple(data.read_image(image, config).shape) for image, _ in data.load_rows(config)[0]]
+"""
+    messages, parts, shapes = ask(folder, code, "[said, parts, sizes]")
+    for (name, (_, expected)), message in zip(BAD_PAIRS.items(), messages, strict=True):
+        assert name in message or name == "few.csv"
+        assert expected in message, message
+    assert sorted(map(len, parts))[0] >= 1 and sum(map(len, parts)) == 13
+    assert {tuple(shape) for shape in shapes} == {(3, 16, 16)}
+    [message] = said(folder, "train.py", ["--path", "absent.csv"])
+    assert BAD_PAIRS["absent.csv"][1] in message
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    proven("files of images and texts that can't be read, named by file and line", len(BAD_PAIRS))
+
+    result = start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], 2)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == 2 and "nan" not in result.stdout
+    (folder / "pairs.csv").unlink()  # it needs no data
+    found = start(folder, ["predict.py", "colour 1", "photos", "x" * 300], 2)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert [row.get("text") for row in rows] == ["colour 1", *[None] * 12, "x" * 300]
+    assert [row["image"] for row in rows[1:-1]] == sorted(map(str, relative(folder)))
+    assert {len(row["vector"]) for row in rows} == {8}
+    (folder / "texts.txt").write_text("colour 1\ncolour 2\n", encoding="utf-8")
+    for given, corpus, key in ("colour 1", "photos", "image"), (
+        "photos/0.png",
+        "texts.txt",
+        "text",
+    ):
+        found = start(folder, ["predict.py", given, "--search", corpus, "--count", "2"], 1)
+        assert found.returncode == 0, found.stderr
+        [row] = map(json.loads, found.stdout.splitlines())
+        assert given in row.values() and len(row["found"]) == 2
+        assert all(one.keys() == {key, "similarity"} for one in row["found"])
+        assert row["found"][0]["similarity"] >= row["found"][1]["similarity"]
+    wrong = [["a", "--search", "pairs.csv"], ["cut.jpg"], ["no.png"]]
+    messages = said(folder, "predict.py", *wrong)
+    assert "takes a folder of images or a .txt file, not 'pairs.csv'" in messages[0]
+    assert "cut.jpg can't be read as an image" in messages[1] and "no.png can't" in messages[2]
+
+
+def relative(folder: Path) -> list[Path]:
+    return [path.relative_to(folder) for path in (folder / "photos").iterdir()]
+
+
+def test_deepspeed_is_refused_for_a_learned_temperature() -> None:
+    with pytest.raises(AnswerError, match="DeepSpeed would undo it"):
+        render({**TASK, "embeddings.dataset": "digits", "hardware.sharding": "deepspeed"})
+
+
+MAKE_CLIP = """
+from transformers import CLIPConfig, CLIPModel, CLIPTokenizer
+import torch
+
+torch.manual_seed(0)
+texts = [text for part in data.load_rows(config) for _, text in part]
+start, end = "<|startoftext|>", "<|endoftext|>"
+tokenizer = CLIPTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+tokenizer.save_pretrained("clip")
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "projection_dim": 16}
+ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+words = {"vocab_size": len(tokenizer), "max_position_embeddings": 40, **ends, **small}
+pixels = {"image_size": 16, "patch_size": 8, **small}
+network = CLIPModel(CLIPConfig(text_config=words, vision_config=pixels, projection_dim=16))
+network.save_pretrained("clip")
+processor = {"image_processor_type": "CLIPImageProcessor", "image_mean": [0.4, 0.5, 0.6]}
+with open("clip/preprocessor_config.json", "w") as file:
+    json.dump({**processor, "image_std": [0.2, 0.3, 0.4], "size": {"shortest_edge": 16}}, file)
+"""
+CLIP = {"dataset": "digits", "model": "pretrained", "max_length": 40}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("lora", [False, True])
+def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
+    """In 32 bits, on two processes, and no weight is without a gradient."""
+    settings = {**CLIP, "pretrained_name": str(tmp_path / "clip")}
+    answers = {f"embeddings.{key}": value for key, value in settings.items()}
+    folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
+    made = call(folder, MAKE_CLIP)
+    assert made.returncode == 0, made.stderr
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    assert (folder / "runs/latest/adapter").is_dir() == lora
+    found = start(folder, ["predict.py", "a handwritten seven"], 1)
+    assert found.returncode == 0, found.stderr
+    assert len(json.loads(found.stdout)["vector"]) == 16
+    calls = [["--max-length", "41"], ["--pretrained-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *calls)
+    assert "takes at most 40 tokens: lower --max-length." in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+CLIP_LOSS = """
+import torch, torch.nn.functional as F
+from transformers import CLIPModel
+
+ours, theirs = model.build_model(config), CLIPModel.from_pretrained("clip")
+with torch.no_grad():
+    ours.log_scale.fill_(3.0), theirs.logit_scale.fill_(3.0)
+pairs, losses, gradients = data.build_datasets(config)[0], [], []
+# no image and no text twice: then there is no difference but the duplicates
+for first in range(3):
+    chosen = {}
+    for place in range(first, len(pairs), 7):
+        image, text = pairs.rows[place]
+        if image not in [pairs.rows[other][0] for other in chosen.values()]:
+            chosen.setdefault(text, place)
+    batch = data.collate([pairs[place] for place in chosen.values()], config)
+    images, tokens, mask, numbers = batch
+    vectors = ours(images, tokens, mask)
+    loss = train.compute_loss(vectors, numbers, vectors, numbers).mean()
+    pixels = F.interpolate(images.expand(-1, 3, -1, -1), (16, 16), mode="bicubic")
+    mean, std = (torch.tensor(x).reshape(3, 1, 1) for x in ([0.4, 0.5, 0.6], [0.2, 0.3, 0.4]))
+    inputs = {"input_ids": tokens, "attention_mask": mask.long()}
+    other = theirs(**inputs, pixel_values=(pixels - mean) / std, return_loss=True).loss
+    losses.append([float(loss), float(other), len(chosen)])
+    for network, value in ((ours, loss), (theirs, other)):
+        network.zero_grad()
+        value.backward()
+    same = dict(theirs.named_parameters())
+    scale = same.pop("logit_scale").grad
+    gradients.append(float((ours.log_scale.grad - scale).abs().max()))
+    for name, weight in same.items():
+        gradients.append(float((ours.get_parameter("model." + name).grad - weight.grad).abs().max()))
+"""
+
+
+@pytest.mark.sweep
+def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
+    """The loss of CLIPModel, and its gradients, where no image and no text is twice in a batch."""
+    folder = project(tmp_path, **CLIP, pretrained_name=str(tmp_path / "clip"))
+    assert call(folder, MAKE_CLIP).returncode == 0
+    losses, gradients = ask(folder, CLIP_LOSS, "[losses, gradients]")
+    for ours, theirs, size in losses:
+        assert size > 20 and ours == pytest.approx(theirs, abs=1e-5)
+    assert max(gradients) < 1e-5
+    proven("batches whose loss and gradients are those of CLIPModel", len(losses))
+
+
+@pytest.mark.sweep
+def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
+    """CLIPModel.from_pretrained gives the vectors of predict.py, and has the learned temperature."""
+    settings = {f"embeddings.{key}": value for key, value in CLIP.items()}
+    settings["embeddings.pretrained_name"] = str(tmp_path / "clip")
+    folder = write_files(tmp_path, render({**TASK, "features.export.enabled": True, **settings}))
+    assert call(folder, MAKE_CLIP).returncode == 0
+    text = "a handwritten seven"
+    brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
+    exports = [["export.py", "--format", kind] for kind in ("onnx", "torch", "safetensors")]
+    exports.append(["export.py", "--format", "transformers", "--output", "exported"])
+    for command in (["train.py", *brief], *exports, ["predict.py", text]):
+        run = start(folder, command, 1)
+        assert run.returncode == 0, run.stderr
+    code = f"""
+import torch
+from safetensors.torch import load_file
+from transformers import AutoTokenizer, CLIPModel
+network = CLIPModel.from_pretrained("exported")
+tokens = AutoTokenizer.from_pretrained("exported")([{text!r}], return_tensors="pt")
+vector = torch.nn.functional.normalize(network.get_text_features(**tokens).pooler_output, dim=1)
+scales = [float(load_file("runs/latest/model.safetensors")["log_scale"])]
+scales += [float(network.logit_scale), float(CLIPModel.from_pretrained("clip").logit_scale)]
+"""
+    vector, scales = ask(folder, code, "[vector[0].tolist(), scales]")
+    assert vector == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)
+    assert scales[0] == pytest.approx(scales[1]) and scales[0] != scales[2]
 
 
 # --- pretrained models --------------------------------------------------------------------------

@@ -37,8 +37,10 @@ Program = Callable[..., Tensor]  # computes what the model computes
 
 
 def trace(model: nn.Module, inputs: Inputs) -> torch.export.ExportedProgram:
+    #: region sizes
     sizes = dict.fromkeys(FREE, torch.export.Dim.DYNAMIC)
     return torch.export.export(model, inputs, dynamic_shapes=(sizes,) * len(inputs))
+    #: end sizes
 
 
 def export_onnx(model: nn.Module, inputs: Inputs, path: Path) -> Program:

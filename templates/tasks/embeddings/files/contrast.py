@@ -1,15 +1,13 @@
-"""How close texts are: the vectors of their rows, of all processes, and what competes with what."""
+"""{{ task.contrasts }}"""
 
 import torch
 from accelerate import Accelerator
-from torch import Tensor, nn
+from torch import Tensor
 
-ROUNDING = 1e-6  # similarities of the same texts differ by less from batch to batch
+ROUNDING = 1e-6  # similarities of the same {{ task.compared }} differ by less from batch to batch
 
 
-def embed(model: nn.Module, tokens: Tensor, mask: Tensor) -> Tensor:
-    """The vectors of rows of texts, shape (batch, texts, width), in one pass."""
-    return model(tokens.flatten(0, 1), mask.flatten(0, 1)).unflatten(0, tokens.shape[:2])
+#: slot embed
 
 
 class Gather(torch.autograd.Function):
@@ -31,39 +29,7 @@ class Gather(torch.autograd.Function):
         return own[accelerator.process_index], None
 
 
-def find_rivals(numbers: Tensor, others: Tensor) -> Tensor:
-    """Which texts of rows are wrong for which anchors, shape (anchors, rows, texts - 1).
-
-    Both are numbers of texts: `numbers` of the anchors' rows, (anchors, texts), and `others` of all
-    rows, (rows, texts). Not wrong are the anchor itself, its positive, and other positives of the
-    same anchor.
-    """
-    anchors, positives = numbers[:, 0, None, None], numbers[:, 1, None, None]
-    rivals = (others[:, 1:] != anchors) & (others[:, 1:] != positives)
-    rivals[:, :, 0] &= others[:, 0] != numbers[:, :1]
-    return rivals
-
-
-def rank_positives(vectors: Tensor, numbers: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
-    """The loss of each row, and the rank of its positive among all texts of the set, from 1.
-
-    `vectors` have the shape (rows, texts, width), and `numbers` (rows, texts). All positives and
-    negatives compete, each text once. One that is as close as the positive comes before it.
-    """
-    texts, places = numbers[:, 1:].flatten().unique(return_inverse=True)
-    candidates = vectors.new_empty(len(texts), vectors.shape[2])
-    candidates[places] = vectors[:, 1:].flatten(0, 1)
-    losses, ranks = [], []
-    for part in range(0, len(vectors), 256):  # not all at once: that takes the square of the rows
-        some, known = vectors[part : part + 256], numbers[part : part + 256]
-        rivals = find_rivals(known, numbers).flatten(1).int()
-        where = places.expand_as(rivals)
-        rivals = rivals.new_ones(len(some), len(texts)).scatter_reduce(1, where, rivals, "amin")
-        own = (some[:, 0] * some[:, 1]).sum(dim=1, keepdim=True)
-        others = (some[:, 0] @ candidates.T).masked_fill(rivals == 0, -torch.inf)
-        losses.append(contrast(own, others, temperature))
-        ranks.append(1 + (others > own - ROUNDING).sum(dim=1))
-    return torch.cat(losses), torch.cat(ranks)
+#: slot ranks
 
 
 def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:

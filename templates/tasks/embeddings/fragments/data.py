@@ -1,4 +1,18 @@
+from collections.abc import Sequence
 from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+#: slot tokenize
+def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:
+    """The tokens of texts and their mask, shape (texts, longest)."""
+    tokens = [torch.tensor(row) for row in encode(texts, config)]
+    mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
+    #: region padding
+    return pad_sequence(tokens, batch_first=True), pad_sequence(mask, batch_first=True)
+    #: end padding
 
 #: slot after_datasets
 collate_fn = partial(collate, config=config)

@@ -1,6 +1,6 @@
 from data import PIECES
 
-#: slot build_model
+#: slot encoder
 class Encoder(nn.Module):
     """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
 
@@ -10,7 +10,9 @@ class Encoder(nn.Module):
 
     def __init__(self, config, heads: int = 4) -> None:
         super().__init__()
+        #: region sizes
         self.temperature, width = config.temperature, config.width
+        #: end sizes
         self.embedding = nn.Embedding(PIECES, width)
         self.positions = nn.Embedding(config.max_length, width)
         layer = nn.TransformerEncoderLayer(
@@ -19,16 +21,20 @@ class Encoder(nn.Module):
         # the default warns that norm_first turns nested tensors off
         settings = {"norm": nn.LayerNorm(width), "enable_nested_tensor": False}
         self.encoder = nn.TransformerEncoder(layer, config.layers, **settings)
+        #: region classes
         #: slot layer_classes
+        #: end classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         places = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.embedding(tokens) + self.positions(places)
         return pool(self.encoder(x, src_key_padding_mask=~mask), mask)
 
-
+#: slot build_model
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
         raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
+    #: region built
     return Encoder(config)
+    #: end built

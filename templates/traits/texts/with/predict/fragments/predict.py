@@ -4,7 +4,9 @@ from accelerate.utils import broadcast_object_list
 
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> list[str]:
+    #: region described
     """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    #: end described
     texts = []
     for name in names:
         try:
@@ -26,4 +28,6 @@ def split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 #: slot arguments
+#: region inputs
 parser.add_argument("inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -")
+#: end inputs

@@ -7,6 +7,7 @@ from data import build_tokenizer
 
 #: slot functions
 def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
+    #: slot before_saved
     model.model.save_pretrained(folder)
     build_tokenizer(config).save_pretrained(folder)
     #: slot saved

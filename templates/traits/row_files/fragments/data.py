@@ -16,13 +16,16 @@ def load_rows(config) -> list[list[Row]]:
     ]
 
 
+#: slot read_rows
 def read_rows(path: str, config) -> list[Row]:
-    """The texts of each row of a file."""
-    columns = config.text_columns.split(",")
+    """{{ task.file_rows }} of each row of a file."""
+    columns = config.{{ task.columns }}.split(",")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             found = read_objects(file) if path.endswith(".jsonl") else read_table(file)
+            #: region checked
             rows = [check_row(row, columns, f"{path}, line {number}") for number, row in found]
+            #: end checked
     except (OSError, UnicodeDecodeError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
     if not rows:

@@ -20,6 +20,12 @@ Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
 #: slot load_rows
 
 
+#: slot read_rows
+
+
+#: slot check_row
+
+
 def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
     """The rows in parts of these sizes, the same in each run."""
     if len(rows) < 10 and shares[0] < 1:
@@ -49,13 +55,7 @@ def build_datasets(config) -> list[list[Sample]]:
 #: slot tokenizer
 
 
-def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:
-    """The tokens of texts and their mask, shape (texts, longest)."""
-    tokens = [torch.tensor(row) for row in encode(texts, config)]
-    mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
-    #: region padding
-    return pad_sequence(tokens, batch_first=True), pad_sequence(mask, batch_first=True)
-    #: end padding
+#: slot tokenize
 
 
 def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,5 +1,5 @@
-#: slot load_rows
-def check_row(row, columns: list[str], place: str) -> Row:
+#: slot check_row
+def check_row(row, columns: list[str], place: str) -> {{ task.cells }}:
     """The texts of a row. `place` says where it is, for an error."""
     if not isinstance(row, dict):
         raise SystemExit(f"{place} is not a JSON object.")
@@ -7,7 +7,7 @@ def check_row(row, columns: list[str], place: str) -> Row:
         if column not in row:
             raise SystemExit(
                 f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
-                "Set --text-columns."
+                "Set --{{ task.columns.replace('_', '-') }}."
             )
         if not isinstance(row[column], str) or not row[column].strip():
             raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")

@@ -1,0 +1,2 @@
+#: slot settings
+"image_size": 16,

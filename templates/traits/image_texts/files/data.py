@@ -1,0 +1,88 @@
+"""The data: batches of images, tokens of their texts with a mask, and the numbers of both.
+
+A sample is an image and a text that belongs to it. Images are {{ task.kind }}, shape (batch, {{ task.channels }}, size, size),
+from 0 to 1. Tokens and mask have the shape (batch, length). The mask is False where a shorter text
+is padded. Numbers, (batch, 2), tell which images are equal, and which texts: they have the same.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import Dataset, random_split
+
+Row = tuple[{{ task.picture }}, str]  # an image, and a text that belongs to it
+Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their numbers
+
+
+#: slot load_rows
+
+
+#: slot read_rows
+
+
+#: slot check_row
+
+
+#: slot read_image
+
+
+def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+    """The rows in parts of these sizes, the same in each run. Those of an image stay together."""
+    images = list(dict.fromkeys(image for image, _ in rows))
+    if len(images) < 10 and shares[0] < 1:
+        raise SystemExit(
+            f"{len(images)} images can't be split into training, validation and test: "
+            "use 10 or more."
+        )
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    parts = [set(part) for part in random_split(images, shares, generator=split)]
+    return [[row for row in rows if row[0] in part] for part in parts]
+
+
+@cache
+def number_items(config) -> dict[{{ task.picture }} | str, int]:
+    """The number of each image and of each text of all parts."""
+    items = (item for part in load_rows(config) for row in part for item in row)
+    return {item: number for number, item in enumerate(dict.fromkeys(items))}
+
+
+class Pairs(Dataset):
+    """Images, each with a text that belongs to it."""
+
+    def __init__(self, rows: list[Row], config) -> None:
+        self.rows, self.config = rows, config
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Sample:
+        (image, text), numbers = self.rows[index], number_items(self.config)
+        return read_image(image, self.config), text, (numbers[image], numbers[text])
+
+
+@cache
+def build_datasets(config) -> list[Dataset]:
+    """The pairs for training, validation and test."""
+    return [Pairs(rows, config) for rows in load_rows(config)]
+
+
+#: slot tokenizer
+
+
+#: slot tokenize
+
+
+def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A batch of images, tokens, their mask, and the numbers of images and texts."""
+    images, texts, numbers = zip(*samples, strict=True)
+    return torch.stack(images), *tokenize(texts, config), torch.tensor(numbers)
+
+
+#: slot datasets
+
+
+#: slot build_loaders

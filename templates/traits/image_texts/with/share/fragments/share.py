@@ -1,0 +1,2 @@
+#: slot task
+TASK = "zero-shot-image-classification"  # one of https://huggingface.co/tasks

@@ -1,0 +1,11 @@
+import torch.nn.functional as F
+from torch import Tensor
+
+#: slot pool
+def pool(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean over the tokens of each text, at length 1: (batch, width).
+
+    `states` have the shape (batch, length, width). Padding does not count.
+    """
+    mask = mask.unsqueeze(2)
+    return F.normalize((states * mask).sum(dim=1) / mask.sum(dim=1), dim=1)
