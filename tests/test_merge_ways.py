@@ -19,6 +19,7 @@ from corpus.edit import (
     both,
     create,
     delete,
+    everywhere,
     sub,
     wrap,
 )
@@ -113,6 +114,22 @@ def test_a_file_that_was_only_laid_out_goes_with_its_feature(comment: str) -> No
     two_spaces(mine)
     mine["checkpoint.py"] = comment + mine["checkpoint.py"]
     merged = merge_files(Pristine("", {}, base), mine, {}, "the update")
+    assert bool(merged.conflicts) == bool(comment)
+    assert (merged.files["checkpoint.py"] is None) == (not comment)
+
+
+RENAMED = everywhere(r"\boutput_dir\b(?!\")", "out_dir")
+
+
+@pytest.mark.parametrize("comment", ["", "# ours\n"])
+def test_a_file_in_which_only_a_name_was_changed_goes_with_its_feature(comment: str) -> None:
+    """A name that the owner changed in train.py, too."""
+
+    def edit(files: Files) -> None:
+        RENAMED(files)
+        files["checkpoint.py"] = comment + files["checkpoint.py"]
+
+    merged = update_from({}, edit, NO_CHECKPOINTS)
     assert bool(merged.conflicts) == bool(comment)
     assert (merged.files["checkpoint.py"] is None) == (not comment)
 
