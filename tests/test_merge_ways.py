@@ -164,6 +164,12 @@ SHAPE = before(
     'size, *shape = images.shape\nif progress.step == 0:\n    log(f"{shape}")',
     "main",
 )
+TERMS = sub(
+    TRAIN,
+    r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
+    r"\1loss = 0.0\n\1for scale in (0.9, 1.1):\n"
+    r"\1    loss = loss + compute_loss(model(scale * images), labels).mean() / 2",
+)
 PENALTY = sub(
     TRAIN,
     r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
@@ -180,6 +186,7 @@ PENALTY = sub(
             (UNTIL, FIRST),
             (PENALTY, WINDOW),
             (SHAPE, WINDOW),
+            (TERMS, WINDOW),
             (UNPACKED, MIXING),
         ],
         2,
@@ -227,6 +234,10 @@ def test_gradients_that_are_cleared_before_a_step_are_so_with_several_parts(plac
 def test_gradients_that_are_cleared_on_a_condition_are_asked_about() -> None:
     own = f"if progress.step:\n    {CLEARED}"
     check_asks(both(delete(TRAIN, re.escape(CLEARED)), after(TRAIN, FORWARD, own, "main")), WINDOW)
+
+
+def test_a_sum_of_the_owners_own_over_a_step_or_a_part_is_asked_about() -> None:
+    check_asks(before(TRAIN, FORWARD, "total = 0.0\ntotal = total + 1", "main"), WINDOW)
 
 
 SHARE = before(TRAIN, FORWARD, "share = 0.7\nimages = share * images", "main")
@@ -325,6 +336,23 @@ def test_a_function_stays_if_an_own_script_uses_it() -> None:
     assert "def load_weights(" in files["files.py"] and "import load_model" in files["files.py"]
     assert "files.py keeps load_weights, because sample.py uses it." in merged.notes
     assert "def load_weights(" not in render(NO_BEST)["files.py"]
+
+
+# what nobody uses now
+
+
+def test_a_generated_variable_may_stay_though_nothing_uses_it_now() -> None:
+    """The owner took out two of the lines that use it, and the update the last one."""
+    edit = both(delete(TRAIN, r"best_model\.update"), delete(TRAIN, r"best_model\.load"))
+    check_same(edit, NO_CHECKPOINTS)
+
+
+def test_an_own_variable_whose_last_use_goes_is_asked_about() -> None:
+    own = both(
+        before(TRAIN, r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
+        sub(TRAIN, "progress, train_loss, best_model", "progress, own_loss, best_model"),
+    )
+    check_asks(own, NO_CHECKPOINTS)
 
 
 # names and paragraphs that go
