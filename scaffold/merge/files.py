@@ -68,7 +68,7 @@ def merge_files(
     files, theirs = (_spell(spelling, pristine, mine, texts) for texts in (pristine.files, theirs))
     open_files: list[OpenFile] = []
     replaced: list[OpenFile] = []
-    dropped: dict[str, str] = {}  # the text that was generated, of files that no longer are
+    dropped: dict[str, tuple[str, str]] = {}  # files that are no longer generated
     name_cause = label if callable(label) else lambda name, text: label
     for name in sorted(files.keys() | theirs.keys()):
         path = pristine.place(name)
@@ -78,7 +78,7 @@ def merge_files(
         if own is None:
             _merge_missing(merged, path, base, new, mine)
         elif base is not None and new is None:
-            dropped[path] = base
+            dropped[path] = base, own
         elif new is not None:
             file = open_file(name, path, base or "", own, new)
             if own in (base, new) or file.texts[1] in (file.texts[0], file.texts[2]):
@@ -93,8 +93,8 @@ def merge_files(
     open_files = follow_settings(open_files, mine, generated)
     _weave_all(merged, open_files, mine)
     renames = [file.renames for file in open_files]
-    for path, base in dropped.items():
-        _merge_dropped(merged, path, base, mine[path], renames, name_cause)
+    for path, texts in dropped.items():
+        _merge_dropped(merged, path, *texts, renames, name_cause)
     edited = {
         place: (text, mine[place])
         for name, text in files.items()
