@@ -295,6 +295,17 @@ def test_evaluation_moves_with_the_owners_call(edit: Apply) -> None:
     check_same(edit, STEPS)
 
 
+def test_what_the_owner_loops_over_goes_to_a_new_loop() -> None:
+    merged, files = update(sub(TRAIN, r" in bar:$", " in islice(bar, 3):"), WINDOW)
+    assert not merged.conflicts and not merged.warnings
+    assert "remaining = iter(islice(bar, 3))" in files[TRAIN]
+
+
+def test_numbers_of_batches_are_asked_about_where_a_step_has_several() -> None:
+    numbered = r"for number, (images, labels) in enumerate(bar):"
+    check_asks(sub(TRAIN, r"for images, labels in bar:$", numbered), WINDOW)
+
+
 def test_what_a_function_returns_is_no_lost_value() -> None:
     merged, _ = update(END, STEPS)
     assert not merged.conflicts and not merged.warnings
