@@ -304,6 +304,11 @@ def remove_line(line: str) -> Edit:
     return delete(TRAIN, line)
 
 
+def left_as_comment(line: str) -> Edit:
+    """What evaluation by steps moves, and its owner has commented out at the end of an epoch."""
+    return both(remove_line(line), before(TRAIN, 'log(f"epoch ...', f"# {line}"))
+
+
 for how, take in {"commented out": comment_out, "deleted": remove_line}.items():
     no_clipping = both(take(CLIPPING), delete(TRAIN, NORM_LINE))
     for kind in ("value", "adaptive"):
@@ -311,8 +316,14 @@ for how, take in {"commented out": comment_out, "deleted": remove_line}.items():
         case(f"undone: clipping {how}, then by {kind}", no_clipping, update, ASK)
     case(f"undone: clipping {how}, then an average", no_clipping, EMA, SAME)
     no_validation = both(take(VALIDATE), take(IMPROVED))
-    case(f"undone: early stopping {how}, then by steps", take(STALE), STEPS, ASK, STOP)
-    case(f"undone: best model {how}, then by steps", take(IMPROVED), STEPS, ASK)
+    stays = left_as_comment if take is comment_out else take
+    no_stop, no_best = take(STALE), take(IMPROVED)
+    name = f"undone: early stopping {how}, then by steps"
+    case(name, no_stop, STEPS, SAME, STOP, expect=stays(STALE))
+    case(f"undone: best model {how}, then by steps", no_best, STEPS, SAME, expect=stays(IMPROVED))
+    own_best = after(TRAIN, VALIDATE, "keep_best(model, metrics)")
+    name = f"undone: best model {how} for the owner's, then by steps"
+    case(name, both(no_best, own_best), STEPS, ASK)
     case(f"undone: validation {how}, then by steps", no_validation, STEPS, ASK)
     case(f"undone: best weights {how}, then an average", take("best_model.load(model)"), EMA, SAME)
     case(f"undone: backward {how}, then a window", take(BACKWARD), WINDOW, ASK)

@@ -19,6 +19,7 @@ from corpus.edit import (
     both,
     create,
     delete,
+    everywhere,
     sub,
     wrap,
 )
@@ -117,6 +118,22 @@ def test_a_file_that_was_only_laid_out_goes_with_its_feature(comment: str) -> No
     assert (merged.files["checkpoint.py"] is None) == (not comment)
 
 
+RENAMED = everywhere(r"\boutput_dir\b(?!\")", "out_dir")
+
+
+@pytest.mark.parametrize("comment", ["", "# ours\n"])
+def test_a_file_in_which_only_a_name_was_changed_goes_with_its_feature(comment: str) -> None:
+    """A name that the owner changed in train.py, too."""
+
+    def edit(files: Files) -> None:
+        RENAMED(files)
+        files["checkpoint.py"] = comment + files["checkpoint.py"]
+
+    merged = update_from({}, edit, NO_CHECKPOINTS)
+    assert bool(merged.conflicts) == bool(comment)
+    assert (merged.files["checkpoint.py"] is None) == (not comment)
+
+
 # which lines can stand beside each other
 
 AVERAGE = both(
@@ -147,6 +164,12 @@ SHAPE = before(
     'size, *shape = images.shape\nif progress.step == 0:\n    log(f"{shape}")',
     "main",
 )
+TERMS = sub(
+    TRAIN,
+    r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
+    r"\1loss = 0.0\n\1for scale in (0.9, 1.1):\n"
+    r"\1    loss = loss + compute_loss(model(scale * images), labels).mean() / 2",
+)
 PENALTY = sub(
     TRAIN,
     r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
@@ -163,6 +186,7 @@ PENALTY = sub(
             (UNTIL, FIRST),
             (PENALTY, WINDOW),
             (SHAPE, WINDOW),
+            (TERMS, WINDOW),
             (UNPACKED, MIXING),
         ],
         2,
@@ -210,6 +234,10 @@ def test_gradients_that_are_cleared_before_a_step_are_so_with_several_parts(plac
 def test_gradients_that_are_cleared_on_a_condition_are_asked_about() -> None:
     own = f"if progress.step:\n    {CLEARED}"
     check_asks(both(delete(TRAIN, re.escape(CLEARED)), after(TRAIN, FORWARD, own, "main")), WINDOW)
+
+
+def test_a_sum_of_the_owners_own_over_a_step_or_a_part_is_asked_about() -> None:
+    check_asks(before(TRAIN, FORWARD, "total = 0.0\ntotal = total + 1", "main"), WINDOW)
 
 
 SHARE = before(TRAIN, FORWARD, "share = 0.7\nimages = share * images", "main")
@@ -267,6 +295,17 @@ def test_evaluation_moves_with_the_owners_call(edit: Apply) -> None:
     check_same(edit, STEPS)
 
 
+def test_what_the_owner_loops_over_goes_to_a_new_loop() -> None:
+    merged, files = update(sub(TRAIN, r" in bar:$", " in islice(bar, 3):"), WINDOW)
+    assert not merged.conflicts and not merged.warnings
+    assert "remaining = iter(islice(bar, 3))" in files[TRAIN]
+
+
+def test_numbers_of_batches_are_asked_about_where_a_step_has_several() -> None:
+    numbered = r"for number, (images, labels) in enumerate(bar):"
+    check_asks(sub(TRAIN, r"for images, labels in bar:$", numbered), WINDOW)
+
+
 def test_what_a_function_returns_is_no_lost_value() -> None:
     merged, _ = update(END, STEPS)
     assert not merged.conflicts and not merged.warnings
@@ -308,6 +347,23 @@ def test_a_function_stays_if_an_own_script_uses_it() -> None:
     assert "def load_weights(" in files["files.py"] and "import load_model" in files["files.py"]
     assert "files.py keeps load_weights, because sample.py uses it." in merged.notes
     assert "def load_weights(" not in render(NO_BEST)["files.py"]
+
+
+# what nobody uses now
+
+
+def test_a_generated_variable_may_stay_though_nothing_uses_it_now() -> None:
+    """The owner took out two of the lines that use it, and the update the last one."""
+    edit = both(delete(TRAIN, r"best_model\.update"), delete(TRAIN, r"best_model\.load"))
+    check_same(edit, NO_CHECKPOINTS)
+
+
+def test_an_own_variable_whose_last_use_goes_is_asked_about() -> None:
+    own = both(
+        before(TRAIN, r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
+        sub(TRAIN, "progress, train_loss, best_model", "progress, own_loss, best_model"),
+    )
+    check_asks(own, NO_CHECKPOINTS)
 
 
 # names and paragraphs that go

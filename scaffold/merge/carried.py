@@ -2,7 +2,7 @@
 
 `metrics |= evaluate(..., verbose=True)` was changed at the end of an epoch, and the new file
 evaluates between steps: the call there is the owner's, too. Only a call that its owner changed
-wherever it was is carried.
+wherever it was is carried. What a loop goes over is carried to `iter()`, in the same way.
 """
 
 import ast
@@ -16,7 +16,7 @@ from scaffold.merge.units import Unit, key_of
 
 @dataclass(frozen=True)
 class Change:
-    """A call as it was generated, and the owner's text of it."""
+    """A call, or what a loop goes over, as it was generated, and the owner's text of it."""
 
     says: str
     text: str
@@ -52,7 +52,7 @@ def _find_change(unit: Unit, changed: Unit) -> Change | None:
     return None
 
 
-def _spliced(source: Source, call: ast.Call, text: str) -> str:
+def _spliced(source: Source, call: ast.expr, text: str) -> str:
     start, end = source.span(call)
     return key_of(source.text[:start] + text + source.text[end:])
 
@@ -80,10 +80,19 @@ def _calls(unit: Unit) -> set[str]:
 
 
 def _source(unit: Unit) -> Source | None:
-    return None if unit.is_comment or "(" not in unit.text else read_source(unit.text.strip())
+    text = unit.text.strip()
+    known = not unit.is_comment and ("(" in text or text.startswith("for "))
+    return read_source(text) if known else None
 
 
-def _nodes(source: Source | None) -> list[ast.Call]:
-    """The calls of a statement, the outer ones first."""
-    found = ast.walk(source.tree) if source else ()
-    return [node for node in found if isinstance(node, ast.Call)]
+def _nodes(source: Source | None) -> list[ast.expr]:
+    """The calls of a statement, the outer ones first, and what it iterates over."""
+    found: list[ast.expr] = []
+    for node in ast.walk(source.tree) if source else ():
+        if isinstance(node, ast.For):
+            found.append(node.iter)
+        elif isinstance(node, ast.Call):
+            found.append(node)
+            if isinstance(node.func, ast.Name) and node.func.id == "iter":
+                found += node.args[:1]
+    return found

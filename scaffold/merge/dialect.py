@@ -11,7 +11,7 @@ import keyword
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -313,6 +313,20 @@ def rename_units(units: Sequence[Unit], renames: Renames) -> list[Unit]:
             )
         out.append(unit)
     return out
+
+
+def says_same(old: Unit, new: Unit, renames: Collection[tuple[str, str]]) -> bool:
+    """Whether two units say the same, but for renames: of a variable, attribute or argument."""
+    if old.same == new.same:
+        return True
+    plain = {(one.strip(".="), two.strip(".=")) for one, two in renames}
+    pairs = [
+        (one.name.strip(".="), two.name.strip(".="))
+        for one, two in zip(words(old), words(new), strict=False)
+    ]
+    return (mask(old), old.comment) == (mask(new), new.comment) and all(
+        one == two or (one, two) in plain for one, two in pairs
+    )
 
 
 def _names_by_scope(units: Sequence[Unit]) -> dict[str, set[str]]:

@@ -68,6 +68,7 @@ def merge_files(
     files, theirs = (_spell(spelling, pristine, mine, texts) for texts in (pristine.files, theirs))
     open_files: list[OpenFile] = []
     replaced: list[OpenFile] = []
+    dropped: dict[str, tuple[str, str]] = {}  # files that are no longer generated
     name_cause = label if callable(label) else lambda name, text: label
     for name in sorted(files.keys() | theirs.keys()):
         path = pristine.place(name)
@@ -77,7 +78,7 @@ def merge_files(
         if own is None:
             _merge_missing(merged, path, base, new, mine)
         elif base is not None and new is None:
-            _merge_dropped(merged, path, base, own, name_cause)
+            dropped[path] = base, own
         elif new is not None:
             file = open_file(name, path, base or "", own, new)
             if own in (base, new) or file.texts[1] in (file.texts[0], file.texts[2]):
@@ -91,6 +92,9 @@ def merge_files(
     open_files = follow_definitions(open_files, mine, generated)
     open_files = follow_settings(open_files, mine, generated)
     _weave_all(merged, open_files, mine)
+    renames = [file.renames for file in open_files]
+    for path, texts in dropped.items():
+        _merge_dropped(merged, path, *texts, renames, name_cause)
     edited = {
         place: (text, mine[place])
         for name, text in files.items()
@@ -160,10 +164,17 @@ def _merge_missing(
         merged.notes.append(f"{path} stays deleted, because you deleted it.")
 
 
-def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: Label) -> None:
+def _merge_dropped(
+    merged: Merged,
+    path: str,
+    base: str,
+    own: str,
+    renames: Sequence[dialect.Renames],
+    name_cause: Label,
+) -> None:
     """A file that is no longer generated."""
     text, ending = dialect.take_ending(own)
-    if text == base or _says_same(path, text, base):
+    if text == base or _says_same(path, text, base, renames):
         merged.files[path] = None
         return
     cause = name_cause(path, base)
@@ -172,11 +183,16 @@ def _merge_dropped(merged: Merged, path: str, base: str, own: str, name_cause: L
     merged.conflicts.append(Conflict(path, 1, cause))
 
 
-def _says_same(path: str, own: str, base: str) -> bool:
-    """Whether the owner only laid out a file in another way."""
-    sides = [split(text, kind_of(path)) for text in (own, base)]
-    rows = [[(unit.same, unit.depth) for unit in units] for units in sides]
-    return kind_of(path) == PYTHON and rows[0] == rows[1]
+def _says_same(path: str, own: str, base: str, renames: Sequence[dialect.Renames]) -> bool:
+    """Whether the owner only laid out a file in another way, or renamed what other files rename."""
+    if kind_of(path) != PYTHON:
+        return False
+    pairs = {(old, new) for found in renames for old, new in found.everywhere.items()}
+    sides = split(base, PYTHON), split(own, PYTHON)
+    return len(sides[0]) == len(sides[1]) and all(
+        one.depth == two.depth and dialect.says_same(one, two, pairs)
+        for one, two in zip(*sides, strict=True)
+    )
 
 
 def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str]) -> None:
@@ -198,8 +214,9 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
         dialect.drop_replaced(
             file.renames,
             file.units[0],
-            lambda module, old, new: defines(modules.get(module, ""), new)
-            and not defines(modules[module], old),
+            lambda module, old, new: (
+                defines(modules.get(module, ""), new) and not defines(modules[module], old)
+            ),
         )
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
     if any(found.everywhere for found in renames.values()):

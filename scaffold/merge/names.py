@@ -32,6 +32,7 @@ UNREADABLE = "it would not be valid Python"
 UNDEFINED = "{name} would be undefined"
 UNUSED_IMPORT = "the import of {name} would be unused"
 REPEATED_IMPORT = "{name} would be imported twice"
+UNUSED_VARIABLE = "the variable {name} would be unused"
 
 
 @lru_cache(maxsize=64)
@@ -56,7 +57,7 @@ def find_faults(text: str) -> Counter[Fault]:
             found[Fault(REPEATED_IMPORT, name)] += 1
         else:
             words = {"RedefinedWhileUnused": "{name} would be defined twice"}
-            words["UnusedVariable"] = "the variable {name} would be unused"
+            words["UnusedVariable"] = UNUSED_VARIABLE
             found[Fault(words.get(kind, f"{kind}: {{name}}"), name)] += 1
     for repeated in _repeated_fields(tree):
         found[Fault("the field {name} would be defined twice", repeated)] += 1

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from scaffold.merge.bindings import find_taken
 from scaffold.merge.blocks import find_misplaced
 from scaffold.merge.clashes import find_clashes, their_changes
+from scaffold.merge.commute import effects_of
 from scaffold.merge.file import OpenFile, mended_text
-from scaffold.merge.names import UNDEFINED, Fault, comes_with_all, find_faults
+from scaffold.merge.names import UNDEFINED, UNUSED_VARIABLE, Fault, comes_with_all, find_faults
 from scaffold.merge.reach import find_stale
 from scaffold.merge.syntax import parse
 from scaffold.merge.three import Region
@@ -45,7 +46,9 @@ def settle(file: OpenFile) -> None:
         new = [
             fault
             for fault in find_faults(text)
-            if fault not in before and not comes_with_all(fault, *file.texts[1:])
+            if fault not in before
+            and not comes_with_all(fault, *file.texts[1:])
+            and not _is_left_over(file, fault)
         ]
         if open_regions:
             new = [fault for fault in new if fault.kind == UNDEFINED]
@@ -56,6 +59,24 @@ def settle(file: OpenFile) -> None:
             break
     if any(isinstance(piece, Clash) for piece in file.woven.merge(file.doubts)):
         _balance(file)
+
+
+def _is_left_over(file: OpenFile, fault: Fault) -> bool:
+    """Whether a variable that all three versions set in the same way is no longer used.
+
+    Its owner took out some lines that use it, and the update the others: what sets it may stay.
+    """
+    if fault.kind != UNUSED_VARIABLE:
+        return False
+    sides = [
+        {
+            unit.same
+            for unit in units
+            if not unit.is_comment and fault.name in effects_of(unit.text.strip()).binds
+        }
+        for units in (file.woven.base, file.woven.mine.units, file.woven.theirs.units)
+    ]
+    return sides[0] == sides[1] == sides[2]
 
 
 def _moving(

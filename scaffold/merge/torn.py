@@ -192,7 +192,9 @@ def _is_fixed(three: Three, statement: Sequence[int]) -> bool:
 def _belongs_inside(
     three: Three, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
 ) -> bool:
-    """Whether a statement has one right place: it needs each part, and changes nothing of ours."""
+    """Whether a statement has one right place: it needs each part, or sets what each part sets
+    anew, and changes nothing else of ours.
+    """
     if not heads:
         return False
     text = "\n".join(three.mine.units[place].text for place in statement)
@@ -210,12 +212,15 @@ def _belongs_inside(
     } - inside
     reads: set[str] = set()
     changes: set[str] = set()
+    binds: set[str] = set()
     for place in statement:
         effects = effects_of(three.mine.units[place].text.strip())
         reads |= effects.reads
+        binds |= effects.binds
         changes |= effects.binds | effects.changes
         changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
-    return bool(reads & inside.union(own)) and not changes & ours - three.modules()
+    needs_part = bool(reads & inside.union(own)) or (bool(binds) and binds <= inside)
+    return needs_part and not changes & ours - three.modules()
 
 
 def _bound_in(units: Sequence[Unit], head: int) -> set[str]:

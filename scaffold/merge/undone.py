@@ -27,11 +27,14 @@ def find_undone(three: Three) -> Iterator[Region]:
     known = {(unit.scope, unit.key) for unit in three.base}
     own = [three.mine.units[place] for gap in three.mine.inserts for place in gap]
     for gap, places in enumerate(three.theirs.inserts):
-        for unit in (three.theirs.units[place] for place in places):
+        for place in places:
+            unit = three.theirs.units[place]
             if unit.is_comment or not unit.is_code or not _is_telling(unit):
                 continue
             if _is_in(unit, own):
                 continue  # the owner wrote it there too
+            if stays_deleted(three, place):
+                continue
             is_new = (unit.scope, unit.key) not in known
             if any(_is_moved(old, unit) for old in gone) or (
                 is_new and any(_is_same(unit, row) for row in own)
@@ -55,6 +58,36 @@ def _is_same(unit: Unit, row: Unit) -> bool:
 
 def _is_moved(old: Unit, new: Unit) -> bool:
     return old.scope == new.scope and alike(old, new) >= _MOVED
+
+
+def stays_deleted(three: Three, place: int) -> bool:
+    """Whether a new statement of the other side is a call that it moved, and the owner deleted.
+
+    There is nothing of the owner's in its place, and it is not all that its new block does.
+    """
+    units = three.theirs.units
+    unit, own = units[place], [three.mine.units[row] for gap in three.mine.inserts for row in gap]
+    if three.kind != PYTHON or role(unit)[:1] != ("Expr",):
+        return False
+    if sum(_is_same(unit, row) for row in units) > 1 or any(role(unit) == role(row) for row in own):
+        return False
+    found = [number for number, row in enumerate(three.base) if _is_same(unit, row)]
+    if len(found) != 1 or three.mine.match[found[0]] is not None:
+        return False
+    start = end = found[0]
+    while start > 0 and three.mine.match[start - 1] is None:
+        start -= 1
+    while end + 1 < len(three.base) and three.mine.match[end + 1] is None:
+        end += 1
+    replaced = [
+        three.mine.units[row] for gap in range(start, end + 2) for row in three.mine.inserts[gap]
+    ]
+    beside = [
+        row.depth
+        for row in units[place - 1 : place + 2]
+        if row is not unit and row.depth == unit.depth
+    ]
+    return bool(beside) and all(row.is_comment for row in replaced)
 
 
 def goes_with_deleted(three: Three, gap: int) -> bool:

@@ -13,7 +13,7 @@ from scaffold.merge.align import Side, align
 from scaffold.merge.clashes import find_clashes, merge_pair, work_on_given
 from scaffold.merge.depth import depth_change, depth_change_of_region, in_same_block
 from scaffold.merge.three import Region, Three, contains
-from scaffold.merge.undone import goes_with_deleted, is_written_by_hand
+from scaffold.merge.undone import goes_with_deleted, is_written_by_hand, stays_deleted
 from scaffold.merge.units import PYTHON, TEXT, Unit, split_lines
 
 
@@ -117,7 +117,7 @@ class Weave(Three):
         theirs = [
             unit
             for place, unit in zip(places, theirs, strict=True)
-            if not is_written_by_hand(self, place, gap)
+            if not is_written_by_hand(self, place, gap) and not stays_deleted(self, place)
         ]
         if not mine or not theirs:
             return [*mine, *theirs]
