@@ -491,11 +491,11 @@ BAD_PAIRS = {
     "absent.csv": ("image,text\nphotos/0.png,a\nphotos/no.png,b\n", "line 3: photos/no.png can't"),
     "broken.csv": ('image,text\n"photos/0.png","a\nb"\ncut.jpg,b\n', "line 4: cut.jpg can't be re"),
     "other.csv": ("image,text\npairs.csv,b\n", "line 2: pairs.csv can't be read as an image"),
-    "empty.csv": ("image,text\nphotos/0.png,\n", "line 2: its text is no text, but ''"),
+    "empty.csv": ("image,text\nphotos/0.png,\n", "line 2: its text is not text, but ''"),
     "column.csv": ("image,words\na,b\n", "no 'text' in image, words. Set --pair-columns."),
     "few.csv": ("image,text\nphotos/0.png,a\n", "1 images can't be split"),
-    "list.jsonl": ("[1]", "line 1 is no JSON object"),
-    "number.jsonl": ('\n{"image": 3, "text": "a"}', "line 2: its image is no text, but 3"),
+    "list.jsonl": ("[1]", "line 1 is not a JSON object"),
+    "number.jsonl": ('\n{"image": 3, "text": "a"}', "line 2: its image is not text, but 3"),
 }
 
 

@@ -78,7 +78,7 @@ def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
         answers = resolve(catalog, {"project.task": TEXTS, **given})
         found[labels] = str(look_at_data(catalog, answers, [tmp_path])[f"{TEXTS}.path"])
     assert "2 labels in labels: b (6), c (6)" in found["many"] and "problem" not in found["many"]
-    assert "row 2 has the number 'x', which is no number" in found["number"]
+    assert "row 2 has the number 'x', which is not a number" in found["number"]
 
 
 # --- files --------------------------------------------------------------------------------------
