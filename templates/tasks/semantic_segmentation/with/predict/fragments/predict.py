@@ -1,15 +1,6 @@
 import torch.nn.functional as F
 from data import to_tensor
-from PIL import Image, ImageOps
 from torch.utils.data import DataLoader
-
-#: slot functions
-def read_image(path: Path) -> Image.Image:
-    """An upright RGB image."""
-    try:
-        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
-    except (OSError, SyntaxError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
 #: slot batches
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):

@@ -1,0 +1,52 @@
+import yaml
+
+#: slot build_datasets
+def class_names(config) -> list[str]:
+    """The names of the classes, in the order of their numbers: `names` in data.yaml."""
+    #: slot saved_names
+    path = Path(config.path, "data.yaml")
+    try:
+        names = dict(yaml.safe_load(read_text(path)))["names"]
+    except (yaml.YAMLError, TypeError, ValueError, KeyError) as error:
+        raise SystemExit(f"{path} has no names of classes: {error!r}") from error
+    names = [names[number] for number in sorted(names)] if isinstance(names, dict) else names
+    return [str(name) for name in names]
+
+
+def read_part(config, name: str) -> list[Annotated]:
+    """The images in images/, with a file of the same name and the ending .txt in labels/ for each.
+
+    Without such a file, an image has no objects.
+    """
+    folder, names, rows = part_folder(config, name), class_names(config), []
+    if not (folder / "images").is_dir():
+        raise SystemExit(f"{folder / 'images'} is missing: images/ and labels/ belong together.")
+    paths = sorted(p for p in (folder / "images").iterdir() if not p.name.startswith("."))
+    labels = {path.stem: path for path in (folder / "labels").glob("*.txt")}
+    if lost := sorted({*labels} - {path.stem for path in paths}):
+        raise SystemExit(f"{labels[lost[0]]} has no image in {folder / 'images'}.")
+    for path in paths:
+        row = Annotated(path, image_size(path))
+        if path.stem in labels:
+            for number, line in enumerate(read_text(labels[path.stem]).split("\n"), start=1):
+                if line.strip():
+                    read_line(line, row, names, f"{labels[path.stem]}, line {number}")
+        rows.append(row)
+    return rows
+
+
+def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
+    """Add an object: its class, and x and y of its center, width and height from 0 to 1."""
+    try:
+        label, *box = line.split()
+        number, (x, y, width, height) = int(label), map(float, box)
+    except ValueError as error:
+        raise SystemExit(
+            f"{place}: {line!r:.60} is no class, x, y, width and height from 0 to 1."
+        ) from error
+    if not 0 <= number < len(names):
+        raise SystemExit(f"{place} has the class {number}. data.yaml has {len(names)} names.")
+    across, down = row.size
+    corners = [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
+    box = [part * size for part, size in zip(corners, (across, down) * 2, strict=True)]
+    row.add(box, names[number], place)

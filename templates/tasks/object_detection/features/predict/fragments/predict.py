@@ -1,0 +1,26 @@
+import json
+
+from files import writing
+from pictures import draw
+
+#: slot functions
+def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
+    """Print a line of JSON for each image. If a folder is given, draw the images there."""
+    for number, row in enumerate(rows):
+        found = [one for one in row["objects"] if one["score"] >= threshold]
+        print(json.dumps({**row, "objects": found}, ensure_ascii=False))
+        if folder:
+            labels = [f"{one['label']} {one['score']:.2f}" for one in found]
+            picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
+            path = folder / f"{number:05}_{Path(row['image']).stem}.png"
+            with writing(path):
+                folder.mkdir(parents=True, exist_ok=True)
+                picture.save(path)
+
+#: slot arguments
+help = "the lowest score of an object (default: %(default)s)"
+parser.add_argument("--threshold", type=float, default=0.3, help=help)
+parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
+
+#: slot write
+write(rows, arguments.threshold, arguments.pictures)

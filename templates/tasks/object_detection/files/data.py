@@ -1,0 +1,35 @@
+"""The data: images, shape (batch, 3, size, size), from 0 to 1, and the objects in each of them.
+
+The objects of an image are a dictionary of tensors with a row for each: `boxes`, shape (objects, 4),
+are left, top, right and bottom in pixels, `labels` are numbers of classes, and `crowd` says whether
+it is a group of objects, which is not learned, and in which a detection is neither right nor wrong.
+"""
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.utils.data import Dataset, default_collate, random_split
+
+Objects = dict[str, Tensor]
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR))
+    return torch.from_numpy(scaled).permute(2, 0, 1) / 255
+
+
+def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects]]:
+    """A batch. Each image keeps its own number of objects, which may be 0."""
+    images, targets = zip(*samples, strict=True)
+    return default_collate(images), list(targets)
+
+
+#: slot build_datasets
+
+
+#: slot datasets
+
+
+#: slot build_loaders

@@ -1,0 +1,52 @@
+from itertools import islice
+
+import torch
+from torch import Tensor
+from boxes import find_objects
+from data import Objects, class_names
+from loss import compute_loss
+from metrics import count_objects, detection_scores, judge
+from pictures import draw_boxes
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss of all images, and mean average precision of all detections.
+
+    Detections are compared with the objects of their own image, where both are: what is gathered
+    has the same shape for each image. gather_for_metrics drops the images that pad the last batch.
+    """
+    model.eval()
+    batches = []
+    #: slot before_evaluation
+    for images, targets in islice(loader, limit or None):
+        batches.append(accelerator.gather_for_metrics(score(model(images), targets)))
+        #: slot evaluated_batch
+    model.train()
+    losses, judged, objects = map(torch.cat, zip(*batches, strict=True))
+    return {
+        f"{name}_loss": float(losses.mean()),
+        **{f"{name}_{key}": value for key, value in detection_scores(judged, objects).items()},
+        #: slot evaluated
+    }
+
+
+def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss of each image, its detections as judge() judges them, and its objects per class."""
+    counts = count_objects(targets, classes=outputs.shape[2] - 4)
+    return compute_loss(outputs, targets), judge(find_objects(outputs), targets), counts
+
+#: slot forward
+#: region loss
+loss = compute_loss(model(images), targets).mean()
+#: end loss
+#: region add_loss
+train_loss.add(loss, len(images))
+#: end add_loss
+
+#: slot before_training
+shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
+
+#: slot after_evaluation
+path = config.output_dir / f"boxes_{progress.step:08d}.png"
+draw_boxes(accelerator, model, shown, class_names(config), path)

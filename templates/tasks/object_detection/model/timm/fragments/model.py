@@ -1,0 +1,32 @@
+import timm
+
+#: slot model
+class Backbone(nn.Module):
+    """Features of a model of timm, for images from 0 to 1, which it normalises."""
+
+    def __init__(self, model: nn.Module, levels: list[int]) -> None:
+        super().__init__()
+        self.model, self.levels = model, levels
+        self.register_buffer("mean", torch.tensor(model.pretrained_cfg["mean"]).reshape(3, 1, 1))
+        self.register_buffer("std", torch.tensor(model.pretrained_cfg["std"]).reshape(3, 1, 1))
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        features = self.model((images - self.mean) / self.std)
+        return [features[level] for level in self.levels]
+
+#: slot build_model
+if not timm.is_model(config.backbone):
+    raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+try:
+    model = timm.create_model(config.backbone, pretrained=config.pretrained, features_only=True)
+except (AttributeError, RuntimeError) as error:
+    raise SystemExit(f"{config.backbone} gives no features of several levels: {error}") from error
+strides = model.feature_info.reduction()
+if not {4, 8, 16, 32} <= {*strides}:
+    raise SystemExit(
+        f"{config.backbone} has features at every {strides} pixels. "
+        "Choose one with 4, 8, 16 and 32, such as resnet18 or convnext_tiny."
+    )
+levels = [strides.index(stride) for stride in (4, 8, 16, 32)]
+channels = [model.feature_info.channels()[level] for level in levels]
+return Detector(Backbone(model, levels), channels, len(class_names(config)), config.width)

@@ -1,0 +1,3 @@
+#: slot settings
+"backbone": "test_resnet",  # a small model
+"width": 16,

@@ -1,0 +1,16 @@
+from pictures import SHOWN, draw
+from predict import read_image
+
+#: slot row
+if None in values:
+    raise SystemExit("Choose an image first.")
+[row] = predict(config, model, [*values])
+found = [one for one in row["objects"] if one["score"] >= SHOWN]
+labels = [f"{one['label']} {one['score']:.2f}" for one in found]
+picture = draw(read_image(values[0]), [one["box"] for one in found], labels)
+
+#: slot shown
+return picture, found
+
+#: slot outputs
+outputs = [gr.Image(label="the image and its objects"), gr.JSON(label="objects")]

@@ -1,0 +1,2 @@
+#: slot task
+TASK = "object-detection"  # one of https://huggingface.co/tasks

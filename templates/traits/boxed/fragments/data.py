@@ -1,0 +1,105 @@
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import ExifTags, ImageOps
+
+#: slot build_datasets
+@dataclass
+class Annotated:
+    """An image on the disk and its objects. Boxes are in pixels of the upright image."""
+
+    image: Path
+    size: tuple[int, int]  # width and height in pixels
+    boxes: list[list[float]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    crowd: list[bool] = field(default_factory=list)
+
+    def add(self, box: list[float], label: str, place: str, crowd: bool = False) -> None:
+        """Add an object. Raises SystemExit if its box is not in the image, up to a pixel."""
+        left, top, right, bottom = box
+        width, height = self.size
+        place = f"{place}: the box {left:g}, {top:g}, {right:g}, {bottom:g}"
+        if not (left < right and top < bottom):
+            raise SystemExit(f"{place} is empty: right > left and bottom > top.")
+        if not (left >= -1 and top >= -1 and right <= width + 1 and bottom <= height + 1):
+            raise SystemExit(f"{place} is not within {self.image}, {width} x {height} pixels.")
+        box = [max(left, 0.0), max(top, 0.0), min(right, float(width)), min(bottom, float(height))]
+        self.boxes.append(box)
+        self.labels.append(label)
+        self.crowd.append(crowd)
+
+
+class BoxedImages(Dataset):
+    """RGB images, shape (3, size, size), from 0 to 1, and their objects."""
+
+    def __init__(self, rows: list[Annotated], names: list[str], size: int) -> None:
+        self.rows, self.names, self.size = rows, names, size
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
+        row = self.rows[index]
+        with Image.open(row.image) as file:
+            image = ImageOps.exif_transpose(file).convert("RGB")
+        scale = self.size / torch.tensor(2 * row.size)
+        return to_tensor(image, self.size), {
+            "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,
+            "labels": torch.tensor([self.names.index(label) for label in row.labels]).long(),
+            "crowd": torch.tensor(row.crowd).bool(),
+        }
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data. If one of the latter is missing, a tenth takes its place.
+
+    Raises SystemExit for an image or an object that is wrong, before anything is trained.
+    """
+    if not Path(config.path).is_dir():
+        raise SystemExit(f"{config.path} is no folder: set --path to the one with the images.")
+    names, parts = class_names(config), {}
+    # a seed of its own: another --seed must not move test images into the training data
+    split = torch.Generator().manual_seed(0)
+    for name in ("train", "val", "test"):
+        if has_part(config, name):
+            rows = read_part(config, name)
+            for row in rows:
+                if wrong := {*row.labels} - {*names}:
+                    raise SystemExit(
+                        f"{row.image} has an object {min(wrong)!r}. The training data have "
+                        f"{', '.join(names)}."
+                    )
+            parts[name] = BoxedImages(rows, names, config.image_size)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+    return list(parts.values())
+
+
+def has_part(config, name: str) -> bool:
+    """Whether a part has its own folder. Without train/, the path itself has the training data."""
+    return name == "train" or Path(config.path, name).is_dir()
+
+
+def part_folder(config, name: str) -> Path:
+    folder = Path(config.path, name)
+    return folder if folder.is_dir() else folder.parent
+
+
+def image_size(path: Path) -> tuple[int, int]:
+    """Width and height of the upright image, in pixels. Raises SystemExit if there is none."""
+    try:
+        with Image.open(path) as file:
+            width, height = file.size
+            turned = file.getexif().get(ExifTags.Base.Orientation, 1) >= 5
+    except OSError as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+    return (height, width) if turned else (width, height)
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
