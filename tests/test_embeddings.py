@@ -649,7 +649,8 @@ for first in range(3):
     scale = same.pop("logit_scale").grad
     gradients.append(float((ours.log_scale.grad - scale).abs().max()))
     for name, weight in same.items():
-        gradients.append(float((ours.get_parameter("model." + name).grad - weight.grad).abs().max()))
+        gap = ours.get_parameter("model." + name).grad - weight.grad
+        gradients.append(float(gap.abs().max()))
 """
 
 
@@ -667,7 +668,7 @@ def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
 
 @pytest.mark.sweep
 def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
-    """CLIPModel.from_pretrained gives the vectors of predict.py, and has the learned temperature."""
+    """CLIPModel.from_pretrained gives the vectors of predict.py, with the learned temperature."""
     settings = {f"embeddings.{key}": value for key, value in CLIP.items()}
     settings["embeddings.pretrained_name"] = str(tmp_path / "clip")
     folder = write_files(tmp_path, render({**TASK, "features.export.enabled": True, **settings}))

@@ -1,4 +1,4 @@
-"""Several labels a sample, or a number: files, exact metrics, and predictions, for texts and images."""
+"""Several labels a sample, or a number, for texts and images: files, metrics, predictions."""
 
 import csv
 import json
@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from conftest import render, write_files
+from PIL import Image
 from training import count_passed, count_processes, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import load_catalog
@@ -52,7 +52,7 @@ def test_features_of_one_label_say_what_to_do(task: str, labels: str) -> None:
     given = {"project.task": task, f"{task}.dataset": "csv", f"{task}.labels": labels}
     for name in [*ONE_LABEL, *(["mixing"] if task == IMAGES else [])]:
         feature = load_catalog().features[name]
-        more = {other: True for other in map("features.{}.enabled".format, feature.requires)}
+        more = dict.fromkeys(map("features.{}.enabled".format, feature.requires), True)
         with pytest.raises(AnswerError, match=f"turn it off, or set {task}.labels=one"):
             resolve(load_catalog(), {**given, **more, feature.switch_key: feature.example})
     with pytest.raises(AnswerError, match="has an effect only with"):
@@ -198,7 +198,8 @@ for size, batch_size in ((1, 4), (7, 2), (50, 8), (61, 61)):
         if size > 1:
             expected["r2"] = r2_score(target, output)
     for name, value in expected.items():
-        assert abs(found[f"val_{name}"] - value) <= 2e-5 * max(1, abs(value)), (size, name, value, found)
+        close = abs(found[f"val_{name}"] - value) <= 2e-5 * max(1, abs(value))
+        assert close, (size, name, value, found)
 print("equal", flush=True)
 accelerator.end_training()
 """
