@@ -38,7 +38,7 @@ def load_clips(config) -> list[list[Clip]]:
     elif path.is_dir():
         parts = read_folder(path)
     else:
-        raise SystemExit(f"{path} is no folder: set --path to it, or to a .csv file.")
+        raise SystemExit(f"{path} is not a folder: set --path to the one with the sounds, or to a .csv file.")
     if not parts["train"]:
         raise SystemExit(f"{path} has no sounds to train on. Files end in {', '.join(SUFFIXES)}.")
     names = {clip.label for clip in parts["train"]}
@@ -101,7 +101,7 @@ def read_clip(path: Path, label: str, place: str = "") -> Clip:
 def class_names(config) -> list[str]:
     """The names of the classes. A label is an index into this list."""
     #: slot saved_names
-    return sorted({clip.label for clip in load_clips(config)[0]})
+    return sorted({clip.label for part in load_clips(config) for clip in part})
 
 #: replace sound
 sound = read_sound(self.sounds[index], sample_rate(self.config))

@@ -60,7 +60,7 @@ def test_wrong_data_are_named(tmp_path):
     for name, text in tables.items():
         (tmp_path / f"{name}.csv").write_text(text)
     said = {
-        "none": "none is no folder",
+        "none": "none is not a folder",
         "empty": "empty has no sounds to train on",
         "few": "few has too few sounds",
         "other": "val/b/0.wav has a class without training data",
