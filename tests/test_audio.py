@@ -95,14 +95,16 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
         "float": f"float/{first}unknown format: 3.",
         "flac": "flac/gull/x.flac can't be read: choose soundfile as the reader, or convert it",
         "other": "other/val/owl/000.wav has a class without training data.",
-        "nowhere": "nowhere is not a folder: set --path to the one with the sounds, or to a .csv file.",
+        "nowhere": "nowhere is not a folder: set --path to the one with the sounds, or",
         "tests": "tests has no sounds to train on. Files end in .wav, .wave.",
         "lost.csv": "lost.csv, line 3: calls/gull/x.wav can't be read as WAV: ",
         "unnamed.csv": "unnamed.csv, line 2 has no label. Columns: file,label[,split].",
         "split.csv": "split.csv, line 2: split is train, val, test, not 'dev'.",
     }
     calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
-    for message, beginning in zip(said(project, "train.py", *calls), expected.values(), strict=True):
+    for message, beginning in zip(
+        said(project, "train.py", *calls), expected.values(), strict=True
+    ):
         assert message.startswith(beginning)
     assert not (project / "runs/other").exists()
     [message] = said(project, "predict.py", ["text/gull/000.wav"])

@@ -61,7 +61,9 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         write_images(folder / "images", kinds, draw)
     elif task == "audio_classification":
         for row, kind in enumerate(kinds):
-            write_sound(folder / "sounds" / kind / f"{row}.wav", samples=400 if uneven else 9 * row + 1)
+            write_sound(
+                folder / "sounds" / kind / f"{row}.wav", samples=400 if uneven else 9 * row + 1
+            )
     elif task in ("gan", "autoencoder"):
         write_mixed_images(folder / "images", rows, uneven, draw)
     elif task == "language_model":

@@ -38,7 +38,9 @@ def load_clips(config) -> list[list[Clip]]:
     elif path.is_dir():
         parts = read_folder(path)
     else:
-        raise SystemExit(f"{path} is not a folder: set --path to the one with the sounds, or to a .csv file.")
+        raise SystemExit(
+            f"{path} is not a folder: set --path to the one with the sounds, or to a .csv file."
+        )
     if not parts["train"]:
         raise SystemExit(f"{path} has no sounds to train on. Files end in {', '.join(SUFFIXES)}.")
     names = {clip.label for clip in parts["train"]}
@@ -50,7 +52,9 @@ def load_clips(config) -> list[list[Clip]]:
     for part in ("val", "test"):
         if not parts[part]:
             if len(parts["train"]) < 10:
-                raise SystemExit(f"{path} has too few sounds to split: use 11, or add a part {part}.")
+                raise SystemExit(
+                    f"{path} has too few sounds to split: use 11, or add a part {part}."
+                )
             parts["train"], parts[part] = random_split(parts["train"], [0.9, 0.1], generator=split)
     return [list(parts[part]) for part in PARTS]
 
@@ -60,14 +64,16 @@ def read_folder(folder: Path) -> dict[str, list[Clip]]:
 
     Without train/, the folder itself holds the classes.
     """
-    whole = (folder / "train").is_dir()
-    parts = {part: [] for part in PARTS}
-    for part in PARTS:
-        place = folder if part == "train" and not whole else folder / part
-        for inner in sorted(place.iterdir()) if place.is_dir() else []:
-            if inner.is_dir() and (place != folder or inner.name not in PARTS):
-                parts[part] += [read_clip(path, inner.name) for path in find_sounds(inner)]
+    parts = {part: read_classes(folder / part) for part in PARTS}
+    if not parts["train"]:
+        parts["train"] = [clip for clip in read_classes(folder) if clip.label not in PARTS]
     return parts
+
+
+def read_classes(folder: Path) -> list[Clip]:
+    """The clips in the subfolders of a folder. The name of a subfolder is a class."""
+    places = sorted(path for path in folder.glob("*") if path.is_dir())
+    return [read_clip(path, place.name) for place in places for path in find_sounds(place)]
 
 
 def read_table(path: Path) -> dict[str, list[Clip]]:

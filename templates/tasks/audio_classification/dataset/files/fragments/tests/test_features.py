@@ -42,7 +42,7 @@ def test_folders_of_parts(tmp_path):
 
 def test_tables_become_datasets(tmp_path):
     write_sounds(tmp_path, {"a": 3})
-    rows = [f"a/{index}.wav,{'xy'[index % 2]},{part}" for index, part in enumerate(("", "val", "test"))]
+    rows = ["a/0.wav,x,", "a/1.wav,y,val", "a/2.wav,x,test"]
     path = tmp_path / "clips.csv"
     path.write_text("\n".join(["file,label,split", *rows, "a/1.wav,y,train"]))
     assert read(path) == [[("0.wav", "x"), ("1.wav", "y")], [("1.wav", "y")], [("2.wav", "x")]]

@@ -6,9 +6,9 @@ import torch
 from audio import measure_sound, read_sound
 
 #: slot tests
-def write_wave(path: Path, data: bytes, width: int = 2, channels: int = 1, rate: int = 8000) -> Path:
+def write_wave(path: Path, data: bytes, width: int = 2, channels: int = 1) -> Path:
     with wave.open(str(path), "wb") as file:
-        file.setparams((channels, width, rate, 0, "NONE", ""))
+        file.setparams((channels, width, 8000, 0, "NONE", ""))
         file.writeframes(data)
     return path
 
