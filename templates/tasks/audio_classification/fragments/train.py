@@ -1,6 +1,5 @@
 import json
 from itertools import islice
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -53,8 +52,8 @@ train_loss.add(loss, len(labels))
 
 #: slot start_of_training
 if accelerator.is_main_process:  # a label is an index into this list
-    Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-    Path(config.output_dir, "classes.json").write_text(json.dumps(class_names(config)))
+    config.output_dir.mkdir(parents=True, exist_ok=True)
+    (config.output_dir / "classes.json").write_text(json.dumps(class_names(config)))
 
 #: slot before_training
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
