@@ -43,9 +43,9 @@ def test_a_tone_is_in_its_band():
     assert (spectrogram[10:-10].argmax(dim=1) == bands[1000 // 40].argmax()).all()
 
 
-def write_wave(path: Path, data: bytes, width: int = 2, channels: int = 1, rate: int = 8000) -> Path:
+def write_wave(path: Path, data: bytes, width: int = 2, channels: int = 1) -> Path:
     with wave.open(str(path), "wb") as file:
-        file.setparams((channels, width, rate, 0, "NONE", ""))
+        file.setparams((channels, width, 8000, 0, "NONE", ""))
         file.writeframes(data)
     return path
 
