@@ -27,6 +27,7 @@ TASKS = {
     "multiple_choice": ("file", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
+    "audio_classification": ("files", []),
 }
 
 
@@ -195,6 +196,26 @@ def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         write_files(tmp_path / "parts" / part, dict.fromkeys(names[:3], ""))
     assert look("gan", "parts") == "parts: 9 images; parts: train, val, test"
     assert look("gan", "later") == "later is not there yet: it is needed for training."
+
+
+def test_what_is_said_of_sounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders of them, or a table of files and labels."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"{kind}/{number}.wav" for kind in ("cat", "dog") for number in range(6)]
+    write_files(tmp_path / "sounds", dict.fromkeys([*names, "cat/notes.md"], ""))
+    task = "audio_classification"
+    assert look(task, "sounds") == "sounds: 12 sounds; 2 classes: cat (6), dog (6)"
+    assert "problem: it has no subfolder with sounds" in look(task, "sounds/cat")
+    rows = [f"sounds/{name},{name[:3]}" for name in names]
+    good = table("file,label", rows)
+    write_files(tmp_path, {"a.csv": good, "b.csv": good.replace("label", "kind", 1)})
+    facts = "12 rows; 2 columns: file, label; 2 classes in label: cat (6), dog (6)"
+    assert look(task, "a.csv") == f"a.csv: {facts}"
+    assert "problem: it has no column 'label'." in look(task, "b.csv")
+    write_files(tmp_path, {"c.csv": table("file,label", rows[:9])})
+    assert "problem: a split into three parts needs at least 11 sounds." in look(task, "c.csv")
+    (tmp_path / "d.csv").touch()
+    assert look(task, "d.csv") == "d.csv: the file is empty."
 
 
 def test_files_of_parts_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

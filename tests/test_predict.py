@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import math
 import re
 import shlex
 import shutil
+import wave
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -68,6 +70,22 @@ def write_pairs(folder: Path) -> list[str]:
 def write_numbers(folder: Path) -> list[str]:
     (folder / "numbers.txt").write_text("1,2,3,4\n0.1,0.2,0.3,0.4\n0,0,0,0\n")
     return ["numbers.txt"]
+
+
+def write_sound(path: Path, samples: int = 8000, rate: int = 22050, hertz: float = 500) -> None:
+    """A tone in a WAV file of two channels."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tone = [int(20000 * math.sin(2 * math.pi * hertz * step / rate)) for step in range(samples)]
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 2, rate, 0, "NONE", ""))
+        file.writeframes(b"".join(2 * step.to_bytes(2, "little", signed=True) for step in tone))
+
+
+def write_sounds(folder: Path) -> list[str]:
+    write_sound(folder / "new/low.wav")
+    write_sound(folder / "new/high.wav", rate=8000, hertz=2000)
+    write_sound(folder / "short.wav", samples=100)
+    return ["short.wav", "new"]
 
 
 def prepare_images(folder: Path) -> None:
@@ -163,6 +181,7 @@ CASES: list[Case] = [
         None,
         lambda _: ["--json", "--length", "8", "def f(", "b", ""],
     ),
+    ("sounds", about("audio_classification"), None, write_sounds),
     ("own", about("own"), None, write_numbers),
 ]
 

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 from conftest import render, replace_in, write_files
+from test_predict import write_sound
 from training import run_tests, start
 
 pytestmark = pytest.mark.train
@@ -22,6 +23,7 @@ ANSWERS = {
     "tabular_regression": {"dataset": "csv"},
     "text_classification": {"dataset": "csv", "text_columns": "text"},
     "image_classification": {"dataset": "image_folder", "path": "images", "image_size": 8},
+    "audio_classification": {"dataset": "files", "seconds": 0.1},
     "gan": {"dataset": "image_folder", "image_size": 32},
     "autoencoder": {"dataset": "image_folder", "image_size": 20},
     "seq2seq": {"dataset": "csv"},
@@ -57,6 +59,11 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         replace_in(folder / "model.py", "nn.Linear(4, 32), nn.Tanh()", layers)
     elif task == "image_classification":
         write_images(folder / "images", kinds, draw)
+    elif task == "audio_classification":
+        for row, kind in enumerate(kinds):
+            write_sound(
+                folder / "sounds" / kind / f"{row}.wav", samples=400 if uneven else 9 * row + 1
+            )
     elif task in ("gan", "autoencoder"):
         write_mixed_images(folder / "images", rows, uneven, draw)
     elif task == "language_model":

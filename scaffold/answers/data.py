@@ -23,6 +23,7 @@ from scaffold.answers.schema import Answers, applies, schema
 ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
 SHOWN, LETTERS = 8, 30  # columns or classes in a message, and the beginning of each name
 LEAST = 10  # rows that can be split
+SOUNDS = {".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".wav", ".wave", ".wma"}
 IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 
 Row = dict[str, str | None]
@@ -103,8 +104,8 @@ def find_path(value: str, places: Iterable[Path]) -> Path | None:
 def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> Finding:
     """What is found at an existing path. `is_split`: whether it holds all parts of the data."""
     try:
-        if kind in ("images", "classes"):
-            return _look_at_images(kind, name, path, is_split)
+        if kind in ("images", "classes") or (kind == "sounds" and path.suffix.lower() != ".csv"):
+            return _look_at_files(kind, name, path, is_split)
         if kind == "texts" and path.suffix.lower() != ".jsonl":
             return _look_at_texts(name, path)
         if not path.is_file():
@@ -120,6 +121,8 @@ def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> 
             return _look_at_sentences(name, path, is_split)
         if kind == "questions":
             return _look_at_questions(name, path, is_split)
+        if kind == "sounds":
+            return _look_at_sound_table(name, read_table(path))
         tabs = kind == "tables" and path.suffix.lower() == ".tsv"
         table = read_table(path, "\t" if tabs else ",")
         # a few long texts can be cut into parts
@@ -354,29 +357,46 @@ def _look_at_texts(name: str, path: Path) -> Finding:
     return Finding(name, facts)
 
 
-def _look_at_images(kind: str, name: str, path: Path, is_split: bool) -> Finding:
+def _look_at_files(kind: str, name: str, path: Path, is_split: bool) -> Finding:
+    """Images or sounds below a folder, with a subfolder for each class unless `kind` is images."""
+    noun, suffixes = ("sound", SOUNDS) if kind == "sounds" else ("image", IMAGES)
     if not path.is_dir():
         return Finding(name, problem="it is not a folder.")
-    files, whole = list_files(path, IMAGES)
+    files, whole = list_files(path, suffixes)
     names = [file.relative_to(path).parts for file in files]
     parts = {part for part in ("train", "val", "test") if any(n[0] == part for n in names)}
     depth = 1 if "train" in parts else 0
-    facts = [_count(len(files), "image", whole)]
+    facts = [_count(len(files), noun, whole)]
     if parts:
         facts.append(f"parts: {', '.join(sorted(parts, key=['train', 'val', 'test'].index))}")
     if not files:
-        return Finding(name, tuple(facts), f"no file in it ends in {', '.join(sorted(IMAGES))}.")
+        return Finding(name, tuple(facts), f"no file in it ends in {', '.join(sorted(suffixes))}.")
     for_training = [n for n in names if n[0] == "train" or (not depth and n[0] not in parts)]
-    if kind == "classes":
+    if kind != "images":
         classes = Counter(n[depth] for n in for_training if len(n) > depth + 1)
         if not classes:
-            return Finding(name, tuple(facts), "it has no subfolder with images for each class.")
+            problem = f"it has no subfolder with {noun}s for each class."
+            return Finding(name, tuple(facts), problem)
         facts.append(_classes("", classes, whole))
         if len(classes) == 1:
-            return Finding(name, tuple(facts), "all images are in one class.")
+            return Finding(name, tuple(facts), f"all {noun}s are in one class.")
     few = is_split and whole and len(for_training) < LEAST + 1 and not {"val", "test"} <= parts
-    problem = f"a split into three parts needs at least {LEAST + 1} images." if few else ""
+    problem = f"a split into three parts needs at least {LEAST + 1} {noun}s." if few else ""
     return Finding(name, tuple(facts), problem)
+
+
+def _look_at_sound_table(name: str, table: Table) -> Finding:
+    """Sound files, their labels and, if there is such a column, the part of each."""
+    finding = _look_at_rows(name, table, [], is_split=False)
+    lacks = [column for column in ("file", "label") if column not in table.columns]
+    problem = finding.problem or (f"it has no column {lacks[0]!r}." if lacks else "")
+    if not problem and "split" not in table.columns and table.whole and len(table.rows) < LEAST + 1:
+        problem = f"a split into three parts needs at least {LEAST + 1} sounds."
+    facts = finding.facts
+    if not lacks:
+        labels = Counter(row["label"] for row in table.rows if row.get("label"))
+        facts = (*facts, _classes("label", Counter(labels), table.whole))
+    return Finding(name, facts, problem, finding.columns)
 
 
 def list_files(folder: Path, suffixes: set[str]) -> tuple[list[Path], bool]:

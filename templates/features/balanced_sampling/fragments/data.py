@@ -30,7 +30,7 @@ class BalancedSampler(Sampler[int]):
 
 def read_labels(data: Dataset) -> Tensor:
     """The labels of all samples, shape (samples,)."""
-    return torch.tensor([int(label) for _, label in data])
+    return torch.tensor([int(label) for *_, label in data])
 
 #: replace order
 sampler=BalancedSampler(read_labels(train_set), config.seed),

@@ -1,0 +1,8 @@
+#: replace draw
+# all processes compute each layer together: each has a part of its weights
+model.eval()
+batch = inputs.to(accelerator.device), lengths.to(accelerator.device)
+predictions = model(*batch).argmax(dim=1).cpu()
+model.train()
+if accelerator.is_main_process:
+    save_tiles(inputs, labels, predictions, names, path)

@@ -1,0 +1,63 @@
+import json
+from itertools import islice
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from data import class_names
+from pictures import draw_sounds
+
+#: slot loss_function
+#: region compute_loss
+def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The loss of each sound, shape (batch,)."""
+    return F.cross_entropy(logits, labels, reduction="none")
+
+
+#: end compute_loss
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss and accuracy of all sounds: gather_for_metrics drops those that are padding."""
+    model.eval()
+    loss_sum = correct = seen = 0
+    #: slot before_evaluation
+    for inputs, lengths, labels in islice(loader, limit or None):
+        logits = model(inputs, lengths)
+        losses = compute_loss(logits, labels)
+        predictions = logits.argmax(dim=-1)
+        losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
+        loss_sum += losses.sum()
+        correct += (predictions == labels).sum()
+        seen += len(labels)
+        #: slot evaluated_batch
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_accuracy": float(correct) / seen,
+        #: slot evaluated
+    }
+
+#: slot forward
+#: region loss
+loss = compute_loss(
+    model(inputs, lengths), labels
+    #: slot loss_arguments
+).mean()
+#: end loss
+#: region add_loss
+train_loss.add(loss, len(labels))
+#: end add_loss
+
+#: slot start_of_training
+if accelerator.is_main_process:  # a label is an index into this list
+    config.output_dir.mkdir(parents=True, exist_ok=True)
+    (config.output_dir / "classes.json").write_text(json.dumps(class_names(config)))
+
+#: slot before_training
+shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
+
+#: slot after_evaluation
+path = config.output_dir / f"sounds_{progress.step:08d}.png"
+draw_sounds(accelerator, model, shown, class_names(config), path)

@@ -1,0 +1,24 @@
+from data import class_names, prepare, sample_rate
+from audio import read_sound
+from torch.utils.data import DataLoader, default_collate
+from torch import Tensor
+
+#: slot functions
+def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
+    """What the model takes of a file, and its length there."""
+    try:
+        return prepare(read_sound(path, sample_rate(config)), config)
+    except OSError as error:
+        raise SystemExit(str(error)) from error
+
+#: slot before_batches
+names = class_names(config)
+
+#: slot batches
+for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    sounds, lengths = default_collate([load_sound(path, config) for path in paths])
+    probabilities = model(sounds.to(device), lengths.to(device)).cpu().double().softmax(dim=1)
+    for chances in probabilities.tolist():
+        chance_of = dict(zip(names, chances, strict=True))
+        row = {"label": max(chance_of, key=chance_of.get)}
+        rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})

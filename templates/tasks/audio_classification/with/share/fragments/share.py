@@ -1,0 +1,2 @@
+#: slot task
+TASK = "audio-classification"  # one of https://huggingface.co/tasks
