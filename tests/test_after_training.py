@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 from conftest import TEMPLATES, render, run_cli, write_files
-from test_predict import paint_digits, write_lines, write_measurements, write_numbers
+from test_predict import (
+    paint_digits,
+    write_histories,
+    write_lines,
+    write_measurements,
+    write_numbers,
+)
 from training import count_passed, run_python, run_tests
 
 from scaffold.answers.catalog import load_catalog
@@ -35,6 +41,7 @@ def prepare_inputs(task: str, folder: Path) -> None:
     shutil.copy(folder / "folder/0/0.png", folder / "image.png")
     write_lines(folder)
     write_numbers(folder)
+    write_histories(folder)
     if task.startswith("tabular"):
         name = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}[task]
         write_measurements(name)(folder)

@@ -62,6 +62,7 @@ LONGEST = (
     "masked_language_model",
     "embeddings",
     "multiple_choice",
+    "forecasting",
 )
 LONGEST_PROOFS = (  # in the sweep
     "sft",
@@ -75,6 +76,7 @@ LONGEST_PROOFS = (  # in the sweep
     "masked_language_model",
     "embeddings",
     "multiple_choice",
+    "forecasting",
 )
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {
