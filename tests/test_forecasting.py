@@ -225,7 +225,7 @@ def test_metrics_are_those_of_utilsforecast_on_any_processes(loss: str, tmp_path
         for name, value in found["scores"].items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5), processes
     for processes in (2, 3):
-        trained = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], processes)
+        trained = start(project, ["train.py", *BRIEF, "--output-dir", f"runs/{processes}"], processes)
         assert trained.returncode == 0, trained.stderr
         assert count_processes(trained.stdout) == processes
 
