@@ -28,6 +28,7 @@ from scaffold.answers.schema import (
     answers_for,
     can_fit,
     resolve,
+    rules_out,
     schema,
     switch_key,
 )
@@ -121,6 +122,8 @@ def possible(catalog: Catalog, task: str) -> list[Component]:
 def suits(catalog: Catalog, name: str, task: str) -> bool:
     """Whether a feature, and those that it requires, can go with a task's default choices."""
     feature = catalog.features[name]
+    if rules_out(feature, catalog.tasks[task]):
+        return False
     return set(feature.needs) <= set(catalog.tasks[task].has) and all(
         suits(catalog, other, task) for other in feature.requires
     )

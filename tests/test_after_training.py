@@ -10,6 +10,7 @@ import pytest
 from conftest import TEMPLATES, render, run_cli, write_files
 from test_predict import (
     paint_digits,
+    write_histories,
     write_lines,
     write_measurements,
     write_numbers,
@@ -43,6 +44,7 @@ def prepare_inputs(task: str, folder: Path) -> None:
     write_numbers(folder)
     write_sound(folder / "sound.wav")
     write_sound(folder / "sounds/low.wav")
+    write_histories(folder)
     if task.startswith("tabular"):
         name = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}[task]
         write_measurements(name)(folder)

@@ -25,6 +25,7 @@ TASKS = {
     "language_model": ("text", []),
     "masked_language_model": ("text", []),
     "multiple_choice": ("file", []),
+    "forecasting": ("file", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
     "audio_classification": ("files", []),
@@ -49,6 +50,7 @@ def table(head: str, rows: Iterable[str]) -> str:
 ROWS = [f"words {row},{'ab'[row % 2]}" for row in range(20)]
 TEXTS = table("text,label", ROWS)
 SIZES = table("id,size", [f"{row},{row}.5" for row in range(20)])
+SERIES = table("time,value,series", [f"2026-01-{row + 1:02},{row or ''},a" for row in range(20)])
 OBJECTS = [json.dumps({"text": row, "label": "ab"[row % 2]}) for row in range(20)]
 PAIRS = "a,b\n" * 20
 COMMAS = table("id\tanchor\tpositive", [f"{row}\ta, b\tc" for row in range(20)])
@@ -68,6 +70,7 @@ GOOD = [
     ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
     ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
     ("multiple_choice", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label"),
+    ("forecasting", "t.csv", SERIES, "3 columns: time, value, series"),
     ("seq2seq", "t.csv", PAIRS, ""),
     ("embeddings", "t.csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
     ("embeddings", "t.tsv", COMMAS, "3 columns: id, anchor, positive"),
@@ -136,6 +139,12 @@ BAD = [
     (TEXT, "t.jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is not a JSON object."),
     ("tabular_classification", "t.csv", TEXTS.replace(",", ";"), "not separated by commas."),
     ("tabular_regression", "t.csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
+    (
+        "forecasting",
+        "t.csv",
+        SERIES.replace("series", "shop"),
+        "no column 'series' (forecasting.series_column)",
+    ),
     ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 columns: it needs two"),
     ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
     (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),

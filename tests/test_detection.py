@@ -165,7 +165,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     calls = [["--path", path, "--output-dir", "runs/other"] for path in ("things", "none", "runs")]
     found = said(project, "train.py", *calls)
     assert found[0].startswith("things/annotations.json is no COCO file")
-    assert found[1].startswith("none is no folder: set --path")
+    assert found[1].startswith("none is not a folder: set --path")
     assert found[2].startswith("runs needs one .json file with the annotations, and has none")
     (project / "things/annotations.json").write_text(json.dumps(content))
     [message] = said(project, "train.py", ["--output-dir", "runs/other"])

@@ -67,6 +67,17 @@ def write_pairs(folder: Path) -> list[str]:
     return ["new.csv", "a river that is red\tbread, orange"]
 
 
+def write_histories(folder: Path) -> list[str]:
+    """Two series of 100 hours, and one of 120."""
+    rows = [
+        f"2026-01-{1 + hour // 24:02} {hour % 24:02}:00,{hour % 24},{name}"
+        for name, hours in (("a", 100), ("b", 120), ("c", 100))
+        for hour in range(hours)
+    ]
+    (folder / "histories.csv").write_text("\n".join(["time,value,series", *rows]))
+    return ["histories.csv"]
+
+
 def write_numbers(folder: Path) -> list[str]:
     (folder / "numbers.txt").write_text("1,2,3,4\n0.1,0.2,0.3,0.4\n0,0,0,0\n")
     return ["numbers.txt"]
@@ -403,6 +414,7 @@ def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
         names = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}
         write_measurements(names[task])(folder)
     write_numbers(folder)
+    write_histories(folder)
     write_lines(folder)
     command, _, output = command.partition(" > ")
     result = start(folder, shlex.split(command), 1)

@@ -64,6 +64,7 @@ LONGEST = (
     "masked_language_model",
     "embeddings",
     "multiple_choice",
+    "forecasting",
 )
 LONGEST_PROOFS = (  # in the sweep
     "sft",
@@ -79,6 +80,7 @@ LONGEST_PROOFS = (  # in the sweep
     "masked_language_model",
     "embeddings",
     "multiple_choice",
+    "forecasting",
 )
 # whose runs to the stated result are in the sweep, with the number of processes
 LONG_RUNS = {

@@ -90,6 +90,8 @@ def _usual(task: Component) -> Answers:
 def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
     """Whether a feature can go with the task and its choices."""
     task = catalog.tasks[str(answers["project.task"])]
+    if rules_out(feature, task):
+        return False
     if set(feature.needs) <= task.always_has:  # most of them: the rest takes longer
         return True
     return can_fit(feature, task) and set(feature.needs) <= traits(catalog, answers)
@@ -97,7 +99,12 @@ def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> 
 
 def can_fit(feature: Component, task: Component) -> bool:
     """Whether a feature can go with a task, perhaps only with some of its choices."""
-    return set(feature.needs) <= task.can_have
+    return set(feature.needs) <= task.can_have and not rules_out(feature, task)
+
+
+def rules_out(feature: Component, task: Component) -> bool:
+    """Whether a feature is refused beside a task, for a reason that is no trait."""
+    return task.name in feature.excludes.get("project.task", ())
 
 
 def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> bool:

@@ -56,7 +56,7 @@ def build_datasets(config) -> list[Dataset]:
     Raises SystemExit for an image or an object that is wrong, before anything is trained.
     """
     if not Path(config.path).is_dir():
-        raise SystemExit(f"{config.path} is no folder: set --path to the one with the images.")
+        raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
     names, parts = class_names(config), {}
     # a seed of its own: another --seed must not move test images into the training data
     split = torch.Generator().manual_seed(0)

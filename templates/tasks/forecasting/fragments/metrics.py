@@ -1,0 +1,40 @@
+from math import nan
+
+import torch
+from torch import Tensor
+
+#: slot classes
+#: region count_errors
+def count_errors(forecasts: Tensor, targets: Tensor, scales: Tensor) -> Tensor:
+    """What the metrics are made of, for each window, shape (batch, 4).
+
+    The sum of the absolute errors in the unit of the series, and of how many known targets. The sum
+    of these errors divided by the naive error of the series, and of how many: a series whose naive
+    error is 0 has no scaled errors.
+    """
+    known = targets.isfinite()
+    errors = (forecasts - targets.where(known, forecasts)).abs().sum(dim=1)
+    return sum_errors(errors, known.sum(dim=1), scales)
+
+
+#: end count_errors
+def sum_errors(errors: Tensor, known: Tensor, scales: Tensor) -> Tensor:
+    """Sums of absolute errors, in standard deviations, as count_errors() returns them."""
+    _, std, naive = scales.unbind(dim=1)
+    errors, has_naive = errors * std, naive > 0
+    scaled = errors / naive.where(has_naive, 1) * has_naive
+    return torch.stack([errors, known, scaled, known * has_naive], dim=1)
+
+
+#: region forecast_scores
+def forecast_scores(counts: Tensor) -> dict[str, float]:
+    """MAE and MASE of counts that are added up over windows, shape (4,).
+
+    MASE is the mean of the scaled errors: Hyndman and Koehler 2006,
+    https://doi.org/10.1016/j.ijforecast.2006.03.001
+    """
+    errors, known, scaled, with_naive = counts.tolist()
+    return {"mae": errors / known, "mase": scaled / with_naive if with_naive else nan}
+
+
+#: end forecast_scores

@@ -1,0 +1,2 @@
+#: slot result
+return model

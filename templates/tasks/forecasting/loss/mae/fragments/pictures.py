@@ -1,0 +1,2 @@
+#: slot forecast
+axes.plot(steps, forecast, color="C0", label="forecast")

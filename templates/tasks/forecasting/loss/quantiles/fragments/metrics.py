@@ -1,0 +1,33 @@
+from math import nan
+
+from model import QUANTILES
+
+#: replace count_errors
+def count_errors(forecasts: Tensor, targets: Tensor, scales: Tensor) -> Tensor:
+    """What the metrics are made of, for each window, shape (batch, 5).
+
+    The sum of the absolute errors of the median in the unit of the series, and of how many known
+    targets. The sum of these errors divided by the naive error of the series, and of how many: a
+    series whose naive error is 0 has no scaled errors. And how many known targets are inside the
+    interval.
+    """
+    known, median = targets.isfinite(), forecasts[:, :, QUANTILES.index(0.5)]
+    errors = (median - targets.where(known, median)).abs().sum(dim=1)
+    inside = (forecasts[:, :, 0] <= targets) & (targets <= forecasts[:, :, -1])
+    sums = sum_errors(errors, known.sum(dim=1), scales)
+    return torch.cat([sums, inside.sum(dim=1, keepdim=True)], dim=1)
+
+
+#: replace forecast_scores
+def forecast_scores(counts: Tensor) -> dict[str, float]:
+    """MAE, MASE and coverage of counts that are added up over windows, shape (5,).
+
+    MASE is the mean of the scaled errors: Hyndman and Koehler 2006,
+    https://doi.org/10.1016/j.ijforecast.2006.03.001. The coverage is the share of the targets that
+    are inside the interval.
+    """
+    errors, known, scaled, with_naive, inside = counts.tolist()
+    mase = scaled / with_naive if with_naive else nan
+    return {"mae": errors / known, "mase": mase, "coverage": inside / known}
+
+

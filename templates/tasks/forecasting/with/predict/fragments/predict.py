@@ -1,0 +1,49 @@
+import pandas as pd
+from data import arrange, read_table
+from scales import Scales
+from torch.utils.data import DataLoader
+
+#: slot inputs
+def read_inputs(config: Config, names: list[str]) -> list[dict]:
+    """The newest values of each series of files with the columns of the training data.
+
+    They are scaled as in training. A series that training did not have is scaled by its own values.
+    """
+    scales, histories = Scales.load(config.output_dir), []
+    for path in names:
+        table = arrange(read_table(path, config), path, scales.step)
+        own = Scales.fit(table, scales.season, scales.step).series
+        for name, row in table.iterrows():
+            history = row.ffill()[: row.last_valid_index()].dropna()
+            if len(history) < config.context:
+                raise SystemExit(
+                    f"{path}: series {name!r} has {len(history)} steps, and a forecast starts from "
+                    f"{config.context}."
+                )
+            mean, std, _ = scales.series.get(name, own[name])
+            values = torch.tensor(history.to_numpy()[-config.context :])
+            context = ((values - mean) / std).float()
+            start = list_times(str(history.index[-1]), 2, scales.step)[1]
+            row = {"series": name, "start": start, "mean": mean, "std": std, "context": context}
+            histories.append(row)
+    return histories
+
+#: slot functions
+def list_times(start: str, count: int, step: str) -> list[str]:
+    """Times from the start on."""
+    if step.isdigit():
+        return [str(int(start) + number * int(step)) for number in range(count)]
+    return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
+
+#: slot batches
+for histories in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    contexts = torch.stack([history["context"] for history in histories])
+    for history, forecast in zip(histories, model(contexts.to(device)).cpu(), strict=True):
+        forecast = history["mean"] + history["std"] * forecast.double()
+        row = {"series": history["series"], "start": history["start"]}
+        #: region row
+        rows.append({**row, "forecast": forecast.tolist()})
+        #: end row
+
+#: slot arguments
+parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with the columns of training")

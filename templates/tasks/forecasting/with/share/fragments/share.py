@@ -1,0 +1,2 @@
+#: slot task
+TASK = "time-series-forecasting"  # one of https://huggingface.co/tasks
