@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 LEVELS = 1000  # of noise
-SAMPLING_STEPS = 25  # calls of the model for an image
+SAMPLING_STEPS = {{ task.steps }}  # calls of the model to generate images
 
 #: slot functions
 

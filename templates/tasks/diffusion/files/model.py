@@ -1,6 +1,5 @@
 """The model: noisy images and their times in, what diffusion.py makes images of out."""
 
-import torch
 from torch import Tensor, nn
 
 from data import image_shape

@@ -4,11 +4,11 @@ from diffusion import ANY_CLASS
 
 #: replace sample
 image, label = self.images[index]
-return image, *draw_noise(image.shape, self.find_seed(index)), label
+return image, *draw_noise(image.shape, self.find_seed(index)), int(label)
 
 #: slot methods
 def __getitem__(self, index: int) -> tuple[Tensor, ...]:
     *sample, label = super().__getitem__(index)
     if Random(self.find_seed(index)).random() < self.config.any_class_rate:
-        label = torch.full_like(torch.as_tensor(label), ANY_CLASS)
+        label = ANY_CLASS
     return *sample, label

@@ -15,9 +15,11 @@ class Pretrained(nn.Module):
         return self.model(noisy, times).sample
 
 #: slot build_model
-model, channels = Pretrained(config.pretrained_name), image_shape(config)[0]
-if (expected := model.model.config.in_channels) != channels:
-    raise SystemExit(
-        f"{config.pretrained_name} takes images with {expected} channels, and yours have {channels}."
-    )
+name, (channels, size, _) = config.pretrained_name, image_shape(config)
+model = Pretrained(name)
+expected, levels = model.model.config.in_channels, len(model.model.config.block_out_channels)
+if expected != channels:
+    raise SystemExit(f"{name} takes images with {expected} channels, and yours have {channels}.")
+if size % 2 ** (levels - 1):
+    raise SystemExit(f"{name} halves images {levels - 1} times, which {size} pixels don't allow.")
 return model

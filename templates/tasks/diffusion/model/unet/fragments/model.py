@@ -1,5 +1,6 @@
 from math import log
 
+import torch
 import torch.nn.functional as F
 
 #: slot model
@@ -12,8 +13,8 @@ class UNet(nn.Module):
 
     #: region signature
     def __init__(self, channels: int, width: int, levels: int) -> None:
-        #: end signature
         super().__init__()
+        #: end signature
         widths, features = find_widths(width, levels), 4 * width
         self.width = width
         self.times = nn.Sequential(

@@ -1,6 +1,6 @@
 #: replace signature
 def __init__(self, channels: int, width: int, levels: int, classes: int) -> None:
-    ...
+    super().__init__()
 
 #: slot embedding
 self.labels = nn.Embedding(1 + classes, features)
