@@ -31,7 +31,7 @@ HEAD = "time,value,series"
 
 
 def list_rows(count: int = 5) -> list[str]:
-    """The values of shops in a week's rhythm, in no order, with a gap of days and an empty value."""
+    """The values of shops by weekday, in no order, with a gap of days and an empty value."""
     draw, rows = Random(0), []
     for shop in range(count):
         for number, day in enumerate(DAYS):
@@ -225,7 +225,8 @@ def test_metrics_are_those_of_utilsforecast_on_any_processes(loss: str, tmp_path
         for name, value in found["scores"].items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5), processes
     for processes in (2, 3):
-        trained = start(project, ["train.py", *BRIEF, "--output-dir", f"runs/{processes}"], processes)
+        script = ["train.py", *BRIEF, "--output-dir", f"runs/{processes}"]
+        trained = start(project, script, processes)
         assert trained.returncode == 0, trained.stderr
         assert count_processes(trained.stdout) == processes
 

@@ -7,7 +7,9 @@ def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
     "fit" has as many samples as the validation data, but of the training data. The difference
     between both results is the overfitting.
     """
+    #: region train_set
     train_set = build_datasets(config)[0]
+    #: end train_set
     size = min(len(train_set), len(val_loader.dataset))
     settings = {
         "collate_fn": val_loader.collate_fn,

@@ -1,23 +1,11 @@
-import pytest
 import torch
 import train
-from distance import Moments, frechet_distance
 from helpers import build_exact_model, build_sgd, run
 from losses import compute_discriminator_loss, compute_generator_loss
 from pathlib import Path
 from torch import nn
 
 #: slot tests
-def test_distance_of_known_moments():
-    """Of equal pixels with means 0 and 3 and standard deviations 1 and 2: (3 - 0)² + (2 - 1)²."""
-    one, other = Moments(), Moments()
-    for value in (-1.0, 1.0):  # moments of several batches add up
-        one.add(torch.full((1, 1, 8, 8), value))
-        other.add(torch.full((1, 1, 8, 8), 3 + 2 * value))
-    assert frechet_distance(one, other) == pytest.approx(64 * 10.0)
-    assert frechet_distance(one, one) == pytest.approx(0.0, abs=1e-9)
-
-
 def test_each_model_learns_from_its_own_loss(tmp_path, monkeypatch):
     """The first step, and the same by hand: no loss changes the other model."""
     start, images = first_step(tmp_path / "start", monkeypatch, learning_rate=0.0)

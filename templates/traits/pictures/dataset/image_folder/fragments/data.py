@@ -47,7 +47,9 @@ def build_datasets(config) -> list[Dataset]:
         paths["train"] = [path for path in find_images(folder) if path not in others]
     if not paths["train"]:
         raise SystemExit(f"{folder} has no images to train on: they end in {', '.join(SUFFIXES)}.")
+    #: region parts
     parts = {name: ImageFiles(paths[name], config.image_size) for name in paths}
+    #: end parts
     # a seed of its own: another --seed must not move test images into the training data
     split = torch.Generator().manual_seed(0)
     for name in ("val", "test"):

@@ -1,7 +1,6 @@
 import pytest
 import torch
 import train
-from distance import Moments
 from helpers import SETTINGS
 from model import build_discriminator, build_model
 
@@ -12,9 +11,3 @@ def test_both_models_fit_the_size(size):
     images = build_model(config)(torch.randn(2, config.latent))
     assert images.shape == (2, 3, size, size)
     assert build_discriminator(config)(images).shape == (2,)
-
-
-def test_the_distance_needs_no_matrix_of_all_pixels():
-    moments = Moments()
-    moments.add(torch.rand(2, 3, 256, 256))
-    assert moments.covariance.shape == (192, 192)

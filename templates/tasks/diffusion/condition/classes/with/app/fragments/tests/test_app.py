@@ -1,0 +1,2 @@
+#: replace values
+values = [3, 1]

@@ -1,0 +1,3 @@
+#: replace sample
+image = self.images[index]
+return image, *draw_noise(image.shape, self.find_seed(index))

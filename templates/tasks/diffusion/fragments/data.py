@@ -1,0 +1,54 @@
+from diffusion import draw_noise
+from torch import Tensor
+
+#: slot datasets
+class Noised(Dataset):
+    """Images, each with noise of its shape and a time{{ task.and_class }}.
+
+    Noise and time depend on the index of an image alone: all evaluations have the same.
+    """
+
+    def __init__(self, images: Dataset) -> None:
+        self.images = images
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+        #: region sample
+        image, _ = self.images[index]
+        return image, *draw_noise(image.shape, self.find_seed(index))
+        #: end sample
+
+    def find_seed(self, index: int) -> int:
+        return index
+
+
+class NewlyNoised(Noised):
+    """Training images, with other noise and another time in each epoch.
+
+    Both depend on the seed, the epoch and the index of an image alone. So they are the same in a
+    resumed run, with any number of data workers, and on any number of processes.
+    """
+
+    def __init__(self, images: Dataset, config) -> None:
+        super().__init__(images)
+        self.config, self.epoch = config, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+        #: slot set_epoch
+
+    def find_seed(self, index: int) -> int:
+        return hash((self.config.seed, self.epoch, index))
+
+    #: slot methods
+
+
+def image_shape(config) -> tuple[int, int, int]:
+    """Channels, height and width of an image."""
+    return {{ task.shape }}
+
+#: slot before_loaders
+train_set = NewlyNoised(train_set, config)
+val_set, test_set = Noised(val_set), Noised(test_set)

@@ -1,0 +1,18 @@
+from pathlib import Path
+
+from accelerate import Accelerator
+from data import image_shape
+from diffusion import fixed_noise, sample
+from torch import nn
+
+#: slot functions
+def draw_samples(accelerator: Accelerator, model: nn.Module, config, path: Path) -> None:
+    """Draw 64 generated images, always from the same noise. All processes call it together."""
+    noise = fixed_noise(list(range(64)), image_shape(config)).to(accelerator.device)
+    model.eval()
+    #: region sample
+    images = sample(model, noise)
+    #: end sample
+    model.train()
+    if accelerator.is_main_process:
+        save_grid(images, columns=16, path=path)

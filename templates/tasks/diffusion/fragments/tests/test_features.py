@@ -1,0 +1,51 @@
+import torch
+import train
+from data import build_loaders, image_shape
+from diffusion import add_noise, find_targets, fixed_noise, sample
+from helpers import SETTINGS, run
+from PIL import Image
+from torch import nn
+
+#: slot tests
+def test_training_has_other_noise_in_each_epoch_and_evaluation_the_same():
+    config = train.Config(**SETTINGS)
+    train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
+
+    def find_noise(data) -> list[float]:
+        return [float(value) for row in range(5) for value in (data[row][1].sum(), data[row][2])]
+
+    first, fixed = find_noise(train_set), find_noise(val_set)
+    assert len({*first}) > 5, "all images have the same noise"
+    train_set.set_epoch(1)
+    assert not {*find_noise(train_set)} & {*first[::2]}, "two epochs have the same noise"
+    train_set.set_epoch(0)
+    assert find_noise(train_set) == first, "a resumed run has other noise"
+    assert find_noise(val_set) == fixed
+
+
+def test_a_model_that_knows_an_image_generates_it():
+    shape = image_shape(train.Config(**SETTINGS))
+    image = torch.rand(1, *shape, generator=torch.Generator().manual_seed(0))
+
+    class Knowing(nn.Module):
+        def forward(self, noisy, times, *labels):
+            known = (2 * image - 1).expand_as(noisy)
+            still = add_noise(known, torch.zeros_like(noisy), times)
+            spread = add_noise(torch.zeros_like(noisy), torch.ones_like(noisy), times)
+            return find_targets(known, (noisy - still) / spread, times)
+
+    for steps in (1, 7, 100):
+        #: region sampled
+        images = sample(Knowing(), fixed_noise([0, 1], shape), steps=steps)
+        #: end sampled
+        torch.testing.assert_close(images, image.expand_as(images), rtol=0, atol=1e-4)
+
+
+def test_samples_are_drawn_after_each_evaluation(tmp_path):
+    run(tmp_path, limit_batches=2)
+    height, width = image_shape(train.Config(**SETTINGS))[1:]
+    pictures = sorted(tmp_path.glob("samples_*.png"))
+    assert [path.name for path in pictures] == ["samples_00000002.png", "samples_00000004.png"]
+    for path in pictures:
+        with Image.open(path) as picture:
+            assert picture.width * 4 * (height + 2) == picture.height * 16 * (width + 2)

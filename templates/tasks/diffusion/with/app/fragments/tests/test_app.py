@@ -1,0 +1,7 @@
+#: slot values
+#: region values
+values = [3]
+#: end values
+
+#: slot expected
+assert shown.width > 2 * shown.height, "three images beside each other"

@@ -1,0 +1,2 @@
+#: replace train_set
+train_set = Noised(build_datasets(config)[0])

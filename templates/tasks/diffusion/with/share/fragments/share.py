@@ -1,0 +1,2 @@
+#: slot task
+TASK = "unconditional-image-generation"  # one of https://huggingface.co/tasks
