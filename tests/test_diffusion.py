@@ -70,9 +70,9 @@ def test_a_users_folder_with_classes(tmp_path: Path) -> None:
         "more": "more has training images in 3 folders (blue, green, red), one for each class, and "
         "--classes is 2.",
         "new": "new/test/green/a.png is of a class without training images: green.",
-        "damaged": "damaged/red/b.png is no image that can be read: remove it.",
+        "damaged": "damaged/red/b.png can't be read as an image: remove it.",
         "empty": "empty has no images to train on: ",
-        "nowhere": "nowhere is no folder: set --path to the one with the images.",
+        "nowhere": "nowhere is not a folder: set --path to the one with the images.",
     }
     calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
     for message, start_of_it in zip(

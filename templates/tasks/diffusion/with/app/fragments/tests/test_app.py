@@ -4,4 +4,4 @@ values = [3]
 #: end values
 
 #: slot expected
-assert shown.width > 2 * shown.height, "three images beside each other"
+assert shown.width > 2 * shown.height, "three images next to each other"
