@@ -54,7 +54,7 @@ class BalancedSampler(Sampler[int]):
 
 def read_labels(data: Dataset) -> Tensor:
     """The labels of all samples, shape (samples,)."""
-    return torch.tensor([int(label) for _, label in data])
+    return torch.tensor([int(label) for *_, label in data])
 
 
 def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:

@@ -1,0 +1,68 @@
+"""Boxes: left, top, right and bottom in pixels, in the last dimension of a tensor."""
+
+from math import isqrt
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+STRIDE = 4  # pixels from one place with a box to the next
+CANDIDATES = 200  # boxes with the highest scores, among which are the detections
+OVERLAP = 0.6  # of two boxes of a class with more than this, the one with the lower score goes
+DETECTIONS = 100  # of an image at most, as in COCO
+
+
+def area(boxes: Tensor) -> Tensor:
+    return (boxes[..., 2:] - boxes[..., :2]).clamp(min=0).prod(dim=-1)
+
+
+def intersect(boxes: Tensor, others: Tensor) -> Tensor:
+    """The boxes that two boxes share. Shapes are broadcast."""
+    corner = torch.maximum(boxes[..., :2], others[..., :2])
+    return torch.cat([corner, torch.minimum(boxes[..., 2:], others[..., 2:])], dim=-1)
+
+
+def iou(boxes: Tensor, others: Tensor) -> Tensor:
+    """Intersection over union, from 0 to 1. Shapes are broadcast."""
+    shared = area(intersect(boxes, others))
+    return shared / (area(boxes) + area(others) - shared).clamp(min=1e-9)
+
+
+def find_centers(places: int, device: torch.device) -> Tensor:
+    """Where the places are in a square image, row by row: x and y in pixels, shape (places, 2)."""
+    middles = STRIDE * (torch.arange(isqrt(places), device=device) + 0.5)
+    return torch.cartesian_prod(middles, middles).flip(1)
+
+
+def suppress(boxes: Tensor, labels: Tensor) -> Tensor:
+    """Which boxes stay, shape (batch, boxes): non-maximum suppression within each class.
+
+    Boxes have the highest score first. A box goes if it overlaps one before it that stays. From
+    all boxes on, each pass settles one box more at least; mostly three passes settle all of them.
+    Cluster NMS: Zheng and others 2020, https://arxiv.org/abs/2005.03572
+    """
+    same = labels.unsqueeze(2) == labels.unsqueeze(1)
+    overlaps = iou(boxes.unsqueeze(2), boxes.unsqueeze(1)) > OVERLAP
+    hides = (overlaps & same).triu(diagonal=1)  # [image, box, a later box]
+    stays, before = torch.ones_like(labels, dtype=torch.bool), None
+    while before is None or not torch.equal(stays, before):
+        stays, before = ~(hides & stays.unsqueeze(2)).any(dim=1), stays
+    return stays
+
+
+def find_objects(outputs: Tensor) -> Tensor:
+    """The detections of each image, shape (batch, 100, 6), from the highest score to the lowest.
+
+    A row has the box, the score and the class. Where nothing is left, the score is 0.
+    """
+    boxes, scores = outputs[..., :4], outputs[..., 4:].sigmoid()
+    classes = scores.shape[2]
+    scores, places = scores.flatten(1).topk(min(CANDIDATES, scores[0].numel()))
+    labels = places % classes
+    boxes = boxes.gather(1, (places // classes).unsqueeze(2).expand(-1, -1, 4))
+    scores = scores * suppress(boxes, labels)
+    scores, order = scores.sort(dim=1, descending=True, stable=True)
+    found = torch.cat([boxes, labels.unsqueeze(2)], dim=2)
+    found = found.gather(1, order.unsqueeze(2).expand(-1, -1, 5))
+    found = torch.cat([found[..., :4], scores.unsqueeze(2), found[..., 4:]], dim=2)[:, :DETECTIONS]
+    return F.pad(found, (0, 0, 0, DETECTIONS - found.shape[1]))

@@ -1,0 +1,91 @@
+"""The data: images, shape (batch, 3, size, size), from 0 to 1, and the objects in each of them.
+
+The objects of an image are a dictionary of tensors with a row for each: `boxes`, shape (objects, 4),
+are left, top, right and bottom in pixels, `labels` are numbers of classes, and `crowd` says whether
+it is a group of objects, which is not learned, and in which a detection is neither right nor wrong.
+"""
+
+from math import cos, hypot, pi, sin
+from random import Random
+
+import numpy as np
+import torch
+from PIL import Image, ImageDraw
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, default_collate, random_split
+
+Objects = dict[str, Tensor]
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR))
+    return torch.from_numpy(scaled).permute(2, 0, 1) / 255
+
+
+def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects]]:
+    """A batch. Each image keeps its own number of objects, which may be 0."""
+    images, targets = zip(*samples, strict=True)
+    return default_collate(images), list(targets)
+
+
+CLASSES = ["disc", "square", "triangle"]
+
+
+def class_names(config) -> list[str]:
+    return CLASSES
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1,200 drawn images and their objects, split into training, validation and test data."""
+    chance = Random(0)
+    drawn = [draw_shapes(config.image_size, chance) for _ in range(1200)]
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(drawn, [0.8, 0.1, 0.1], generator=split)
+
+
+def draw_shapes(size: int, chance: Random) -> tuple[Tensor, Objects]:
+    """Up to three shapes of any colour on noise, none over another."""
+    image = Image.frombytes("RGB", (size, size), chance.randbytes(3 * size * size))
+    image = image.point(lambda value: value // 3)
+    drawn, boxes, labels = [], [], []
+    for _ in range(chance.randint(0, 3)):
+        label = chance.randrange(len(CLASSES))
+        radius = chance.uniform(0.1, 0.25) * size
+        x, y = (chance.uniform(radius, size - radius) for _ in range(2))
+        if any(hypot(x - a, y - b) < radius + other for a, b, other in drawn):
+            continue
+        drawn.append((x, y, radius))
+        color = tuple(chance.randrange(130, 256) for _ in range(3))
+        sides, start = [(40, 0.0), (4, pi / 4), (3, pi / 6)][label]
+        angles = [start + 2 * pi * side / sides for side in range(sides)]
+        corners = [(x + radius * cos(angle), y + radius * sin(angle)) for angle in angles]
+        ImageDraw.Draw(image).polygon(corners, fill=color)
+        horizontal, vertical = zip(*corners, strict=True)
+        boxes.append((min(horizontal), min(vertical), max(horizontal), max(vertical)))
+        labels.append(label)
+    return to_tensor(image, size), {
+        "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
+        "labels": torch.tensor(labels, dtype=torch.int64),
+        "crowd": torch.zeros(len(boxes), dtype=torch.bool),
+    }
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        collate_fn=collate,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+    test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+    return train_loader, val_loader, test_loader

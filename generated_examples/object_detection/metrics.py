@@ -1,0 +1,122 @@
+"""The training loss, and how metrics are printed."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator
+from torch import Tensor
+
+from boxes import area, intersect, iou
+from data import Objects
+
+
+class RunningLoss:
+    """The mean training loss per sample, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples."""
+        self.sum.add_(loss.detach(), alpha=samples)
+        self.samples += samples
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
+        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        self.sum.zero_()
+        self.samples = 0
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+
+
+IOUS = torch.from_numpy(np.linspace(0.5, 0.95, 10))  # from which on a box is right
+RECALLS = torch.from_numpy(np.linspace(0, 1, 101))  # at which precision is read
+
+
+def judge(found: Tensor, targets: list[Objects]) -> Tensor:
+    """The score and class of each detection, and whether it is right, shape (batch, 100, 12).
+
+    The last ten values are for the IoUs: 1 is right, 0 wrong, and -1 counts nowhere. `found` is
+    what find_objects() returns.
+    """
+    rows = [judge_image(*pair) for pair in zip(found.cpu(), targets, strict=True)]
+    return torch.stack(rows).to(found.device)
+
+
+def judge_image(found: Tensor, objects: Objects) -> Tensor:
+    """The rows of judge() for an image, shape (100, 12).
+
+    The detection with the highest score comes first. It finds the object of its class that its box
+    overlaps most, of those that are not found yet. If only a crowd fits, it counts nowhere.
+    """
+    true, labels, crowd = (objects[name].cpu() for name in ("boxes", "labels", "crowd"))
+    boxes, true = found[:, None, :4].double(), true.double()
+    shares = iou(boxes, true)
+    covered = area(intersect(boxes, true)) / area(boxes).clamp(min=1e-9)
+    shares = torch.where(crowd, covered, shares)  # as many boxes as you like find a crowd
+    shares = shares.where(found[:, None, 5] == labels, -1)
+    outcome = torch.zeros(len(found), len(IOUS)).masked_fill(found[:, None, 4] == 0, -1)
+    free = (~crowd).repeat(len(IOUS), 1)
+    for row in (shares >= IOUS[0]).any(dim=1).nonzero().flatten().tolist():
+        fits = shares[row] >= IOUS[:, None]  # [IoU, object]
+        best, place = shares[row].where(fits & free, -1).flip(1).max(dim=1)  # the last of equals
+        right = best >= 0
+        free[right, len(labels) - 1 - place[right]] = False
+        outcome[row, (fits & crowd).any(dim=1)] = -1
+        outcome[row, right] = 1
+    return torch.cat([found[:, 4:], outcome], dim=1)
+
+
+def count_objects(targets: list[Objects], classes: int) -> Tensor:
+    """The objects of each class in each image, shape (batch, classes). Crowds are none."""
+    rows = [objects["labels"][~objects["crowd"]] for objects in targets]
+    return torch.stack([row.bincount(minlength=classes) for row in rows])
+
+
+def detection_scores(judged: Tensor, objects: Tensor) -> dict[str, float]:
+    """Mean average precision of all images, from what judge() and count_objects() return.
+
+    For each class and IoU, the precision at 101 recalls, as a mean: of all of them (map), at the
+    IoU 0.5 (map_50) and at 0.75 (map_75). Classes without an object don't count; without any, it is
+    -1. These are the metrics of COCO: https://cocodataset.org/#detection-eval
+    """
+    judged, counts = judged.cpu().flatten(0, 1).double(), objects.cpu().sum(dim=0)
+    precisions = []
+    for label in counts.nonzero().flatten().tolist():
+        rows = judged[judged[:, 1] == label]
+        outcome = rows[rows[:, 0].argsort(descending=True, stable=True), 2:].T.contiguous()
+        right, wrong = ((outcome == value).double().cumsum(dim=1) for value in (1, 0))
+        precision = F.pad(right / (right + wrong).clamp(min=1), (0, 1))  # 0 where nothing is found
+        precision = precision.flip(1).cummax(dim=1).values.flip(1)  # the best from here on
+        reached = torch.searchsorted(right / counts[label], RECALLS.repeat(len(IOUS), 1))
+        precisions.append(precision.gather(1, reached).mean(dim=1))
+    if not precisions:
+        return dict.fromkeys(("map", "map_50", "map_75"), -1.0)
+    by_iou = torch.stack(precisions).mean(dim=0)
+    return {"map": float(by_iou.mean()), "map_50": float(by_iou[0]), "map_75": float(by_iou[5])}
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

@@ -1,0 +1,71 @@
+"""Pictures of what the model finds, written while it trains."""
+
+from colorsys import hsv_to_rgb
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from PIL import Image, ImageDraw
+from torch import Tensor, nn
+
+from boxes import find_objects
+from data import Objects, collate
+from files import writing
+
+SHOWN = 0.3  # the lowest score of a box in a picture
+
+
+@torch.no_grad()
+def draw_boxes(
+    accelerator: Accelerator,
+    model: nn.Module,
+    samples: list[tuple[Tensor, Objects]],
+    names: list[str],
+    path: Path,
+) -> None:
+    """Draw images with the boxes of their objects, and below each the image with those found."""
+    images, targets = collate(samples)
+    if accelerator.is_main_process:
+        detector = accelerator.unwrap_model(model)  # the other processes don't take part
+        detector.eval()
+        detections = find_objects(detector(images.to(accelerator.device))).cpu()
+        detector.train()
+        save_rows(images, targets, detections, names, path)
+
+
+def save_rows(
+    images: Tensor, targets: list[Objects], detections: Tensor, names: list[str], path: Path
+) -> None:
+    """Write what draw_boxes() draws."""
+    side = max(images.shape[-1], 192)  # so that there is room for the names
+    picture = Image.new("RGB", (len(images) * side, 2 * side))
+    for column, (image, objects) in enumerate(zip(images, targets, strict=True)):
+        pixels = (255 * image).round().byte().permute(1, 2, 0).numpy()
+        photo, scale = Image.fromarray(pixels).resize((side, side)), side / image.shape[-1]
+        found = detections[column][detections[column, :, 4] >= SHOWN]
+        true = [names[label] for label in objects["labels"].tolist()]
+        rows = [(objects["boxes"], true), (found[:, :4], label_found(found, names))]
+        for row, (boxes, labels) in enumerate(rows):
+            drawn = draw(photo, (scale * boxes).tolist(), labels)
+            picture.paste(drawn, (column * side, row * side))
+    with writing(path):
+        picture.save(path)
+
+
+def label_found(found: Tensor, names: list[str]) -> list[str]:
+    """The class and score of detections, shape (detections, 6)."""
+    return [f"{names[int(label)]} {score:.2f}" for score, label in found[:, 4:].tolist()]
+
+
+def draw(image: Image.Image, boxes: list[list[float]], labels: list[str]) -> Image.Image:
+    """An image with boxes and what they are. Labels with the same first word have one colour."""
+    drawn = image.convert("RGB")
+    pen, width = ImageDraw.Draw(drawn), max(2, max(image.size) // 300)
+    for box, label in zip(boxes, labels, strict=True):
+        hue = sum(label.split(" ")[0].encode()) * 0.618 % 1
+        color = tuple(int(255 * part) for part in hsv_to_rgb(hue, 0.8, 1.0))
+        pen.rectangle(box, outline=color, width=width)
+        place = (box[0] + width + 1, box[1] + width)
+        pen.rectangle(pen.textbbox(place, label), fill="black")
+        pen.text(place, label, fill=color)
+    return drawn

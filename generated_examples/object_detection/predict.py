@@ -1,0 +1,110 @@
+"""Predicts with the weights of a run: `python predict.py folder --pictures boxes`."""
+
+import argparse
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from PIL import Image, ImageOps
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from boxes import find_objects
+from data import class_names, to_tensor
+from environment import check_environment, read_settings
+from files import writing
+from model import build_model
+from pictures import draw
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_image(path: Path) -> Image.Image:
+    """An upright RGB image."""
+    try:
+        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+
+
+def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str]) -> list[dict]:
+    """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
+
+    A box has left, top, right and bottom in pixels of the image, beyond whose edges it may reach.
+    """
+    boxes = found[:, :4].double() * torch.tensor(2 * image.size) / size
+    rows = zip(boxes.tolist(), found[:, 4].tolist(), found[:, 5].int().tolist(), strict=True)
+    return [
+        {"label": names[label], "score": score, "box": box} for box, score, label in rows if score
+    ]
+
+
+def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
+    """Print a line of JSON for each image. If a folder is given, draw the images there."""
+    for number, row in enumerate(rows):
+        found = [one for one in row["objects"] if one["score"] >= threshold]
+        print(json.dumps({**row, "objects": found}, ensure_ascii=False))
+        if folder:
+            labels = [f"{one['label']} {one['score']:.2f}" for one in found]
+            picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
+            path = folder / f"{number:05}_{Path(row['image']).stem}.png"
+            with writing(path):
+                folder.mkdir(parents=True, exist_ok=True)
+                picture.save(path)
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    names = class_names(config)
+    with PartialState().split_between_processes(inputs) as share:
+        for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            images = [read_image(path) for path in paths]
+            scaled = torch.stack([to_tensor(image, config.image_size) for image in images])
+            for image, found in zip(
+                images, find_objects(model(scaled.to(device))).cpu(), strict=True
+            ):
+                rows.append({"objects": list_objects(found, image, config.image_size, names)})
+    named = zip(inputs, gather_object(rows), strict=True)
+    return [{"image": str(path), **row} for path, row in named]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
+    help = "the lowest score of an object (default: %(default)s)"
+    parser.add_argument("--threshold", type=float, default=0.3, help=help)
+    parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    known, inputs = Image.registered_extensions(), []
+    for path in arguments.inputs:
+        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+    rows = predict(*load(arguments.run), inputs)
+    if PartialState().is_main_process:
+        write(rows, arguments.threshold, arguments.pictures)

@@ -1,0 +1,351 @@
+"""The features of this project."""
+
+import json
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from matplotlib.figure import Figure
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+import train
+from boxes import DETECTIONS, STRIDE, find_centers, find_objects, iou, suppress
+from callbacks import LearningCurves
+from data import build_datasets, build_loaders, collate
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from loss import assign, generalized_iou
+from metrics import count_objects, detection_scores, judge
+from model import build_model
+from test_resume import last_checkpoint
+
+
+def objects(*rows: tuple) -> dict[str, torch.Tensor]:
+    """Objects of an image: boxes, a class, and whether it is a crowd."""
+    return {
+        "boxes": torch.tensor([row[:4] for row in rows]).float().reshape(-1, 4),
+        "labels": torch.tensor([row[4] for row in rows]).long(),
+        "crowd": torch.tensor([len(row) > 5 for row in rows]).bool(),
+    }
+
+
+def found(*rows: tuple) -> torch.Tensor:
+    """Detections of an image: boxes, a score and a class."""
+    missing = [(0,) * 6] * (DETECTIONS - len(rows))
+    return torch.tensor([*rows, *missing]).float()
+
+
+def test_iou():
+    boxes = torch.tensor([[0.0, 0.0, 4.0, 4.0], [2.0, 0.0, 6.0, 4.0], [5.0, 5.0, 6.0, 6.0]])
+    expected = torch.tensor([[1, 1 / 3, 0], [1 / 3, 1, 0], [0, 0, 1]])
+    torch.testing.assert_close(iou(boxes.unsqueeze(1), boxes), expected)
+
+
+def test_each_object_is_found_once():
+    """By the detection with the highest score. A crowd is found by as many as you like."""
+    boxes = found(
+        (0, 0, 10, 10, 0.9, 0),  # the first object
+        (0, 0, 10, 9, 0.8, 0),  # the same one again
+        (0, 0, 10, 10, 0.7, 1),  # another class
+        (21, 20, 30, 30, 0.6, 0),  # the second object, up to an IoU of 0.9
+        (50, 50, 60, 60, 0.5, 0),  # the crowd
+        (52, 52, 70, 60, 0.4, 0),  # the crowd
+    )
+    image = objects((0, 0, 10, 10, 0), (20, 20, 30, 30, 0), (50, 50, 90, 90, 0, "crowd"))
+    [rows] = judge(boxes.unsqueeze(0), [image])
+    assert rows[:6, 2].tolist() == [1, 0, 0, 1, -1, -1]
+    assert rows[3, 2:].tolist() == 9 * [1] + [0]
+    assert set(rows[6:, 2:].flatten().tolist()) == {-1}
+    assert count_objects([image, objects()], 2).tolist() == [[2, 0], [0, 0]]
+
+
+def test_average_precision_is_that_of_all_images():
+    """Counted by hand: of the first class, two of three objects, after a wrong detection."""
+    images = [objects((0, 0, 9, 9, 0), (20, 20, 29, 29, 0)), objects(), objects((0, 0, 9, 9, 0))]
+    boxes = [
+        found((0, 0, 9, 9, 0.9, 0), (20, 20, 29, 29, 0.5, 0)),
+        found((0, 0, 9, 9, 0.7, 0)),
+        found((0, 0, 9, 9, 0.8, 1)),  # of a class that has no object
+    ]
+    judged = torch.cat([judge(b[None], [i]) for b, i in zip(boxes, images, strict=True)])
+    scores = detection_scores(judged, count_objects(images, 2))
+    # a precision of 1 up to a recall of 1/3 (34 of 101 places), of 2/3 up to 2/3 (33 places)
+    expected = (34 + 33 * 2 / 3) / 101
+    assert all(abs(value - expected) < 1e-9 for value in scores.values())
+    nothing = detection_scores(judged, torch.zeros(3, 2, dtype=torch.long))
+    assert set(nothing.values()) == {-1.0}, "as the COCO tools say it"
+
+
+def test_boxes_are_in_their_images():
+    for image, target in map(build_datasets(train.Config(**SETTINGS))[0].__getitem__, range(20)):
+        assert image.min() >= 0 and image.max() <= 1
+        boxes = target["boxes"]
+        assert boxes.shape == (len(target["labels"]), 4)
+        assert (boxes[:, :2] < boxes[:, 2:]).all()
+        assert (boxes >= 0).all() and (boxes <= image.shape[-1]).all()
+
+
+def test_images_without_objects_are_learned_too():
+    config = train.Config(**SETTINGS)
+    image = build_loaders(config)[0].dataset[0][0]
+    images, targets = collate([(image, objects()), (image, objects((4, 4, 20, 20, 0)))])
+    outputs = build_model(config)(images)
+    losses = train.compute_loss(outputs, targets)
+    losses.sum().backward()
+    assert torch.isfinite(losses).all() and (losses > 0).all()
+    alone = train.compute_loss(outputs[:1], targets[:1])
+    torch.testing.assert_close(alone[0], losses[0], msg="the loss depends on the other images")
+
+
+def test_pictures_are_drawn(tmp_path):
+    run(tmp_path, epochs=1, limit_batches=1)
+    [path] = tmp_path.glob("boxes_*.png")
+    picture = Image.open(path)
+    assert picture.width % (picture.height // 2) == 0
+
+
+def test_boxes_that_overlap_a_better_one_go():
+    """One after the other, of all classes and sizes, as if there were no other image."""
+    draw = torch.Generator().manual_seed(0)
+    corners = 40 * torch.rand(3, 60, 2, generator=draw)
+    boxes = torch.cat([corners, corners + 5 + 30 * torch.rand(3, 60, 2, generator=draw)], dim=2)
+    labels = torch.randint(2, (3, 60), generator=draw)
+    for image, classes, stays in zip(boxes, labels, suppress(boxes, labels), strict=True):
+        kept = []
+        for place in range(60):
+            same = [other for other in kept if classes[other] == classes[place]]
+            if all(iou(image[other], image[place]) <= 0.6 for other in same):
+                kept.append(place)
+        assert stays.nonzero().flatten().tolist() == kept
+        assert 2 < len(kept) < 60
+
+
+def test_detections_are_sorted_by_score():
+    outputs = torch.randn(2, 64, 7)
+    outputs[..., 2:4] = outputs[..., :2] + 1
+    found = find_objects(outputs)
+    assert found.shape == (2, 100, 6)
+    assert (found[:, 1:, 4] <= found[:, :-1, 4]).all()
+    best = outputs[..., 4:].sigmoid().flatten(1).max(dim=1)
+    torch.testing.assert_close(found[:, 0, 4], best.values)
+    assert torch.equal(found[:, 0, 5], (best.indices % 3).float())
+
+
+def test_the_places_of_an_object_are_at_its_center():
+    boxes = torch.tensor([[0.0, 0.0, 32.0, 16.0], [14.0, 6.0, 18.0, 10.0]])
+    places, owners = assign(boxes[:1], 64)
+    centers = find_centers(64, torch.device("cpu"))[places]
+    assert len(places) == 4 and ((centers - torch.tensor([16.0, 8.0])).abs() < STRIDE).all()
+    assert assign(boxes, 64)[1].tolist() == 4 * [1], "the smaller object has them"
+    assert len(assign(boxes[:0], 64)[0]) == 0
+
+
+def test_generalized_iou():
+    box, other = torch.tensor([[0.0, 0.0, 2.0, 2.0]]), torch.tensor([[3.0, 0.0, 5.0, 2.0]])
+    assert generalized_iou(box, box).item() == 1
+    torch.testing.assert_close(generalized_iou(box, other), torch.tensor([-2 / 10]))
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_map", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_map": score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"
