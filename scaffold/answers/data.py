@@ -394,8 +394,8 @@ def _look_at_sound_table(name: str, table: Table) -> Finding:
         problem = f"a split into three parts needs at least {LEAST + 1} sounds."
     facts = finding.facts
     if not lacks:
-        labels = Counter(row["label"] for row in table.rows if row.get("label"))
-        facts = (*facts, _classes("label", Counter(labels), table.whole))
+        labels = Counter(label for row in table.rows if (label := row.get("label")))
+        facts = (*facts, _classes("label", labels, table.whole))
     return Finding(name, facts, problem, finding.columns)
 
 
