@@ -41,6 +41,7 @@ from scaffold.merge.voices import follow_voices
 from scaffold.merge.weave import Clash, weave
 from scaffold.merge.write import choose_mine, write_pieces, write_units
 
+Files = Mapping[str, str]  # texts by path
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
 
 
@@ -92,9 +93,8 @@ def merge_files(
     open_files = follow_definitions(open_files, mine, generated)
     open_files = follow_settings(open_files, mine, generated)
     _weave_all(merged, open_files, mine)
-    renames = [file.renames for file in open_files]
     for path, texts in dropped.items():
-        _merge_dropped(merged, path, *texts, renames, name_cause)
+        _merge_dropped(merged, path, *texts, open_files, name_cause)
     edited = {
         place: (text, mine[place])
         for name, text in files.items()
@@ -108,10 +108,7 @@ def merge_files(
     )
     for file in open_files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
-    for name in sorted(files.keys() & theirs.keys()):
-        path, base, new = pristine.place(name), files[name], theirs[name]
-        if path not in mine and new != base and path.endswith(".py"):
-            merged.warnings += filter(None, [tell_deleted(path, base, new, mine, merged.files)])
+    _warn_of_deleted(merged, pristine, files, mine, theirs)
     _warn(merged, pristine, mine, theirs)
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
@@ -132,6 +129,16 @@ def _spell(
             text = spelling.put_on_commands(text)
         spelled[name] = text
     return spelled
+
+
+def _warn_of_deleted(
+    merged: Merged, pristine: Generated, files: Files, mine: Files, theirs: Files
+) -> None:
+    """Note changes of deleted files whose code is in another file now."""
+    for name in sorted(files.keys() & theirs.keys()):
+        path, base, new = pristine.place(name), files[name], theirs[name]
+        if path not in mine and new != base and path.endswith(".py"):
+            merged.warnings += filter(None, [tell_deleted(path, base, new, mine, merged.files)])
 
 
 def _warn(
@@ -169,12 +176,12 @@ def _merge_dropped(
     path: str,
     base: str,
     own: str,
-    renames: Sequence[dialect.Renames],
+    files: Sequence[OpenFile],
     name_cause: Label,
 ) -> None:
     """A file that is no longer generated."""
     text, ending = dialect.take_ending(own)
-    if text == base or _says_same(path, text, base, renames):
+    if text == base or _says_same(path, text, base, files):
         merged.files[path] = None
         return
     cause = name_cause(path, base)
@@ -183,11 +190,11 @@ def _merge_dropped(
     merged.conflicts.append(Conflict(path, 1, cause))
 
 
-def _says_same(path: str, own: str, base: str, renames: Sequence[dialect.Renames]) -> bool:
+def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> bool:
     """Whether the owner only laid out a file in another way, or renamed what other files rename."""
     if kind_of(path) != PYTHON:
         return False
-    pairs = {(old, new) for found in renames for old, new in found.everywhere.items()}
+    pairs = {pair for file in files for pair in file.renames.everywhere.items()}
     sides = split(base, PYTHON), split(own, PYTHON)
     return len(sides[0]) == len(sides[1]) and all(
         one.depth == two.depth and dialect.says_same(one, two, pairs)
