@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import in_turns, render, write_files
+from test_sharding import assert_split_is_whole
 from training import count_processes, run_python, said, start
 
 from scaffold.errors import AnswerError
@@ -571,6 +572,31 @@ def relative(folder: Path) -> list[Path]:
 def test_deepspeed_is_refused_for_a_learned_temperature() -> None:
     with pytest.raises(AnswerError, match="DeepSpeed would undo it"):
         render({**TASK, "embeddings.dataset": "digits", "hardware.sharding": "deepspeed"})
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_images_of_digits_find_their_names(processes: int, tmp_path: Path) -> None:
+    """As the choice promises, with as many samples per step on 2 processes as on 1."""
+    folder = project(tmp_path, dataset="digits")
+    script = ["train.py", "--batch-size", str(64 // processes)]
+    result = start(folder, script, processes, timeout=600)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    assert json.loads(rows[-1])["test_text_recall_at_1"] >= 0.95
+    assert "at least 0.95" in (folder / "README.md").read_text()
+
+
+@pytest.mark.sweep
+def test_two_encoders_can_be_split(tmp_path: Path) -> None:
+    """By FSDP 2 among two processes: also the temperature, which is clamped from the start."""
+    given = {**TASK, "embeddings.dataset": "digits", "training.optimizer": "sgd"}
+    project = assert_split_is_whole(tmp_path, {**given, "embeddings.start_temperature": 0.01})
+    from safetensors.torch import load_file
+
+    scale = load_file(project / "runs/split/model.safetensors")["log_scale"]
+    assert scale.shape == (1,) and 0 <= float(scale) <= 4.6052
 
 
 MAKE_CLIP = """
