@@ -626,7 +626,7 @@ CLIP = {"dataset": "digits", "model": "pretrained", "max_length": 40}
 @pytest.mark.parametrize("lora", [False, True])
 def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
     """In 32 bits, on two processes, and no weight is without a gradient."""
-    settings = {**CLIP, "pretrained_name": str(tmp_path / "clip")}
+    settings = {**CLIP, "clip_name": str(tmp_path / "clip")}
     answers = {f"embeddings.{key}": value for key, value in settings.items()}
     folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
     made = call(folder, MAKE_CLIP)
@@ -682,7 +682,7 @@ for first in range(3):
 @pytest.mark.sweep
 def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
     """The loss of CLIPModel, and its gradients, where no image and no text is twice in a batch."""
-    folder = project(tmp_path, **CLIP, pretrained_name=str(tmp_path / "clip"))
+    folder = project(tmp_path, **CLIP, clip_name=str(tmp_path / "clip"))
     assert call(folder, MAKE_CLIP).returncode == 0
     losses, gradients = ask(folder, CLIP_LOSS, "[losses, gradients]")
     for ours, theirs, size in losses:
@@ -695,7 +695,7 @@ def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
 def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
     """CLIPModel.from_pretrained gives the vectors of predict.py, and has the learned temperature."""
     settings = {f"embeddings.{key}": value for key, value in CLIP.items()}
-    settings["embeddings.pretrained_name"] = str(tmp_path / "clip")
+    settings["embeddings.clip_name"] = str(tmp_path / "clip")
     folder = write_files(tmp_path, render({**TASK, "features.export.enabled": True, **settings}))
     assert call(folder, MAKE_CLIP).returncode == 0
     text = "a handwritten seven"
