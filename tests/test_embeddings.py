@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import in_turns, render, write_files
+from test_sharding import assert_split_is_whole
 from training import count_processes, run_python, said, start
 
 from scaffold.errors import AnswerError
@@ -573,6 +574,31 @@ def test_deepspeed_is_refused_for_a_learned_temperature() -> None:
         render({**TASK, "embeddings.dataset": "digits", "hardware.sharding": "deepspeed"})
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_images_of_digits_find_their_names(processes: int, tmp_path: Path) -> None:
+    """As the choice promises, with as many samples per step on 2 processes as on 1."""
+    folder = project(tmp_path, dataset="digits")
+    script = ["train.py", "--batch-size", str(64 // processes)]
+    result = start(folder, script, processes, timeout=600)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    assert json.loads(rows[-1])["test_text_recall_at_1"] >= 0.95
+    assert "at least 0.95" in (folder / "README.md").read_text()
+
+
+@pytest.mark.sweep
+def test_two_encoders_can_be_split(tmp_path: Path) -> None:
+    """By FSDP 2 among two processes: also the temperature, which is clamped from the start."""
+    given = {**TASK, "embeddings.dataset": "digits", "training.optimizer": "sgd"}
+    project = assert_split_is_whole(tmp_path, {**given, "embeddings.start_temperature": 0.01})
+    from safetensors.torch import load_file
+
+    scale = load_file(project / "runs/split/model.safetensors")["log_scale"]
+    assert scale.shape == (1,) and 0 <= float(scale) <= 4.6052
+
+
 MAKE_CLIP = """
 from transformers import CLIPConfig, CLIPModel, CLIPTokenizer
 import torch
@@ -600,7 +626,7 @@ CLIP = {"dataset": "digits", "model": "pretrained", "max_length": 40}
 @pytest.mark.parametrize("lora", [False, True])
 def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
     """In 32 bits, on two processes, and no weight is without a gradient."""
-    settings = {**CLIP, "pretrained_name": str(tmp_path / "clip")}
+    settings = {**CLIP, "clip_name": str(tmp_path / "clip")}
     answers = {f"embeddings.{key}": value for key, value in settings.items()}
     folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
     made = call(folder, MAKE_CLIP)
@@ -657,7 +683,7 @@ for first in range(3):
 @pytest.mark.sweep
 def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
     """The loss of CLIPModel, and its gradients, where no image and no text is twice in a batch."""
-    folder = project(tmp_path, **CLIP, pretrained_name=str(tmp_path / "clip"))
+    folder = project(tmp_path, **CLIP, clip_name=str(tmp_path / "clip"))
     assert call(folder, MAKE_CLIP).returncode == 0
     losses, gradients = ask(folder, CLIP_LOSS, "[losses, gradients]")
     for ours, theirs, size in losses:
@@ -670,7 +696,7 @@ def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
 def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
     """CLIPModel.from_pretrained gives the vectors of predict.py, with the learned temperature."""
     settings = {f"embeddings.{key}": value for key, value in CLIP.items()}
-    settings["embeddings.pretrained_name"] = str(tmp_path / "clip")
+    settings["embeddings.clip_name"] = str(tmp_path / "clip")
     folder = write_files(tmp_path, render({**TASK, "features.export.enabled": True, **settings}))
     assert call(folder, MAKE_CLIP).returncode == 0
     text = "a handwritten seven"

@@ -6,9 +6,7 @@ from metrics import pair_scores
 from torch import Tensor
 
 #: slot loss_function
-def compute_loss(
-    vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers: Tensor
-) -> Tensor:
+def compute_loss(vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers: Tensor) -> Tensor:
     """The loss of each row: its image has to find its text among those of all rows, and its text
     the image.
 

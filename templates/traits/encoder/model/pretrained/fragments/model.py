@@ -1,4 +1,5 @@
 #: slot functions
+#: region limit
 def find_limit(model: nn.Module, tokens: int) -> int:
     """The most tokens that a model takes, at most this number."""
     for module in model.modules():
@@ -6,3 +7,4 @@ def find_limit(model: nn.Module, tokens: int) -> int:
             # RoBERTa's first position is that after its padding
             return tokens - 1 - module.padding_idx if module.padding_idx is not None else tokens
     return tokens
+#: end limit

@@ -1,6 +1,8 @@
 import torch.nn.functional as F
 from transformers import CLIPImageProcessor, CLIPModel
 
+#: replace limit
+
 #: slot towers_built
 name = config.pretrained_name
 try:

@@ -27,9 +27,7 @@ def embed(config: Config, model: nn.Module, device, names: list[str]) -> list[di
     if texts := [name for name in names if not is_image(name)]:
         tokens, mask = (part.to(device) for part in tokenize(texts, config))
         found |= zip(texts, model.embed_texts(tokens, mask).tolist(), strict=True)
-    return [
-        {"image" if is_image(name) else "text": name, "vector": found[name]} for name in names
-    ]
+    return [{"image" if is_image(name) else "text": name, "vector": found[name]} for name in names]
 
 
 def without_vector(row: dict) -> dict:
