@@ -416,6 +416,8 @@ def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
     write_numbers(folder)
     write_histories(folder)
     write_lines(folder)
+    write_sound(folder / "sound.wav")
+    write_sound(folder / "sounds/low.wav")
     command, _, output = command.partition(" > ")
     result = start(folder, shlex.split(command), 1)
     assert result.returncode == 0, result.stderr
