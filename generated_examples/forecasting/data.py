@@ -1,0 +1,207 @@
+"""The data: contexts, shape (batch, context), and the values after them, shape (batch, horizon).
+
+Both are scaled by the mean and standard deviation of their series. A value that is missing is NaN
+in the targets. In a context, the last known value takes its place.
+"""
+
+from functools import cache
+from math import pi
+
+import numpy as np
+import pandas as pd
+import torch
+from pandas.api.types import is_numeric_dtype
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from scales import Scales
+
+
+class Windows(Dataset):
+    """Windows whose targets are all between two steps. Their contexts may begin earlier.
+
+    `values` has a row for each series and a column for each step. A sample is the context, the
+    targets, and the mean, standard deviation and naive error of the series.
+    """
+
+    def __init__(self, values: np.ndarray, scales: Scales, first: int, last: int, config) -> None:
+        self.context, self.horizon = config.context, config.horizon
+        self.scales = torch.tensor(scales.rows, dtype=torch.float32)
+        self.targets = torch.tensor(scales.scale(values), dtype=torch.float32)
+        self.filled = fill(self.targets)
+        # each series, and the step of its first target
+        starts = (~self.targets.isnan()).unfold(1, self.horizon, 1).any(dim=2)
+        has_begun = (~self.filled.isnan()).roll(self.context, dims=1)  # before the context
+        starts &= has_begun[:, : starts.shape[1]]
+        starts[:, : max(first, self.context)] = False
+        starts[:, max(last - self.horizon + 1, 0) :] = False
+        self.starts = starts.nonzero()
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor]:
+        row, start = self.starts[index].tolist()
+        context = self.filled[row, start - self.context : start]
+        return context, self.targets[row, start : start + self.horizon], self.scales[row]
+
+
+def fill(values: Tensor) -> Tensor:
+    """Each NaN becomes the last value before it in its row, if there is one."""
+    steps = torch.arange(values.shape[1]).expand_as(values)
+    last = steps.where(~values.isnan(), 0).cummax(dim=1).values
+    return values.gather(1, last)
+
+
+@cache
+def read_series(config) -> pd.DataFrame:
+    """A row for each series and a column for each step, NaN where a value is missing."""
+    times = pd.date_range("2026-01-01", periods=800, freq="h", name="time")
+    chance, hours = np.random.default_rng(0), np.arange(len(times))
+    rows = {}
+    for number in range(16):
+        level, slope = chance.uniform(50, 500), chance.normal(0, 0.02)
+        size = level * chance.uniform(0.1, 0.3)
+        one, two = chance.uniform(0, 2 * pi, 2)
+        day, cycle = np.sin(2 * pi * hours / 24 + one), np.sin(2 * pi * hours / 60 + two)
+        noise = chance.normal(0, 0.3, len(hours))
+        rows[f"series {number}"] = level + slope * hours + size * (day + 0.7 * cycle + noise)
+    return pd.DataFrame(rows, index=times).T.rename_axis("series")
+
+
+@cache
+def fit_scales(config) -> Scales:
+    """The scale of each series. Only the training part decides."""
+    table = read_series(config)
+    val_start, _ = find_borders(table.columns, config)
+    scales = Scales.fit(table.iloc[:, :val_start], config.season, find_step(table.columns))
+    if not any(naive_error for *_, naive_error in scales.rows):
+        raise SystemExit(
+            "no series has a naive forecast with an error, to compare with: all are constant, or "
+            f"their training part is no longer than a season. Lower --season {config.season}."
+        )
+    return scales
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The windows for training, validation and test: time splits them, for all series alike."""
+    table, scales = read_series(config), fit_scales(config)
+    borders = [0, *find_borders(table.columns, config), table.shape[1]]
+    if table.shape[1] < config.context + config.horizon:
+        raise SystemExit(
+            f"the series have {table.shape[1]} steps, fewer than --context and --horizon together."
+        )
+    parts = [
+        Windows(table.to_numpy(), scales, first, last, config)
+        for first, last in zip(borders, borders[1:], strict=False)
+    ]
+    trained = set(parts[0].starts[:, 0].tolist())
+    if short := [name for row, name in enumerate(table.index) if row not in trained]:
+        raise SystemExit(
+            f"series {short[0]!r} has no window for training: it needs {config.context} values "
+            f"and {config.horizon} more before {table.columns[borders[1]]}. Leave it out, or lower "
+            "--context or --horizon."
+        )
+    for number, name in enumerate(("validation", "test"), start=1):
+        if not len(parts[number]):
+            steps = borders[number + 1] - borders[number]
+            raise SystemExit(
+                f"the {name} data have no window: they have {steps} steps, and a forecast has "
+                f"{config.horizon} (--horizon)."
+            )
+    return parts
+
+
+def find_step(times: pd.Index) -> str:
+    """How far apart the times are, as pandas names it, or as a whole number."""
+    return times.freqstr if isinstance(times, pd.DatetimeIndex) else str(times.step)
+
+
+def find_borders(times: pd.Index, config) -> list[int]:
+    """The first steps of the validation and the test data."""
+    return [int(0.8 * len(times)), int(0.9 * len(times))]
+
+
+# tables with a value per row
+
+
+def read_table(path: str, config) -> pd.DataFrame:
+    """The rows of a CSV file with the columns time, value and series."""
+    try:
+        table = pd.read_csv(path, dtype={"series": str})
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+    if missing := [name for name in ("time", "value", "series") if name not in table]:
+        raise SystemExit(f"{path} lacks the columns {', '.join(missing)}.")
+    return table
+
+
+def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
+    """Rows of time, value and series, as a row for each series and a column for each step.
+
+    Raises SystemExit for a row that is wrong.
+    """
+    table = table.reset_index(drop=True)
+    refuse(table["series"].isna(), table, path, "has no name of a series")
+    times = read_times(table, path)
+    values = pd.to_numeric(table["value"], errors="coerce")
+    wrong = (values.isna() & table["value"].notna()) | np.isinf(values)
+    refuse(wrong, table, path, "has the value '{value}', which is no number")
+    double = pd.DataFrame({"series": table["series"], "time": times}).duplicated()
+    refuse(double, table, path, "has a second value of series '{series}' at {time}")
+    grid = build_grid(times, step, path)
+    problem = "has the time {time}, which is between two steps of " + find_step(grid)
+    refuse(~times.isin(grid), table, path, problem + ": correct it, or set --frequency")
+    table = table.assign(series=table["series"].astype(str), time=times, value=values.astype(float))
+    wide = table.pivot(index="series", columns="time", values="value")
+    wide = wide.reindex(columns=grid).dropna(how="all")
+    return wide
+
+
+def refuse(wrong: pd.Series, table: pd.DataFrame, path: str, problem: str) -> None:
+    """Raises SystemExit with the first wrong row, counted from 1 below the names of columns."""
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax())
+        raise SystemExit(f"{path}: row {row + 1} {problem.format(**table.iloc[row])}.")
+
+
+def read_times(table: pd.DataFrame, path: str) -> pd.Series:
+    """Dates and hours without an offset, or whole numbers."""
+    given = table["time"]
+    if is_numeric_dtype(given):
+        refuse(given % 1 != 0, table, path, "has the time {time}, which is no whole number")
+        return given.astype("int64")
+    times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
+    refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
+    return times.dt.tz_localize(None)
+
+
+def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
+    """All times from the first to the last. Without a step, they tell it."""
+    first, last = times.min(), times.max()
+    try:
+        if is_numeric_dtype(times):
+            return pd.RangeIndex(first, last + 1, int(step or 1))
+        step = step or pd.infer_freq(times.drop_duplicates().sort_values())
+        if step:
+            return pd.date_range(first, last, freq=step)
+    except ValueError as error:
+        raise SystemExit(f"{path}: the step between its times: {error}") from error
+    raise SystemExit(f"{path}: its times don't tell how far apart they are: set --frequency.")
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
+    return train_loader, val_loader, test_loader

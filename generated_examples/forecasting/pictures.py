@@ -1,0 +1,46 @@
+"""Pictures of forecasts, written while the model trains."""
+
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from matplotlib.figure import Figure
+from torch import Tensor, nn
+
+from files import writing
+
+
+@torch.no_grad()
+def draw_forecasts(
+    accelerator: Accelerator,
+    model: nn.Module,
+    contexts: Tensor,
+    targets: Tensor,
+    scales: Tensor,
+    path: Path,
+) -> None:
+    """Draw windows in the units of their series: what the model sees, what came, its forecast."""
+    if accelerator.is_main_process:
+        forecaster = accelerator.unwrap_model(model)  # the other processes don't take part
+        forecaster.eval()
+        forecasts = forecaster(contexts.to(accelerator.device)).cpu()
+        forecaster.train()
+        save_windows(contexts, targets, forecasts, scales, path)
+
+
+def save_windows(
+    contexts: Tensor, targets: Tensor, forecasts: Tensor, scales: Tensor, path: Path
+) -> None:
+    """Write a panel for each window."""
+    figure = Figure(figsize=(12, 2 * len(contexts)))
+    panels = figure.subplots(-(-len(contexts) // 2), 2, squeeze=False).flatten()
+    past = torch.arange(-contexts.shape[1], 0)
+    steps = torch.arange(targets.shape[1])
+    for axes, *window, scale in zip(panels, contexts, targets, forecasts, scales, strict=False):
+        context, target, forecast = (scale[0] + scale[1] * values for values in window)
+        axes.plot(past, context, color="gray", label="before")
+        axes.plot(steps, target, color="black", label="true")
+        axes.plot(steps, forecast, color="C0", label="forecast")
+    panels[0].legend()
+    with writing(path):
+        figure.savefig(path)

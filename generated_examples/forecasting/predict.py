@@ -1,0 +1,116 @@
+"""Predicts with the weights of a run: `python predict.py histories.csv > forecasts.csv`."""
+
+import argparse
+import csv
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pandas as pd
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import arrange, read_table
+from environment import check_environment, read_settings
+from model import build_model
+from scales import Scales
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_inputs(config: Config, names: list[str]) -> list[dict]:
+    """The newest values of each series of files with the columns of the training data.
+
+    They are scaled as in training. A series that training did not have is scaled by its own values.
+    """
+    scales, histories = Scales.load(config.output_dir), []
+    for path in names:
+        table = arrange(read_table(path, config), path, scales.step)
+        own = Scales.fit(table, scales.season, scales.step).series
+        for name, row in table.iterrows():
+            history = row.ffill()[: row.last_valid_index()].dropna()
+            if len(history) < config.context:
+                raise SystemExit(
+                    f"{path}: series {name!r} has {len(history)} steps, and a forecast starts from "
+                    f"{config.context}."
+                )
+            mean, std, _ = scales.series.get(name, own[name])
+            values = torch.tensor(history.to_numpy()[-config.context :])
+            context = ((values - mean) / std).float()
+            start = list_times(str(history.index[-1]), 2, scales.step)[1]
+            row = {"series": name, "start": start, "mean": mean, "std": std, "context": context}
+            histories.append(row)
+    return histories
+
+
+def list_times(start: str, count: int, step: str) -> list[str]:
+    """Times from the start on."""
+    if step.isdigit():
+        return [str(int(start) + number * int(step)) for number in range(count)]
+    return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
+
+
+def list_lines(rows: list[dict], step: str) -> list[list]:
+    """A line for each series and time, below the names of the columns."""
+    names = [name for name in rows[0] if name not in ("series", "start")]
+    lines = [["series", "time", *names]]
+    for row in rows:
+        columns = [row[name] for name in names]
+        times = list_times(row["start"], len(columns[0]), step)
+        lines += [[row["series"], *line] for line in zip(times, *columns, strict=True)]
+    return lines
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for histories in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            contexts = torch.stack([history["context"] for history in histories])
+            for history, forecast in zip(histories, model(contexts.to(device)).cpu(), strict=True):
+                forecast = history["mean"] + history["std"] * forecast.double()
+                row = {"series": history["series"], "start": history["start"]}
+                rows.append({**row, "forecast": forecast.tolist()})
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "inputs", nargs="+", metavar="FILE", help="a file with the columns of training"
+    )
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    inputs = read_inputs(config, arguments.inputs)
+    if not len(inputs):
+        raise SystemExit("There is nothing to predict.")
+    rows = predict(config, model, inputs)
+    if PartialState().is_main_process:
+        lines = list_lines(rows, Scales.load(config.output_dir).step)
+        csv.writer(sys.stdout, lineterminator="\n").writerows(lines)

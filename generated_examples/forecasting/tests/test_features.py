@@ -1,0 +1,311 @@
+"""The features of this project."""
+
+import json
+from math import isnan
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.figure import Figure
+from safetensors.torch import load_file, save_file
+
+import train
+from callbacks import LearningCurves
+from data import Windows, build_datasets, find_borders, fit_scales, read_series
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from metrics import count_errors, forecast_scores
+from scales import Scales
+from test_resume import last_checkpoint
+
+
+def test_targets_cross_no_border_and_contexts_are_of_the_past():
+    """Each part has its own steps as targets. What a window sees ends where its targets begin."""
+    config = train.Config(**SETTINGS)
+    table = read_series(config)
+    borders = [0, *find_borders(table.columns, config), table.shape[1]]
+    steps = np.arange(table.shape[1], dtype=float)[None].repeat(2, axis=0)
+    scales = Scales("1", 1, {"a": [0.0, 1.0, 1.0], "b": [0.0, 1.0, 1.0]})
+    for part, first, last in zip(build_datasets(config), borders, borders[1:], strict=False):
+        assert part.starts[:, 1].min() >= first
+        assert part.starts[:, 1].max() + config.horizon <= last
+        # values that are their own step show where each came from
+        windows = Windows(steps, scales, first, last, config)
+        for context, targets, _ in (windows[0], windows[len(windows) - 1]):
+            assert targets.min() >= first and targets.max() < last
+            both = torch.cat([context, targets])
+            assert both.tolist() == [both[0] + step for step in range(len(both))]
+
+
+def test_a_leak_of_the_future_into_the_scales_is_seen():
+    """Other values after the training part leave the scales, and training windows, as they are."""
+    config = train.Config(**SETTINGS)
+    table, scales = read_series(config), fit_scales(config)
+    val_start, test_start = find_borders(table.columns, config)
+    changed = table.copy()
+    changed.iloc[:, val_start:] = 7 * changed.iloc[:, val_start:] + 100
+
+    def fit(values, end):
+        return Scales.fit(values.iloc[:, :end], config.season, scales.step)
+
+    assert fit(changed, val_start) == scales == fit(table, val_start)
+    assert fit(changed, test_start) != fit(table, test_start), "this leak would be seen"
+    before, after = (
+        Windows(values.to_numpy(), scales, 0, val_start, config) for values in (table, changed)
+    )
+    assert len(before) == len(after)
+    for row in (0, len(before) - 1):
+        torch.testing.assert_close(before[row], after[row], rtol=0, atol=0, equal_nan=True)
+
+
+def test_the_scales_are_saved_with_the_weights(tmp_path):
+    run(tmp_path, epochs=1, limit_batches=1)
+    assert Scales.load(tmp_path) == fit_scales(train.Config(**SETTINGS))
+
+
+def test_a_gap_is_filled_from_the_past_and_counts_nowhere():
+    """Its last known value is what the model sees. As a target it has no error and no gradient."""
+    config = train.Config(**SETTINGS)
+    size = config.context + config.horizon
+    values = np.arange(size, dtype=float)[None].copy()
+    values[0, [1, config.context]] = np.nan
+    windows = Windows(values, Scales("1", 1, {"a": [0.0, 1.0, 2.0]}), 0, size, config)
+    [(context, targets, scale)] = windows
+    assert context[:2].tolist() == [0, 0] and targets[0].isnan()
+    forecasts = example_forecasts(targets[None].nan_to_num()).requires_grad_()
+    losses = train.compute_loss(forecasts, targets[None])
+    losses.sum().backward()
+    assert torch.isfinite(losses).all() and torch.isfinite(forecasts.grad).all()
+    assert (forecasts.grad[0, 0] == 0).all()
+    errors = count_errors(forecasts, targets[None], scale[None])[0]
+    assert errors[1] == errors[3] == config.horizon - 1, "known targets"
+
+
+def test_metrics_are_those_of_all_values():
+    """Two windows of two series, counted by hand: 3 and 2 known targets."""
+    targets = torch.tensor([[1.0, 2.0, 3.0], [0.0, float("nan"), 1.0]])
+    forecasts = example_forecasts(torch.tensor([[2.0, 2.0, 1.0], [1.0, 5.0, 1.0]]))
+    scales = torch.tensor([[9.0, 2.0, 4.0], [9.0, 10.0, 5.0]])
+    counts = count_errors(forecasts, targets, scales).sum(dim=0)
+    scores = forecast_scores(counts)
+    # in units: (2 + 0 + 4), and (10 + 0); the naive errors are 4 and 5
+    assert scores["mae"] == pytest.approx((6 + 10) / 5)
+    assert scores["mase"] == pytest.approx((6 / 4 + 10 / 5) / 5)
+    constant = count_errors(forecasts, targets, scales.index_fill(1, torch.tensor(2), 0))
+    assert isnan(forecast_scores(constant.sum(dim=0))["mase"]), "no naive error to compare with"
+
+
+def test_pictures_are_drawn(tmp_path):
+    run(tmp_path, epochs=1, limit_batches=1)
+    [path] = tmp_path.glob("forecasts_*.png")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def example_forecasts(values):
+    """Forecasts of these values, as the model returns them."""
+    return values
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_mase", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(-float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_mase": -score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"

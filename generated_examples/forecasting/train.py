@@ -1,0 +1,193 @@
+"""Train a forecasting model on made-up series.
+
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+"""
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+from math import cos, inf, pi
+from pathlib import Path
+from typing import Literal
+
+import torch
+from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from callbacks import BestModel, LearningCurves, MetricsFile
+from checkpoint import Checkpoints, explain_interrupt
+from data import build_loaders, fit_scales
+from environment import check_environment, describe, write_config
+from files import save_weights
+from flags import parse_flags
+from metrics import RunningLoss, count_errors, forecast_scores, format_metrics
+from model import build_model
+from pictures import draw_forecasts
+from progress import Progress, count_steps, log, progress_bar
+from workarounds import apply_workarounds
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 4  # passes over the training data
+    batch_size: int = 128  # samples per batch on each process
+    learning_rate: float = 0.002  # the peak learning rate
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    context: int = 96  # values that the model sees
+    horizon: int = 24  # values to forecast
+    season: int = 24  # values per season, of the naive forecast
+    average: int = 25  # values that the trend is an average of
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+
+
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, then half a cosine down to zero."""
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    parameters = model.parameters()
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
+def compute_loss(forecasts: Tensor, targets: Tensor) -> Tensor:
+    """The mean absolute error of the known targets of each window, shape (batch,)."""
+    known = targets.isfinite()
+    errors = forecasts - targets.where(known, forecasts)
+    return errors.abs().sum(dim=1) / known.sum(dim=1)
+
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss of all windows, and the metrics of all their known targets.
+
+    gather_for_metrics drops the windows that pad the last batch. The sums of all windows are added
+    up before they are divided.
+    """
+    model.eval()
+    loss_sum = counts = seen = 0
+    for contexts, targets, scales in islice(loader, limit or None):
+        values = score(model(contexts), targets, scales)
+        losses, errors = accelerator.gather_for_metrics(values)
+        loss_sum += losses.sum()
+        counts += errors.sum(dim=0)
+        seen += len(losses)
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        **{f"{name}_{key}": value for key, value in forecast_scores(counts).items()},
+    }
+
+
+def score(forecasts: Tensor, targets: Tensor, scales: Tensor) -> tuple[Tensor, Tensor]:
+    """The loss of each window, and its errors as count_errors() counts them."""
+    return compute_loss(forecasts, targets), count_errors(forecasts, targets, scales)
+
+
+def main(config: Config) -> None:
+    apply_workarounds()
+    accelerator = Accelerator(
+        # the order of the data depends on the seed and the epoch alone
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+    )
+    check_environment(accelerator)
+    set_seed(config.seed)  # every process starts with the same weights
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    optimizer = build_optimizer(model, config)
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
+    progress, train_loss = Progress(), RunningLoss(accelerator)
+    val_set = val_loader.dataset
+    chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
+    shown = [torch.stack(parts) for parts in zip(*(val_set[row] for row in chosen), strict=True)]
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
+    metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
+    learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
+    checkpoints.resume()
+    write_config(accelerator, config, config.output_dir)
+    if accelerator.is_main_process:
+        fit_scales(config).save(config.output_dir)
+
+    for epoch in range(progress.epoch, config.epochs):
+        if progress.step >= total_steps:
+            break
+        model.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for contexts, targets, scales in bar:
+            loss = compute_loss(model(contexts), targets).mean()
+            train_loss.add(loss, len(contexts))
+            accelerator.backward(loss)
+            progress.batch += 1
+            grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+            optimizer.step()
+            optimizer.zero_grad()
+            progress.step += 1
+            if config.log_every and progress.step % config.log_every == 0:
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                values["grad_norm"] = float(grad_norm)
+                metrics_file.append(progress.step, values)
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=values["loss"])
+            if progress.step >= total_steps:
+                break
+            checkpoints.after_step()
+
+        metrics = {"train_loss": train_loss.end_epoch()}
+        metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        path = config.output_dir / f"forecasts_{progress.step:08d}.png"
+        draw_forecasts(accelerator, model, *shown, path)
+        best_model.update(-metrics["val_mase"], model)
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch >= batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
+        checkpoints.after_epoch()
+    checkpoints.after_training()
+    best_model.load(model)
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+    save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    log(f"done | {format_metrics(metrics)}")
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    model, optimizer = accelerator.free_memory(model, optimizer)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)
