@@ -32,7 +32,7 @@ def save_windows(
     contexts: Tensor, targets: Tensor, forecasts: Tensor, scales: Tensor, path: Path
 ) -> None:
     """Write a panel for each window."""
-    figure = Figure(figsize=(12, 1.5 * len(contexts)), layout="constrained")
+    figure = Figure(figsize=(12, 2 * len(contexts)))
     panels = figure.subplots(-(-len(contexts) // 2), 2, squeeze=False).flatten()
     past = torch.arange(-contexts.shape[1], 0)
     steps = torch.arange(targets.shape[1])

@@ -121,7 +121,7 @@ def main(config: Config) -> None:
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
     val_set = val_loader.dataset
-    chosen = torch.linspace(0, len(val_set) - 1, 6).long().tolist()
+    chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
     shown = [torch.stack(parts) for parts in zip(*(val_set[row] for row in chosen), strict=True)]
     peaks = [group["lr"] for group in optimizer.param_groups]
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")

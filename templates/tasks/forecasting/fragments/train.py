@@ -57,7 +57,7 @@ train_loss.add(loss, len(contexts))
 
 #: slot before_training
 val_set = val_loader.dataset
-chosen = torch.linspace(0, len(val_set) - 1, 6).long().tolist()
+chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
 shown = [torch.stack(parts) for parts in zip(*(val_set[row] for row in chosen), strict=True)]
 
 #: slot start_of_training
