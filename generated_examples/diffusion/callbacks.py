@@ -1,0 +1,160 @@
+"""Small objects that the loop calls by name: no base class, no event system."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list
+from matplotlib.figure import Figure
+from torch import nn
+
+from checksums import checksum
+from files import load_weights, save_weights, writing
+from progress import log
+
+
+class BestModel:
+    """Saves the weights with the best score so far. Higher is better."""
+
+    def __init__(self, accelerator: Accelerator, path: Path) -> None:
+        self.accelerator, self.path = accelerator, path
+        self.score = float("-inf")
+        self.checksum = ""
+
+    def update(self, score: float, model: nn.Module) -> None:
+        """Save the weights if the score is better. All processes call it together."""
+        if score > self.score:  # NaN never is
+            save_weights(self.accelerator, model, self.path)
+            self.score = score
+            self.checksum = checksum(self.path)
+
+    def load(self, model: nn.Module) -> None:
+        """Load the best weights, if there are any. All processes call it together."""
+        if self.score > float("-inf"):
+            load_weights(self.accelerator, model, self.path)
+
+    def state_dict(self) -> dict:
+        return {"score": self.score, "checksum": self.checksum}
+
+    def load_state_dict(self, state: dict) -> None:
+        # another run may have replaced the file; the main process decides for all
+        unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
+        if unchanged:
+            self.score, self.checksum = state["score"], state["checksum"]
+        else:
+            log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
+
+
+class Ema:
+    """An exponential moving average of the weights of an unwrapped model, but not of its buffers.
+
+    It starts with the weights after the first step. At first it forgets faster than `decay` says,
+    as TensorFlow's ExponentialMovingAverage does with num_updates.
+    """
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self.weights = list(model.parameters())
+        self.average: list[torch.Tensor] = []
+        self.decay, self.steps = decay, 0
+
+    @torch.no_grad()
+    def update(self) -> None:
+        self.steps += 1
+        if self.average:
+            decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
+            torch._foreach_lerp_(self.average, self.weights, 1 - decay)
+        else:
+            self.average = [weight.detach().clone() for weight in self.weights]
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Inside, the model has the averaged weights; afterwards its own again."""
+        own = [weight.detach().clone() for weight in self.weights]
+        self.copy(self.average or own)
+        try:
+            yield
+        finally:
+            self.copy(own)
+
+    @torch.no_grad()
+    def copy(self, values: list[torch.Tensor]) -> None:
+        for weight, value in zip(self.weights, values, strict=True):
+            weight.copy_(value)
+
+    def state_dict(self) -> dict:
+        return {"average": self.average, "steps": self.steps}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.average = [
+            value.to(weight.device)
+            for weight, value in zip(self.weights, state["average"], strict=True)
+        ]
+        self.steps = state["steps"]
+
+
+class MetricsFile:
+    """Appends lines of JSON. A resumed run replaces what came later."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0
+
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if not PartialState().is_main_process:
+            return
+        line = json.dumps({"step": step, **metrics}) + "\n"
+        with writing(self.path), self.path.open("ab") as file:
+            size = min(self.size, file.tell())  # a new folder has no file yet
+            file.truncate(size)
+            file.write(line.encode())
+        self.size = size + len(line)
+
+    def state_dict(self) -> dict:
+        return {"size": self.size}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.size = state["size"]
+
+
+COLORS = {"train": "C0", "val": "C1", "test": "C2"}
+
+
+class LearningCurves:
+    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        self.source, self.target = source, target
+
+    def draw(self) -> None:
+        """Draw all curves. If that fails, the run continues without them."""
+        if not PartialState().is_main_process:
+            return
+        try:
+            self.draw_panels()
+        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+            log(f"{self.target} was not drawn: {error!r}")
+
+    def draw_panels(self) -> None:
+        lines = [json.loads(line) for line in self.source.read_text().splitlines()]
+        names = dict.fromkeys(name for line in lines for name in line if name != "step")
+        panels = defaultdict(list)
+        for name in names:
+            part, _, metric = name.partition("_")
+            panels[metric if part in COLORS else name].append(name)
+        figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
+        row = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (panel, members) in zip(row, panels.items(), strict=True):
+            for name in members:
+                points = [(line["step"], line[name]) for line in lines if name in line]
+                scored = [line for line in lines if "val_loss" in line]
+                if name.startswith("test_") and scored:  # the tested weights are the best ones
+                    best = max(scored, key=lambda line: -line["val_loss"])
+                    points = [(best["step"], value) for _, value in points]
+                color = COLORS.get(name.partition("_")[0], "gray")
+                axes.plot(*zip(*points, strict=True), marker=".", label=name, color=color)
+            axes.set(xlabel="step", ylabel=panel)
+            axes.legend()
+        figure.savefig(self.target)

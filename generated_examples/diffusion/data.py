@@ -1,0 +1,82 @@
+"""The data: images, shape (batch, 1, 8, 8), from 0 to 1, each with noise and a time."""
+
+import torch
+from sklearn.datasets import load_digits
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
+
+from diffusion import draw_noise
+
+SIZE = 8  # pixels, both ways
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1797 handwritten digits, split into training, validation and test data."""
+    digits = load_digits()
+    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
+    labels = torch.tensor(digits.target)
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
+
+
+class Noised(Dataset):
+    """Images, each with noise of its shape and a time.
+
+    Noise and time depend on the index of an image alone: all evaluations have the same.
+    """
+
+    def __init__(self, images: Dataset) -> None:
+        self.images = images
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+        image, _ = self.images[index]
+        return image, *draw_noise(image.shape, self.find_seed(index))
+
+    def find_seed(self, index: int) -> int:
+        return index
+
+
+class NewlyNoised(Noised):
+    """Training images, with other noise and another time in each epoch.
+
+    Both depend on the seed, the epoch and the index of an image alone. So they are the same in a
+    resumed run, with any number of data workers, and on any number of processes.
+    """
+
+    def __init__(self, images: Dataset, config) -> None:
+        super().__init__(images)
+        self.config, self.epoch = config, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def find_seed(self, index: int) -> int:
+        return hash((self.config.seed, self.epoch, index))
+
+
+def image_shape(config) -> tuple[int, int, int]:
+    """Channels, height and width of an image."""
+    return 1, SIZE, SIZE
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    train_set = NewlyNoised(train_set, config)
+    val_set, test_set = Noised(val_set), Noised(test_set)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
+    return train_loader, val_loader, test_loader

@@ -1,0 +1,96 @@
+"""How images become noise, and how a model turns noise into images.
+
+Here, images are from -1 to 1. They, noise and what a model returns have the shape
+(batch, channels, size, size), times the shape (batch,).
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import cos, pi
+
+import torch
+from torch import Tensor, nn
+
+LEVELS = 1000  # of noise
+SAMPLING_STEPS = 10  # calls of the model to generate images
+
+
+def build_signal() -> Tensor:
+    """The share of an image in the variance of a noisy one, at times 0 to LEVELS - 1."""
+    # Nichol and Dhariwal 2021, https://arxiv.org/abs/2102.09672
+    signal = [cos((time / LEVELS + 0.008) / 1.008 * pi / 2) ** 2 for time in range(LEVELS + 1)]
+    betas = torch.tensor([min(1 - after / before, 0.999) for before, after in pairwise(signal)])
+    return (1 - betas).cumprod(dim=0)
+
+
+SIGNAL = build_signal()
+
+
+def draw_time(generator: torch.Generator) -> Tensor:
+    """A random time, shape (): 0 is nearly the image, LEVELS - 1 nearly nothing but noise."""
+    return torch.randint(LEVELS, (), generator=generator)
+
+
+def find_scales(times: Tensor) -> tuple[Tensor, Tensor]:
+    """What images and noise are multiplied by at these times, both of shape (batch, 1, 1, 1)."""
+    signal = SIGNAL.to(times.device)[times].reshape(-1, 1, 1, 1)
+    return signal.sqrt(), (1 - signal).sqrt()
+
+
+def add_noise(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
+    """Images with as much noise as these times have."""
+    signal, spread = find_scales(times)
+    return signal * images + spread * noise
+
+
+def find_targets(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
+    """What the model learns to return: the velocity, a mix of noise and image.
+
+    Salimans and Ho 2022, https://arxiv.org/abs/2202.00512
+    """
+    signal, spread = find_scales(times)
+    return signal * noise - spread * images
+
+
+def estimate_images(noisy: Tensor, outputs: Tensor, signal: Tensor, spread: Tensor) -> Tensor:
+    """The images without their noise."""
+    return signal * noisy - spread * outputs
+
+
+def list_times(steps: int) -> list[int]:
+    """The times of sampling, from the noisiest one down to -1, the finished image."""
+    return [round(LEVELS * (1 - step / steps)) - 1 for step in range(steps + 1)]
+
+
+def denoise(noisy: Tensor, outputs: Tensor, time: int, following: int) -> Tensor:
+    """Noisy images at the following time: a step of DDIM, which draws no noise.
+
+    Song and others 2021, https://arxiv.org/abs/2010.02502
+    """
+    signal, spread = find_scales(torch.tensor([time], device=noisy.device))
+    images = estimate_images(noisy, outputs, signal, spread).clamp(-1, 1)
+    if following < 0:
+        return images
+    noise = (noisy - signal * images) / spread
+    return add_noise(images, noise, torch.tensor([following], device=noisy.device))
+
+
+@torch.no_grad()
+def sample(model: nn.Module, noise: Tensor, steps: int = SAMPLING_STEPS) -> Tensor:
+    """Images, from 0 to 1, that the model makes from noise."""
+    noisy = noise
+    for time, following in pairwise(list_times(steps)):
+        times = torch.full((len(noise),), time, device=noise.device)
+        noisy = denoise(noisy, model(noisy, times), time, following)
+    return (noisy.clamp(-1, 1) + 1) / 2
+
+
+def draw_noise(shape: tuple[int, ...], seed: int) -> tuple[Tensor, Tensor]:
+    """Noise of this shape, and a time. The random numbers of training are left alone."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator), draw_time(generator)
+
+
+def fixed_noise(numbers: Sequence[int], shape: tuple[int, ...]) -> Tensor:
+    """What the images with these numbers are made from: the number of an image is its seed."""
+    return torch.stack([draw_noise(shape, seed=number)[0] for number in numbers])

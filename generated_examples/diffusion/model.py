@@ -1,0 +1,90 @@
+"""The model: noisy images and their times in, what diffusion.py denoises them with out."""
+
+from math import log
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from data import image_shape
+
+
+class UNet(nn.Module):
+    """What is learned of noisy images, in their shape (batch, channels, height, width).
+
+    Each level sees the images at half the size of the one above. On the way up, a level also gets
+    what the same level has seen on the way down. https://arxiv.org/abs/1505.04597
+    """
+
+    def __init__(self, channels: int, width: int, levels: int) -> None:
+        super().__init__()
+        widths, features = find_widths(width, levels), 4 * width
+        self.width = width
+        self.times = nn.Sequential(
+            nn.Linear(width, features), nn.SiLU(), nn.Linear(features, features), nn.SiLU()
+        )
+        self.first = nn.Conv2d(channels, width, kernel_size=3, padding=1)
+        pairs = list(zip([width, *widths], widths, strict=False))
+        self.down = nn.ModuleList(Block(before, after, features) for before, after in pairs)
+        self.bottom = Block(widths[-1], widths[-1], features)
+        self.up = nn.ModuleList(
+            Block(2 * after, before, features) for before, after in reversed(pairs)
+        )
+        self.last = nn.Sequential(
+            nn.GroupNorm(8, width), nn.SiLU(), nn.Conv2d(width, channels, kernel_size=3, padding=1)
+        )
+
+    def forward(self, noisy: Tensor, times: Tensor) -> Tensor:
+        known = self.times(embed_times(times, self.width))
+        x, seen = self.first(noisy), []
+        for level, block in enumerate(self.down):
+            x = block(F.avg_pool2d(x, 2) if level else x, known)
+            seen.append(x)
+        x = self.bottom(x, known)
+        for block in self.up:
+            above = seen.pop()
+            x = F.interpolate(x, above.shape[-2:])  # also for sizes that can't be halved
+            x = block(torch.cat([x, above], dim=1), known)
+        return self.last(x)
+
+
+class Block(nn.Module):
+    """Two convolutions around what is known of the images: features of shape (batch, features)."""
+
+    def __init__(self, inputs: int, outputs: int, features: int) -> None:
+        super().__init__()
+        self.before = nn.Sequential(
+            nn.GroupNorm(8, inputs),
+            nn.SiLU(),
+            nn.Conv2d(inputs, outputs, kernel_size=3, padding=1),
+        )
+        self.known = nn.Linear(features, outputs)
+        self.after = nn.Sequential(
+            nn.GroupNorm(8, outputs),
+            nn.SiLU(),
+            nn.Conv2d(outputs, outputs, kernel_size=3, padding=1),
+        )
+        same = inputs == outputs
+        self.shortcut = nn.Identity() if same else nn.Conv2d(inputs, outputs, kernel_size=1)
+
+    def forward(self, x: Tensor, known: Tensor) -> Tensor:
+        hidden = self.before(x) + self.known(known)[:, :, None, None]
+        return self.shortcut(x) + self.after(hidden)
+
+
+def embed_times(times: Tensor, features: int) -> Tensor:
+    """Cosines and sines of times, shape (batch, features): https://arxiv.org/abs/1706.03762"""
+    places = torch.arange(features // 2, device=times.device) / (features // 2)
+    rates = torch.exp(-log(10_000) * places)
+    angles = times[:, None] * rates
+    return torch.cat([angles.cos(), angles.sin()], dim=1)
+
+
+def find_widths(width: int, levels: int) -> list[int]:
+    """The channels of each level: twice those of the level above, up to four times the width."""
+    return [width * min(2**level, 4) for level in range(levels)]
+
+
+def build_model(config) -> nn.Module:
+    """The model, before it is prepared."""
+    return UNet(image_shape(config)[0], config.width, config.levels)

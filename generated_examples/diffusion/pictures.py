@@ -1,0 +1,32 @@
+"""Pictures of what the model generates, written while it trains."""
+
+from pathlib import Path
+
+import torch.nn.functional as F
+from accelerate import Accelerator
+from PIL import Image
+from torch import Tensor, nn
+
+from data import image_shape
+from diffusion import fixed_noise, sample
+from files import writing
+
+
+def draw_samples(accelerator: Accelerator, model: nn.Module, config, path: Path) -> None:
+    """Draw 64 generated images, always from the same noise. All processes call it together."""
+    noise = fixed_noise(list(range(64)), image_shape(config)).to(accelerator.device)
+    model.eval()
+    images = sample(model, noise)
+    model.train()
+    if accelerator.is_main_process:
+        save_grid(images, columns=16, path=path)
+
+
+def save_grid(images: Tensor, columns: int, path: Path) -> None:
+    """Write images, shape (batch, channels, height, width), from 0 to 1, in rows of one picture."""
+    framed = F.pad(images, (1, 1, 1, 1), value=0.5).unflatten(0, (-1, columns))
+    rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
+    pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grey picture
+    picture = Image.fromarray(pixels.numpy())
+    with writing(path):
+        picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)

@@ -1,0 +1,82 @@
+"""Predicts with the weights of a run: `python predict.py 16 --output generated`."""
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import image_shape
+from diffusion import LEVELS, SAMPLING_STEPS, fixed_noise, sample
+from environment import check_environment, read_settings
+from files import writing
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def write(rows: list[dict], folder: Path) -> None:
+    """Write the generated images to 00000.png, 00001.png and so on."""
+    for row in rows:
+        path = folder / f"{row['number']:05}.png"
+        pixels = (255 * row["image"]).round().byte().permute(1, 2, 0).squeeze(2)
+        with writing(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels.numpy()).save(path)
+    print(f"{len(rows)} images are in {folder}.")
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs, steps: int = SAMPLING_STEPS) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            noise = fixed_noise(numbers, image_shape(config)).to(device)
+            images = sample(model, noise, steps).cpu()
+            rows += [
+                {"number": n, "image": image} for n, image in zip(numbers, images, strict=True)
+            ]
+    return gather_object(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
+    parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
+    parser.add_argument("--steps", type=int, default=SAMPLING_STEPS, help="calls of the model")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    config, model = load(arguments.run)
+    if arguments.count < 1 or not 1 <= arguments.steps <= LEVELS:
+        raise SystemExit(f"COUNT is 1 or more, and --steps is from 1 to {LEVELS}.")
+    inputs = list(range(arguments.count))
+    rows = predict(config, model, inputs, arguments.steps)
+    if PartialState().is_main_process:
+        write(rows, arguments.output)

@@ -1,0 +1,309 @@
+"""The features of this project."""
+
+import json
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from matplotlib.figure import Figure
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+import train
+from callbacks import Ema, LearningCurves
+from data import build_loaders, image_shape
+from diffusion import add_noise, find_targets, fixed_noise, sample
+from distance import Moments, frechet_distance
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from test_resume import last_checkpoint
+
+
+def test_distance_of_known_moments():
+    """Of equal pixels with means 0 and 3 and standard deviations 1 and 2: (3 - 0)² + (2 - 1)²."""
+    one, other = Moments(), Moments()
+    for value in (-1.0, 1.0):  # moments of several batches add up
+        one.add(torch.full((1, 1, 8, 8), value))
+        other.add(torch.full((1, 1, 8, 8), 3 + 2 * value))
+    assert frechet_distance(one, other) == pytest.approx(64 * 10.0)
+    assert frechet_distance(one, one) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_training_has_other_noise_in_each_epoch_and_evaluation_the_same():
+    config = train.Config(**SETTINGS)
+    train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
+
+    def find_noise(data) -> list[float]:
+        return [float(value) for row in range(5) for value in (data[row][1].sum(), data[row][2])]
+
+    first, fixed = find_noise(train_set), find_noise(val_set)
+    assert len({*first}) > 5, "all images have the same noise"
+    train_set.set_epoch(1)
+    assert not {*find_noise(train_set)} & {*first[::2]}, "two epochs have the same noise"
+    train_set.set_epoch(0)
+    assert find_noise(train_set) == first, "a resumed run has other noise"
+    assert find_noise(val_set) == fixed
+
+
+def test_a_model_that_knows_an_image_generates_it():
+    shape = image_shape(train.Config(**SETTINGS))
+    image = torch.rand(1, *shape, generator=torch.Generator().manual_seed(0))
+
+    class Knowing(nn.Module):
+        def forward(self, noisy, times, *labels):
+            known = (2 * image - 1).expand_as(noisy)
+            still = add_noise(known, torch.zeros_like(noisy), times)
+            spread = add_noise(torch.zeros_like(noisy), torch.ones_like(noisy), times)
+            return find_targets(known, (noisy - still) / spread, times)
+
+    for steps in (1, 7, 100):
+        images = sample(Knowing(), fixed_noise([0, 1], shape), steps=steps)
+        torch.testing.assert_close(images, image.expand_as(images), rtol=0, atol=1e-4)
+
+
+def test_samples_are_drawn_after_each_evaluation(tmp_path):
+    run(tmp_path, limit_batches=2)
+    height, width = image_shape(train.Config(**SETTINGS))[1:]
+    pictures = sorted(tmp_path.glob("samples_*.png"))
+    assert [path.name for path in pictures] == ["samples_00000002.png", "samples_00000004.png"]
+    for path in pictures:
+        with Image.open(path) as picture:
+            assert picture.width * 4 * (height + 2) == picture.height * 16 * (width + 2)
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_loss", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(-float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_ema_averages_every_step():
+    model = nn.Linear(1, 1, bias=False)
+    ema = Ema(model, decay=0.25)
+    for value in (1.0, 2.0, 3.0):
+        nn.init.constant_(model.weight, value)
+        ema.update()
+    with ema.applied():
+        # less of the average remains than decay says: 3/12 after 2 steps, then 0.25
+        assert model.weight.item() == pytest.approx(0.25 * (0.25 * 1 + 0.75 * 2) + 0.75 * 3)
+    assert model.weight.item() == 3.0, "training continues with the model's own weights"
+
+
+def test_ema_is_what_is_kept(tmp_path, monkeypatch):
+    created = []
+
+    def create(model: nn.Module, decay: float) -> Ema:
+        created.append((model, Ema(model, decay)))
+        return created[0][1]
+
+    monkeypatch.setattr(train, "Ema", create)
+    run(tmp_path, epochs=1)
+    model, ema = created[0]
+    assert ema.steps == 6, "average the weights after each step"
+    own = {name: weight.detach().clone() for name, weight in model.named_parameters()}
+    kept = load_file(tmp_path / "model.safetensors")
+    with ema.applied():
+        for name, weight in model.named_parameters():
+            if name in kept:  # of shared weights, one name is saved
+                torch.testing.assert_close(kept[name], weight.detach(), msg="save the average")
+    names = own.keys() & kept.keys()
+    assert not all(torch.equal(own[name], kept[name]) for name in names), "these are not averages"
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_loss": -score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"

@@ -1,0 +1,202 @@
+"""Train a diffusion model on scikit-learn's handwritten digits.
+
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+"""
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+from math import cos, inf, pi
+from pathlib import Path
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from callbacks import BestModel, Ema, LearningCurves, MetricsFile
+from checkpoint import Checkpoints, explain_interrupt
+from data import build_loaders
+from diffusion import add_noise, find_targets, sample
+from distance import Moments, frechet_distance
+from environment import check_environment, describe, write_config
+from files import save_weights
+from flags import parse_flags
+from metrics import RunningLoss, format_metrics
+from model import build_model
+from pictures import draw_samples
+from progress import Progress, count_steps, log, progress_bar
+from workarounds import apply_workarounds
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 12  # passes over the training data
+    batch_size: int = 32  # samples per batch on each process
+    learning_rate: float = 0.003  # the peak learning rate
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    width: int = 16  # channels of its first layers; a multiple of 8
+    levels: int = 2  # sizes of an image, each half of the one before
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    ema_decay: float = 0.99  # share of the average that each step keeps; 0: off
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+
+
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, then half a cosine down to zero."""
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    parameters = model.parameters()
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
+def compute_loss(model: nn.Module, images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
+    """The mean squared error of each image, shape (batch,)."""
+    images = 2 * images - 1
+    outputs = model(add_noise(images, noise, times), times)
+    targets = find_targets(images, noise, times)
+    return F.mse_loss(outputs, targets, reduction="none").mean(dim=(1, 2, 3))
+
+
+COMPARED = 1000  # images of a set, at most, with which generated ones are compared
+
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss, and Fréchet distance between real images and as many generated ones.
+
+    Both are the same for any number of processes: each image of a set has its own noise and time,
+    and an image is generated from that noise. gather_for_metrics drops the images that pad the
+    last batch.
+    """
+    model.eval()
+    loss_sum = seen = 0
+    real, generated = Moments(), Moments()
+    for images, noise, times in islice(loader, limit or None):
+        losses = accelerator.gather_for_metrics(compute_loss(model, images, noise, times))
+        loss_sum += losses.sum()
+        if seen < COMPARED:
+            pair = (images, sample(model, noise))
+            images, fakes = accelerator.gather_for_metrics(pair)
+            real.add(images[: COMPARED - seen])
+            generated.add(fakes[: COMPARED - seen])
+        seen += len(losses)
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_distance": frechet_distance(real, generated),
+    }
+
+
+def main(config: Config) -> None:
+    apply_workarounds()
+    accelerator = Accelerator(
+        # the order of the data depends on the seed and the epoch alone
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+    )
+    check_environment(accelerator)
+    set_seed(config.seed)  # every process starts with the same weights
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    optimizer = build_optimizer(model, config)
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
+    progress, train_loss = Progress(), RunningLoss(accelerator)
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
+    ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
+    metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
+    learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    checkpoints = Checkpoints(
+        accelerator, config, progress, train_loss, best_model, ema, metrics_file
+    )
+    checkpoints.resume()
+    write_config(accelerator, config, config.output_dir)
+
+    for epoch in range(progress.epoch, config.epochs):
+        if progress.step >= total_steps:
+            break
+        model.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        train_loader.dataset.set_epoch(epoch)  # other noise in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for images, noise, times in bar:
+            loss = compute_loss(model, images, noise, times).mean()
+            train_loss.add(loss, len(images))
+            accelerator.backward(loss)
+            progress.batch += 1
+            grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+            optimizer.step()
+            optimizer.zero_grad()
+            ema.update()
+            progress.step += 1
+            if config.log_every and progress.step % config.log_every == 0:
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                values["grad_norm"] = float(grad_norm)
+                metrics_file.append(progress.step, values)
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=values["loss"])
+            if progress.step >= total_steps:
+                break
+            checkpoints.after_step()
+
+        metrics = {"train_loss": train_loss.end_epoch()}
+        with ema.applied():
+            metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+            draw_samples(
+                accelerator, model, config, config.output_dir / f"samples_{progress.step:08d}.png"
+            )
+            best_model.update(-metrics["val_loss"], model)
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch >= batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
+        checkpoints.after_epoch()
+    checkpoints.after_training()
+    with ema.applied():
+        best_model.load(model)
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+        save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    log(f"done | {format_metrics(metrics)}")
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    model, optimizer = accelerator.free_memory(model, optimizer)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)
