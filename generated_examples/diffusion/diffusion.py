@@ -38,7 +38,7 @@ def find_scales(times: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def add_noise(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """Images as noisy as they are at these times."""
+    """Images with as much noise as these times have."""
     signal, spread = find_scales(times)
     return signal * images + spread * noise
 
@@ -58,7 +58,7 @@ def estimate_images(noisy: Tensor, outputs: Tensor, signal: Tensor, spread: Tens
 
 
 def list_times(steps: int) -> list[int]:
-    """The times of sampling, from the noisiest one to that before the first."""
+    """The times of sampling, from the noisiest one down to -1, the finished image."""
     return [round(LEVELS * (1 - step / steps)) - 1 for step in range(steps + 1)]
 
 
@@ -77,7 +77,7 @@ def denoise(noisy: Tensor, outputs: Tensor, time: int, following: int) -> Tensor
 
 @torch.no_grad()
 def sample(model: nn.Module, noise: Tensor, steps: int = SAMPLING_STEPS) -> Tensor:
-    """Images, from 0 to 1, that the model makes of noise."""
+    """Images, from 0 to 1, that the model makes from noise."""
     noisy = noise
     for time, following in pairwise(list_times(steps)):
         times = torch.full((len(noise),), time, device=noise.device)
@@ -92,5 +92,5 @@ def draw_noise(shape: tuple[int, ...], seed: int) -> tuple[Tensor, Tensor]:
 
 
 def fixed_noise(numbers: Sequence[int], shape: tuple[int, ...]) -> Tensor:
-    """What the images with these numbers are made of: the number of an image is its seed."""
+    """What the images with these numbers are made from: the number of an image is its seed."""
     return torch.stack([draw_noise(shape, seed=number)[0] for number in numbers])

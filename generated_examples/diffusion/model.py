@@ -1,4 +1,4 @@
-"""The model: noisy images and their times in, what diffusion.py makes images of out."""
+"""The model: noisy images and their times in, what diffusion.py denoises them with out."""
 
 from math import log
 

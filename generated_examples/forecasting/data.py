@@ -146,7 +146,7 @@ def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
     times = read_times(table, path)
     values = pd.to_numeric(table["value"], errors="coerce")
     wrong = (values.isna() & table["value"].notna()) | np.isinf(values)
-    refuse(wrong, table, path, "has the value '{value}', which is no number")
+    refuse(wrong, table, path, "has the value '{value}', which is not a number")
     double = pd.DataFrame({"series": table["series"], "time": times}).duplicated()
     refuse(double, table, path, "has a second value of series '{series}' at {time}")
     grid = build_grid(times, step, path)

@@ -1,8 +1,8 @@
 """The data: images, shape (batch, 3, size, size), from 0 to 1, and the objects in each of them.
 
-The objects of an image are a dictionary of tensors with a row for each: `boxes`, shape (objects, 4),
-are left, top, right and bottom in pixels, `labels` are numbers of classes, and `crowd` says whether
-it is a group of objects, which is not learned, and in which a detection is neither right nor wrong.
+The objects of an image are a dictionary of tensors with a row for each: `boxes`, (objects, 4), with
+left, top, right and bottom in pixels, `labels`, the numbers of their classes, and `crowd`, which
+says whether it is a group of objects: it is not learned, and a detection in it counts nowhere.
 """
 
 from math import cos, hypot, pi, sin

@@ -30,18 +30,18 @@ def image_loss(output: Tensor, objects: Objects) -> Tensor:
     errors = F.binary_cross_entropy_with_logits(logits, scores, reduction="none")
     quality = errors * (scores - logits.sigmoid()).detach().square()
     distances = 1 - generalized_iou(boxes[places], true[owners])
-    return (quality.sum() + 2 * distances.sum()) / max(len(places), 1)
+    return (4 * quality.sum() + distances.sum()) / max(len(places), 1)
 
 
 def assign(true: Tensor, places: int) -> tuple[Tensor, Tensor]:
     """The places that belong to an object, and its number for each of them.
 
-    An object has those that are less than a stride from its center, both ways. If two objects meet
-    there, the smaller one has it.
+    An object has those that are less than 1.5 strides from its center, both ways, mostly nine. If
+    two objects meet there, the smaller one has it.
     """
     centers = (true[:, :2] + true[:, 2:]) / 2
     distances = (find_centers(places, true.device).unsqueeze(1) - centers).abs().amax(dim=2)
-    sizes = area(true).expand(places, -1).masked_fill(distances >= STRIDE, torch.inf)
+    sizes = area(true).expand(places, -1).masked_fill(distances >= 1.5 * STRIDE, torch.inf)
     smallest, owners = F.pad(sizes, (0, 1), value=torch.inf).min(dim=1)
     owned = smallest.isfinite()
     return owned.nonzero().flatten(), owners[owned]

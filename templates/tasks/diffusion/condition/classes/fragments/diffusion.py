@@ -7,7 +7,7 @@ def sample(
     guidance: float = 1.0,
     steps: int = SAMPLING_STEPS,
 ) -> Tensor:
-    """Images of these classes, from 0 to 1, that the model makes of noise."""
+    """Images of these classes, from 0 to 1, that the model makes from noise."""
     noisy = noise
     for time, following in pairwise(list_times(steps)):
         times = torch.full((len(noise),), time, device=noise.device)

@@ -5,13 +5,13 @@ def draw_time(generator: torch.Generator) -> Tensor:
 
 
 def add_noise(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """Images on the straight way to noise, as far as they are at these times."""
+    """Images on a straight line to noise, as far along it as these times say."""
     share = times.reshape(-1, 1, 1, 1) / LEVELS
     return (1 - share) * images + share * noise
 
 
 def find_targets(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """What the model learns to return: the velocity on the way from image to noise.
+    """What the model learns to return: the direction from image to noise.
 
     Lipman and others 2023, https://arxiv.org/abs/2210.02747; Liu and others 2023,
     https://arxiv.org/abs/2209.03003
