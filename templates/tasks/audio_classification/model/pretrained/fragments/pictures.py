@@ -1,7 +1,7 @@
 from audio import log_mel
 
-#: replace spectrogram
-# models such as wav2vec2 take the sound itself, and AST and Whisper more frames than bands
-spectrogram = log_mel(inputs, 16000, 64) if inputs.dim() == 1 else inputs
+#: slot spectrogram
+if spectrogram.dim() == 1:  # models such as wav2vec2 take the sound itself
+    spectrogram = log_mel(spectrogram, 16000, 64)
 if spectrogram.shape[0] < spectrogram.shape[1]:
     spectrogram = spectrogram.T
