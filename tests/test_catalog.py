@@ -1,5 +1,6 @@
 """Tasks and features as folders: traits, choices, defaults of a task, its versions of a feature."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -301,8 +302,13 @@ def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
             for option in schema(catalog).values()
             if option.config and (not option.task or option.task == task)
         ]
-        names = [option.field for option in options]
-        assert len({*names, *fields}) == len(names) + len(fields), task
+        for one, other in combinations(options, 2):
+            exclusive = any(
+                not set(one.when[key].values) & set(other.when[key].values)
+                for key in one.when.keys() & other.when
+            )
+            assert one.field != other.field or exclusive, f"{one.key} and {other.key}"
+        assert fields.isdisjoint(option.field for option in options), task
 
 
 @pytest.fixture

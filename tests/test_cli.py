@@ -756,11 +756,13 @@ MEANT = {
     ("set", "tracker=wandb"): ["did you mean features.tracker?"],
     ("set", "wandb=true"): ["did you mean features.tracker.kind=wandb?"],
     ("set", "features.wandb=true"): ["did you mean features.tracker.kind=wandb?"],
-    ("set", "timm=true"): ["did you mean image_classification.model=timm?"],
+    ("set", "timm=true"): [
+        "did you mean image_classification.model=timm or object_detection.model=timm?"
+    ],
     ("set", "fsdp=true"): ["did you mean hardware.sharding=fsdp?"],
     ("set", "learning_rate=1"): ["did you mean training.learning_rate?"],
     ("set", "training.optimizer=lyon"): ["choose from adamw", "Did you mean lion?"],
-    ("set", "project.task=gann"): ["choose from autoencoder", "Did you mean gan?"],
+    ("set", "project.task=gann"): ["choose from audio_classification", "Did you mean gan?"],
 }
 
 

@@ -718,6 +718,8 @@ def test_every_function_and_class_is_used(projects: dict[str, Project]) -> None:
                 elif isinstance(node, ast.Attribute):
                     used.add(node.attr)
         for name, text in project.python.items():
+            if name == "audio.py" and "predict.py" not in project.files:
+                continue  # its readers serve predict.py and own files, and no folder is for either
             if not name.startswith("tests/"):
                 for statement in parsed(text).body:
                     for target in bound(statement):

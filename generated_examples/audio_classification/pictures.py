@@ -19,7 +19,7 @@ def draw_sounds(
 ) -> None:
     """Draw spectrograms of samples of a dataset, and below each the class that the model predicts.
 
-    A wrong one is red, with the true one beside it.
+    A wrong one is red, with the true one next to it.
     """
     inputs, lengths, labels = default_collate(samples)
     if accelerator.is_main_process:
@@ -48,9 +48,8 @@ def save_tiles(
         picture.save(path)
 
 
-def draw_spectrogram(inputs: Tensor) -> Image.Image:
+def draw_spectrogram(spectrogram: Tensor) -> Image.Image:
     """A spectrogram, low pitches at the bottom; the louder, the darker."""
-    spectrogram = inputs
     low, high = spectrogram.min(), spectrogram.max()
     shades = 255 * (high - spectrogram) / (high - low).clamp(min=1e-5)
     return Image.fromarray(shades.byte().T.flip(0).contiguous().numpy())

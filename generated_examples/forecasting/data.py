@@ -5,6 +5,7 @@ in the targets. In a context, the last known value takes its place.
 """
 
 from functools import cache
+from itertools import pairwise
 from math import pi
 
 import numpy as np
@@ -92,8 +93,7 @@ def build_datasets(config) -> list[Dataset]:
             f"the series have {table.shape[1]} steps, fewer than --context and --horizon together."
         )
     parts = [
-        Windows(table.to_numpy(), scales, first, last, config)
-        for first, last in zip(borders, borders[1:], strict=False)
+        Windows(table.to_numpy(), scales, first, last, config) for first, last in pairwise(borders)
     ]
     trained = set(parts[0].starts[:, 0].tolist())
     if short := [name for row, name in enumerate(table.index) if row not in trained]:

@@ -7,7 +7,7 @@ from accelerate import Accelerator
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from files import writing
+from progress import log
 
 
 @torch.no_grad()
@@ -31,7 +31,7 @@ def draw_forecasts(
 def save_windows(
     contexts: Tensor, targets: Tensor, forecasts: Tensor, scales: Tensor, path: Path
 ) -> None:
-    """Write a panel for each window."""
+    """Write a panel for each window. If that fails, the run continues without the picture."""
     figure = Figure(figsize=(12, 2 * len(contexts)))
     panels = figure.subplots(-(-len(contexts) // 2), 2, squeeze=False).flatten()
     past = torch.arange(-contexts.shape[1], 0)
@@ -42,5 +42,7 @@ def save_windows(
         axes.plot(steps, target, color="black", label="true")
         axes.plot(steps, forecast, color="C0", label="forecast")
     panels[0].legend()
-    with writing(path):
+    try:
         figure.savefig(path)
+    except Exception as error:  # noqa: BLE001, whatever fails in a picture
+        log(f"{path} was not drawn: {error!r}")

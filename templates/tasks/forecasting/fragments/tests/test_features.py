@@ -1,3 +1,4 @@
+from itertools import pairwise
 from math import isnan
 
 import numpy as np
@@ -17,7 +18,7 @@ def test_targets_cross_no_border_and_contexts_are_of_the_past():
     borders = [0, *find_borders(table.columns, config), table.shape[1]]
     steps = np.arange(table.shape[1], dtype=float)[None].repeat(2, axis=0)
     scales = Scales("1", 1, {"a": [0.0, 1.0, 1.0], "b": [0.0, 1.0, 1.0]})
-    for part, first, last in zip(build_datasets(config), borders, borders[1:], strict=False):
+    for part, (first, last) in zip(build_datasets(config), pairwise(borders), strict=True):
         assert part.starts[:, 1].min() >= first
         assert part.starts[:, 1].max() + config.horizon <= last
         # values that are their own step show where each came from

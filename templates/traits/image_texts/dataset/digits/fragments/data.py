@@ -2,7 +2,7 @@ from sklearn.datasets import load_digits
 
 #: slot load_rows
 SIZE = 8  # pixels, both ways
-NAMES = "zero one two three four five six seven eight nine".split()
+NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 WORDINGS = "a handwritten {}", "the digit {} in white on black", "somebody wrote the number {}"
 
 

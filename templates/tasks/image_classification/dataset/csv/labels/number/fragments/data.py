@@ -12,7 +12,9 @@ def read_targets(config) -> Tensor:
 def build_datasets(config) -> list[Dataset]:
     """Training, validation and test data."""
     parts = load_rows(config)
-    return [Images([(path, torch.tensor(number)) for path, number in part], config) for part in parts]
+    return [
+        Images([(path, torch.tensor(number)) for path, number in part], config) for part in parts
+    ]
 
 
 #: replace read_target

@@ -6,6 +6,8 @@ def read_rows(path: str, config) -> list[Row]:
         cell = line[config.number_column]
         number = parse_number(cell)
         if number is None:
-            raise SystemExit(f"{path}, row {row}: its {config.number_column} is {cell!r}, no number.")
+            raise SystemExit(
+                f"{path}, row {row}: its {config.number_column} is {cell!r}, no number."
+            )
         rows.append((tuple(str(line[column]) for column in columns), number))
     return rows
