@@ -3,8 +3,10 @@ import torch
 
 #: slot metric
 real, generated = Moments(), Moments()
-for {{ task.batch }} in read_batches(config):
+#: region numbers
+for images, *_ in read_batches(config):
     numbers = range(real.count, real.count + len(images))
+    #: end numbers
     real.add(images)
     #: region predicted
     rows = predict.predict(config, model, list(numbers))
