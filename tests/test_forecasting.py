@@ -88,7 +88,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     sales = ["--output-dir", "runs/other"]
     expected: dict[str, list[str]] = {
         "time.csv: row 3 has the time 'soon': use a date": change("time", ["soon,1,000"]),
-        "value.csv: row 3 has the value 'many', which is no n": change(
+        "value.csv: row 3 has the value 'many', which is not a n": change(
             "value", ["2026-01-01,many,x"]
         ),
         "double.csv: row 4 has a second value of series 'x' at 2026-01-01": change(

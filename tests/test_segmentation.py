@@ -88,7 +88,7 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
         "color": "color/masks/000.png is not a grey or palette image, but RGB.",
         "lost": "lost/images/x.png has no mask lost/masks/x.png.",
         "damaged": "damaged/images/000.png can't be read as an image: ",
-        "nowhere": "nowhere is not a folder: set --path to the one with images/ and masks/.",
+        "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }
     calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
