@@ -178,7 +178,11 @@ def test_evaluation_is_the_same_on_1_2_and_3_processes(
         for processes in (1, 2, 3):
             for batch_size in (1, 8, 32):
                 metrics = found[processes][f"{size} {batch_size}"]
-                assert metrics == pytest.approx(expected, rel=1e-6, abs=1e-6), (size, batch_size, processes)
+                assert metrics == pytest.approx(expected, rel=1e-6, abs=1e-6), (
+                    size,
+                    batch_size,
+                    processes,
+                )
                 compared += 1
     assert compared == 90
     proven("evaluations: sizes x batch sizes x processes", compared)

@@ -143,7 +143,7 @@ def main(config: Config) -> None:
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
         bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
-        for contexts, targets, scales in bar:
+        for contexts, targets, _ in bar:
             loss = compute_loss(model(contexts), targets).mean()
             train_loss.add(loss, len(contexts))
             accelerator.backward(loss)

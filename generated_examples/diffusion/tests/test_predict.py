@@ -41,7 +41,7 @@ def test_predictions_give_the_metric_of_the_test(trained):
     config, model = predict.load(folder)
     assert not model.training and config.limit_batches == 2
     real, generated = Moments(), Moments()
-    for images, noise, times in read_batches(config):
+    for images, *_ in read_batches(config):
         numbers = range(real.count, real.count + len(images))
         real.add(images)
         rows = predict.predict(config, model, list(numbers))

@@ -24,10 +24,11 @@ def label_scores(logits: Tensor, labels: Tensor) -> dict[str, float]:
 
 
 def average_precision(scores: Tensor, occurs: Tensor) -> float:
-    """The precision where the recall rises, weighted by how much, both arguments of shape (samples,).
+    """The average precision of one label. Both arguments have the shape (samples,).
 
-    Samples are ranked by their scores, and those with equal scores share a rank. The formula is that
-    of https://scikit-learn.org/stable/modules/generated/sklearn.metrics.average_precision_score.html
+    Samples are ranked by their scores, and those with equal scores share a rank. The formula is
+    that of average_precision_score in scikit-learn: the precision wherever the
+    recall rises, weighted by how much it rises.
     """
     scores, order = scores.sort(descending=True)
     hits = occurs[order].cumsum(0).double()

@@ -27,7 +27,7 @@ cell = line[config.labels_column]
 labels = split_labels(cell)
 if labels is None:
     raise SystemExit(
-        f"{table}, row {number}: its {config.labels_column} are {cell!r}, not names with commas "
-        "between them."
+        f"{table}, row {number}: its {config.labels_column} are {cell!r}, not names "
+        "with commas between them."
     )
 rows.append((path, labels))

@@ -7,7 +7,7 @@ def read_rows(path: str, config) -> list[Row]:
         names = split_labels(cell)
         if names is None:
             raise SystemExit(
-                f"{path}, row {number}: its {config.labels_column} are {cell!r}, not names of labels "
+                f"{path}, row {number}: its {config.labels_column} are {cell!r}, not names "
                 "with commas between them, or a list of names."
             )
         rows.append((tuple(str(line[column]) for column in columns), names))
