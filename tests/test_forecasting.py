@@ -263,4 +263,4 @@ def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Pat
     trained = start(project, ["train.py"], 1)
     assert trained.returncode == 0, trained.stderr
     last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
-    assert last["test_mase"] < 0.5
+    assert last["test_mase"] < 0.8

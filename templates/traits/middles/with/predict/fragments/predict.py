@@ -12,7 +12,7 @@ def encode_prompt(prompt: str, tokenizer, context: int) -> list[int]:
     tokens = surround(tokenizer.encode(prefix), tokenizer.encode(suffix), tokenizer)
     if len(tokens) >= context:
         raise SystemExit(
-            f"The text around {GAP} has {len(tokens)} tokens, but the model sees {context}: cut it."
+            f"The text around {GAP} has {len(tokens)} tokens; the model sees {context}: shorten it."
         )
     return tokens
 
