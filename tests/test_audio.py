@@ -125,7 +125,6 @@ Path("calls/gull/bad.flac").write_bytes(b"fLaC")
 @pytest.mark.sweep
 def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
     """As the same numbers that WAV has. A wrong file is named before training."""
-    pytest.importorskip("soundfile")
     project = make_project(tmp_path, {f"{TASK}.reader": "soundfile"})
     assert "soundfile>=" in (project / "pyproject.toml").read_text()
     assert run_python(project, ["-c", FLAC]).returncode == 0

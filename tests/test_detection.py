@@ -247,7 +247,6 @@ print(json.dumps(dict(zip(("map", "map_50", "map_75"), scores.stats.tolist()))))
 @pytest.mark.sweep
 def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of a number of images that none of them divides, with crowds."""
-    pytest.importorskip("pycocotools")
     project = make_project(tmp_path, "coco", {"features.evaluate.enabled": True}, count=200)
     draw(project, "coco", "things/test", 37)
     (project / "things/train").mkdir()

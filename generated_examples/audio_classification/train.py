@@ -122,8 +122,8 @@ def main(config: Config) -> None:
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
     if accelerator.is_main_process:  # a label is an index into this list
-        config.output_dir.mkdir(parents=True, exist_ok=True)
-        (config.output_dir / "classes.json").write_text(json.dumps(class_names(config)))
+        Path(config.output_dir).mkdir(parents=True, exist_ok=True)
+        Path(config.output_dir, "classes.json").write_text(json.dumps(class_names(config)))
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:

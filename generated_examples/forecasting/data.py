@@ -169,7 +169,7 @@ def read_times(table: pd.DataFrame, path: str) -> pd.Series:
     """Dates and hours without an offset, or whole numbers."""
     given = table["time"]
     if is_numeric_dtype(given):
-        refuse(given % 1 != 0, table, path, "has the time {time}, which is no whole number")
+        refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
         return given.astype("int64")
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")

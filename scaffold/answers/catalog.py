@@ -30,7 +30,7 @@ class Choice:
     dependencies: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     has: tuple[str, ...] = ()  # the traits that a task has with it
-    lacks: tuple[str, ...] = ()  # those of the task that it has not with it
+    lacks: tuple[str, ...] = ()  # the traits that a task loses with it
     excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
     reason: str = ""  # why it can't be combined with these
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others

@@ -103,7 +103,7 @@ def can_fit(feature: Component, task: Component) -> bool:
 
 
 def rules_out(feature: Component, task: Component) -> bool:
-    """Whether a feature is refused beside a task, for a reason that is no trait."""
+    """Whether a feature refuses a task by its name."""
     return task.name in feature.excludes.get("project.task", ())
 
 

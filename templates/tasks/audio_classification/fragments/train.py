@@ -1,4 +1,3 @@
-import json
 from itertools import islice
 
 import torch
@@ -49,11 +48,6 @@ loss = compute_loss(
 #: region add_loss
 train_loss.add(loss, len(labels))
 #: end add_loss
-
-#: slot start_of_training
-if accelerator.is_main_process:  # a label is an index into this list
-    config.output_dir.mkdir(parents=True, exist_ok=True)
-    (config.output_dir / "classes.json").write_text(json.dumps(class_names(config)))
 
 #: slot before_training
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]

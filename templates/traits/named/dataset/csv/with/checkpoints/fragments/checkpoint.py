@@ -1,2 +1,0 @@
-#: slot fixed
-DATA_SETTINGS |= {"classes": None}
