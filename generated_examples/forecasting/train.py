@@ -15,6 +15,7 @@ from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
+from torch.utils.data import default_collate
 
 from callbacks import BestModel, LearningCurves, MetricsFile
 from checkpoint import Checkpoints, explain_interrupt
@@ -122,7 +123,7 @@ def main(config: Config) -> None:
     progress, train_loss = Progress(), RunningLoss(accelerator)
     val_set = val_loader.dataset
     chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
-    shown = [torch.stack(parts) for parts in zip(*(val_set[row] for row in chosen), strict=True)]
+    shown = default_collate([val_set[row] for row in chosen])
     peaks = [group["lr"] for group in optimizer.param_groups]
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")

@@ -122,7 +122,7 @@ def main(config: Config) -> None:
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
     for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if count:
+        if count and not progress.step:  # a resumed run has said it already
             log(f"{count} choices of the {part} data fill --max-length: what is beyond is left out")
 
     for epoch in range(progress.epoch, config.epochs):

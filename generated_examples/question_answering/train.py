@@ -128,7 +128,7 @@ def main(config: Config) -> None:
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
     for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if count:
+        if count and not progress.step:  # a resumed run has said it already
             log(f"{count} questions of the {part} data have answers that no window holds")
 
     for epoch in range(progress.epoch, config.epochs):

@@ -2,6 +2,7 @@ from itertools import islice
 
 import torch
 from torch import Tensor
+from torch.utils.data import default_collate
 from data import fit_scales
 from metrics import count_errors, forecast_scores
 from pictures import draw_forecasts
@@ -58,7 +59,7 @@ train_loss.add(loss, len(contexts))
 #: slot before_training
 val_set = val_loader.dataset
 chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
-shown = [torch.stack(parts) for parts in zip(*(val_set[row] for row in chosen), strict=True)]
+shown = default_collate([val_set[row] for row in chosen])
 
 #: slot start_of_training
 if accelerator.is_main_process:

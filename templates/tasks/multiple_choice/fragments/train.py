@@ -47,5 +47,5 @@ train_loss.add(loss, len(labels))
 
 #: slot start_of_training
 for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if count:
+    if count and not progress.step:  # a resumed run has said it already
         log(f"{count} choices of the {part} data fill --max-length: what is beyond is left out")

@@ -50,5 +50,5 @@ train_loss.add(loss, len(spans))
 
 #: slot start_of_training
 for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if count:
+    if count and not progress.step:  # a resumed run has said it already
         log(f"{count} questions of the {part} data have answers that no window holds")

@@ -46,5 +46,5 @@ if accelerator.is_main_process:  # a target is an index into this list
     Path(config.output_dir).mkdir(parents=True, exist_ok=True)
     Path(config.output_dir, "tags.json").write_text(json.dumps(tag_names(config)))
 for part, words in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if words:
+    if words and not progress.step:  # a resumed run has said it already
         log(f"{words} words of the {part} data are beyond --max-length and left out")
