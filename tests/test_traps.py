@@ -395,7 +395,7 @@ save_file(state, "missing.safetensors")
 try:
     load_weights(accelerator, model, Path("missing.safetensors"))
     said = "nothing"
-except RuntimeError as error:
+except SystemExit as error:
     said = str(error)
 print(json.dumps([removed, said]))
 """

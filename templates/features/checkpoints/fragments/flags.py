@@ -1,12 +1,11 @@
 import sys
 from checkpoint import find_resumed
 from environment import read_settings
-from pathlib import Path
 
 #: slot functions
-def saved_flags(config_class, path: Path) -> list[str]:
-    """The settings of a checkpoint as flags, without those that belong to the new run."""
-    saved, flags = read_settings(path), []
+def saved_flags(config_class, folder) -> list[str]:
+    """The settings of a run or a checkpoint as flags, without those of one run alone."""
+    saved, flags = read_settings(folder), []
     for field in fields(config_class):
         if field.name in saved and field.name not in ("output_dir", "resume"):
             flag, value = field.name.replace("_", "-"), saved[field.name]

@@ -1,43 +1,28 @@
 """Predicts with the weights of a run: `python {{ task.command }}`."""
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from environment import check_environment, read_settings
-from model import build_model
-from safetensors import SafetensorError
-from torch import nn
-from train import Config
+from environment import check_environment
+from flags import parse_flags, saved_flags
+from train import Config, build_model
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     #: region accelerator
-    accelerator = Accelerator()
+    check_environment(Accelerator())
     #: end accelerator
-    check_environment(accelerator)
-    #: region choose_run
-    folder = Path(folder)
-    #: end choose_run
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
+    #: slot choose_run
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     #: region build
     model = build_model(config)
     #: end build
-    try:
-        ...  #: slot load_weights
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    ...  #: slot load_weights
+    return config, model.to(device or PartialState().device).eval()
 
 
 #: slot inputs
@@ -48,7 +33,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
 
 @torch.inference_mode()
 def predict(
-    config: Config, model: nn.Module, inputs
+    config: Config, model: torch.nn.Module, inputs
     #: slot parameters
 ) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""

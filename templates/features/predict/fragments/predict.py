@@ -2,6 +2,4 @@ import csv
 import sys
 
 #: slot write
-table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-table.writeheader()
-table.writerows(rows)
+csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])

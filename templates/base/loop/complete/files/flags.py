@@ -16,7 +16,7 @@ LIMITS = {
 #: slot functions
 
 
-def parse_flags(config_class, description):
+def parse_flags(config_class, description, arguments=None):
     """The settings of a run. A value that is not allowed ends the script with status 2."""
     parser = argparse.ArgumentParser(
         usage=argparse.SUPPRESS,
@@ -35,7 +35,7 @@ def parse_flags(config_class, description):
             settings |= {"type": field.type, "metavar": field.type.__name__.upper()}
         #: slot flags
         parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
-    values = vars(parser.parse_args())
+    values = vars(parser.parse_args(arguments))
     #: slot parsed
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))

@@ -1,7 +1,8 @@
 #: slot config_functions
-def read_settings(path) -> dict:
-    """The settings of a run."""
+def read_settings(folder) -> dict:
+    """The settings of a run or a checkpoint."""
+    path = Path(folder, "config.json")
     try:
-        return dict(json.loads((path / "config.json").read_text())["settings"])
+        return dict(json.loads(path.read_text())["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SystemExit(f"{path / 'config.json'} can't be read: {error!r}") from error
+        raise SystemExit(f"{path} can't be read: {error!r}") from error

@@ -1,4 +1,4 @@
 from run_folders import newest_run
 
-#: replace choose_run
+#: slot choose_run
 folder = newest_run(Path(folder))

@@ -1,2 +1,2 @@
 #: replace accelerator
-accelerator = Accelerator(cpu=True)
+check_environment(Accelerator(cpu=True))

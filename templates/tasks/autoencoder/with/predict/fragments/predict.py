@@ -3,7 +3,7 @@ from torch.utils.data import DataLoader
 from train import compute_loss
 
 #: slot functions
-def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
+def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Path) -> None:
     """Draw images, and below each what the model makes of it."""
     #: region drawn
     images = torch.stack([read_image(path) for path in paths]) / 255

@@ -4,7 +4,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
 #: slot functions
-def generate(model: nn.Module, texts: list[Tensor], context: int, length: int, device):
+def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: int, device):
     """The texts with `length` more tokens each, which do not depend on the other texts."""
     generators = [torch.Generator().manual_seed(0) for _ in texts]
     for _ in range(length):

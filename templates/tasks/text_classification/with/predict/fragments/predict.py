@@ -4,7 +4,7 @@ from transformers import AutoTokenizer
 
 #: replace build
 #: region saved_model
-model = build_model(config, folder / "transformers")
+model = build_model(config, config.output_dir / "transformers")
 #: end saved_model
 
 #: slot before_batches

@@ -35,7 +35,7 @@ def read_entities(text: str, spans: list[tuple[int, int]], chances: Tensor, name
     return entities
 
 #: replace build
-model = build_model(config, json.loads((folder / "tags.json").read_text()))
+model = build_model(config, json.loads((config.output_dir / "tags.json").read_text()))
 
 #: slot before_batches
 names = json.loads((config.output_dir / "tags.json").read_text())

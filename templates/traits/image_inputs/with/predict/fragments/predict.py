@@ -14,5 +14,4 @@ rows = predict(*load(arguments.run), inputs)
 parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
 
 #: replace rows
-named = zip(inputs, gather_object(rows), strict=True)
-return [{"image": str(path), **row} for path, row in named]
+return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]

@@ -18,7 +18,7 @@ def is_image(name: str) -> bool:
     return Path(name).suffix.lower() in Image.registered_extensions()
 
 
-def embed(config: Config, model: nn.Module, device, names: list[str]) -> list[dict]:
+def embed(config: Config, model: torch.nn.Module, device, names: list[str]) -> list[dict]:
     """A row for each input: the name of the image or the text, and the vector."""
     found = {}
     if images := [name for name in names if is_image(name)]:

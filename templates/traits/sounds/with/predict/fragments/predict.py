@@ -14,5 +14,4 @@ rows = predict(*load(arguments.run), inputs)
 #: end loaded
 
 #: replace rows
-named = zip(inputs, gather_object(rows), strict=True)
-return [{"sound": str(path), **row} for path, row in named]
+return [{"sound": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]

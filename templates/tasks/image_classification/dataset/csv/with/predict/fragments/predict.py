@@ -12,7 +12,7 @@ def read_images(config: Config, paths: list[Path]) -> Tensor:
 settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}
 
 #: replace images
-for images in DataLoader(share, 4 * config.batch_size, **settings):
+for images in torch.utils.data.DataLoader(share, 4 * config.batch_size, **settings):
     images = images.to(device)
 
 #: wrap batches

@@ -1,8 +1,7 @@
 from PIL import Image, ImageOps
-from torch import Tensor
 
 #: slot functions
-def read_image(path: Path) -> Tensor:
+def read_image(path: Path) -> torch.Tensor:
     """A digit, white on black, shape (1, 8, 8), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (8, 8))

@@ -21,7 +21,7 @@ names = json.loads((config.output_dir / "classes.json").read_text())
 settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}
 
 #: replace images
-for images in DataLoader(share, 4 * config.batch_size, **settings):
+for images in torch.utils.data.DataLoader(share, 4 * config.batch_size, **settings):
     images = images.to(device)
 
 #: replace named

@@ -1,8 +1,7 @@
 from PIL import Image, ImageOps
-from torch import Tensor
 
 #: slot functions
-def read_image(path: Path) -> Tensor:
+def read_image(path: Path) -> torch.Tensor:
     """Digits, white on black, shape (1, 16, 16), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (16, 16))

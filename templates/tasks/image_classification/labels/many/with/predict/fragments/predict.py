@@ -1,5 +1,5 @@
 #: replace probabilities
-probabilities = model(images).cpu().double().sigmoid()
+for chances in model(images).cpu().double().sigmoid().tolist():
 
 #: replace named
 chance_of = dict(zip(names, chances, strict=True))

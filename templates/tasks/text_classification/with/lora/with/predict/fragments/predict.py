@@ -1,5 +1,5 @@
 #: replace saved_model
-model = build_model(config, folder / "transformers" if config.lora_merge else None)
+model = build_model(config, config.output_dir / "transformers" if config.lora_merge else None)
 
 #: replace saved
 saved = config.output_dir / ("transformers" if config.lora_merge else "adapter")

@@ -1,4 +1,8 @@
+from safetensors import SafetensorError
 from safetensors.torch import load_model
 
 #: slot load_weights
-load_model(accelerator.unwrap_model(model), path)
+try:
+    load_model(accelerator.unwrap_model(model), path)
+except (OSError, RuntimeError, SafetensorError) as error:
+    raise SystemExit(f"{path} can't be loaded: {error}") from error
