@@ -1,7 +1,6 @@
 """Predicts with the weights of a run: `python {{ task.command }}`."""
 
 import argparse
-from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from run_folders import newest_run
 
 #: slot choose_run

@@ -1,7 +1,9 @@
-from data import class_names, prepare, sample_rate
+from pathlib import Path
+
 from audio import read_sound
-from torch.utils.data import DataLoader, default_collate
+from data import class_names, prepare, sample_rate
 from torch import Tensor
+from torch.utils.data import DataLoader, default_collate
 
 #: slot functions
 def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:

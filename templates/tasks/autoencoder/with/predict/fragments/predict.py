@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from pictures import save_grid
 from torch.utils.data import DataLoader
 from train import compute_loss

@@ -1,3 +1,4 @@
+from pathlib import Path
 from data import image_shape
 from diffusion import LEVELS, SAMPLING_STEPS, fixed_noise, sample
 from torch.utils.data import DataLoader

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from model import fixed_noise
 from torch.utils.data import DataLoader
 

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 from data import Question, collate, encode_questions, read_question
 from metrics import hide_padding

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 from files import writing
 from pictures import draw

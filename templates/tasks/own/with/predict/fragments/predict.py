@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from torch import Tensor
 
 #: slot inputs

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 from data import Question, collate, make_windows, read_texts
 from metrics import find_spans

@@ -1,5 +1,6 @@
 import csv
 import sys
+from pathlib import Path
 
 from files import writing
 from pictures import COLORS

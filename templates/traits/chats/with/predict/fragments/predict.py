@@ -1,3 +1,4 @@
+from pathlib import Path
 import json
 
 from data import encode_prompt, find_ends, read_messages

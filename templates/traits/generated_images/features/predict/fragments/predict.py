@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from files import writing
 from PIL import Image
 

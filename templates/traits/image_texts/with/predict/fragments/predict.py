@@ -1,3 +1,4 @@
+from pathlib import Path
 from os.path import isdir
 
 from data import tokenize
@@ -33,7 +34,6 @@ def embed(config: Config, model: torch.nn.Module, device, names: list[str]) -> l
 def without_vector(row: dict) -> dict:
     """The image or the text of a row."""
     return {name: value for name, value in row.items() if name != "vector"}
-
 
 #: replace corpus
 """The images of a folder or the lines of a .txt file, which are to be searched."""

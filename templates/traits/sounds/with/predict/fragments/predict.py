@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from audio import find_sounds
 
 #: slot arguments

@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 from accelerate.utils import broadcast_object_list
 

@@ -1,5 +1,7 @@
-from PIL import Image, ImageOps
+from pathlib import Path
+
 from data import SIZE
+from PIL import Image, ImageOps
 from torch import Tensor
 
 #: slot functions

@@ -1,7 +1,8 @@
 from functools import partial
+from pathlib import Path
 
-from torch import Tensor
 from data import read_image
+from torch import Tensor
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:

@@ -1,9 +1,10 @@
 import json
 from functools import partial
+from pathlib import Path
 
+from data import to_input
 from PIL import Image
 from torch import Tensor
-from data import to_input
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:

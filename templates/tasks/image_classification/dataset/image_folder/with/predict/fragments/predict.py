@@ -1,9 +1,10 @@
 import json
 from functools import partial
+from pathlib import Path
 
+from data import build_transform
 from PIL import Image
 from torch import Tensor
-from data import build_transform
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:

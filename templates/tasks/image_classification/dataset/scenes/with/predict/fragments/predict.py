@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from PIL import Image, ImageOps
 
 #: slot functions

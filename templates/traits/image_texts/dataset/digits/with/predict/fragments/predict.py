@@ -1,6 +1,8 @@
+from pathlib import Path
+
+import numpy as np
 from data import SIZE
 from PIL import ImageOps
-import numpy as np
 
 #: slot functions
 def read_picture(path: Path, config: Config) -> Tensor:

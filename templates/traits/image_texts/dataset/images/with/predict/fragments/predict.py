@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from data import read_image
 
 #: slot functions
