@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from training import OFFLINE, clean_environment, count_passed, run_python, run_t
 
 from scaffold.answers.catalog import load_catalog
 
-pytestmark = [pytest.mark.train]
-pytest.importorskip("gradio", reason="gradio is not installed")
+pytestmark = [
+    pytest.mark.train,  # to import it would make each run of any test seconds longer
+    pytest.mark.skipif(find_spec("gradio") is None, reason="gradio is not installed"),
+]
 
 FEATURE = {"features.app.enabled": True}
 TASKS = sorted(load_catalog().tasks)

@@ -178,6 +178,20 @@ class Component:
         return next(option for option in self.options if option.name == name)
 
     @cached_property
+    def usual(self) -> Mapping[str, Value]:
+        """The answers to the settings of a task if nobody gives others."""
+        return {part.key: self.defaults.get(part.key, part.default) for part in self.options}
+
+    @cached_property
+    def deciding_traits(self) -> tuple[Option, ...]:
+        """The settings of a task whose answers give it traits, or take some from it."""
+        return tuple(
+            part
+            for part in self.options
+            if part.has or any(choice.has or choice.lacks for choice in part.choices)
+        )
+
+    @cached_property
     def can_have(self) -> frozenset[str]:
         """The traits of a task, and those that it has only with some answers."""
         return frozenset([*self.has, *(name for part in self.options for name, _ in part.traits)])

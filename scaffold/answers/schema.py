@@ -47,14 +47,16 @@ def schema(catalog: Catalog) -> Mapping[str, Option]:
 def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
     """The traits of the task, with those that its answers give it. Missing answers are defaults."""
     task = catalog.tasks[str(answers["project.task"])]
-    answers = {**_usual(task), **answers}
+
+    def answer(key: str) -> Value:
+        return answers[key] if key in answers else task.usual[key]
+
     found, lacking = set(task.has), set[str]()
-    for option in task.options:
-        if all(condition.holds(answers[key]) for key, condition in option.when.items()):
-            found |= {trait for trait, value in option.traits if answers[option.key] == value}
-            for choice in option.choices:
-                if choice.lacks and answers[option.key] == choice.value:
-                    lacking.update(choice.lacks)
+    for option in task.deciding_traits:
+        if all(condition.holds(answer(key)) for key, condition in option.when.items()):
+            chosen = answer(option.key)
+            found |= {trait for trait, value in option.traits if chosen == value}
+            lacking.update(*(choice.lacks for choice in option.choices if chosen == choice.value))
     return found - lacking
 
 
@@ -66,25 +68,23 @@ def answers_for(
     Missing answers are defaults. Empty if the task has these traits, or can't have them.
     """
     task, changed = catalog.tasks[str(answers["project.task"])], dict[str, Value]()
+    if set(feature.needs) <= traits(catalog, answers):
+        return changed
     for name in feature.needs:
-        for option in task.options:  # without a choice that takes it from the task
-            now = {**_usual(task), **answers, **changed}
+        for option in task.deciding_traits:  # without a choice that takes it from the task
+            now = {**task.usual, **answers, **changed}
             if name not in traits(catalog, now) and now[option.key] in option.taking(name):
                 changed[option.key] = option.default
         for option, value in (
-            (part, value) for part in task.options for value in part.giving(name)
+            (part, value) for part in task.deciding_traits for value in part.giving(name)
         ):
-            now = {**_usual(task), **answers, **changed}
+            now = {**task.usual, **answers, **changed}
             if name not in traits(catalog, now):
                 for key, condition in option.when.items():
                     if not condition.holds(now[key]):
                         changed[key] = condition.values[0]
                 changed[option.key] = value
     return changed
-
-
-def _usual(task: Component) -> Answers:
-    return {option.key: task.defaults.get(option.key, option.default) for option in task.options}
 
 
 def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
@@ -142,8 +142,9 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
         for changed, factor in choice.factors.items():
             answers[changed] = float(f"{float(answers[changed]) * factor:.3g}")
         answers |= task.defaults_with.get(name, {})
+    now = {**answers, **given}
     for feature in catalog.features.values():
-        if not fits(catalog, feature, {**answers, **given}):
+        if not fits(catalog, feature, now):
             answers[switch_key(feature)] = feature.off
     return answers
 
@@ -187,14 +188,14 @@ def implied_switches(catalog: Catalog, given: Collection[str]) -> Iterator[str]:
 
 def _check_features(catalog: Catalog, answers: Answers) -> None:
     """Raises AnswerError for a feature that the task or another feature rules out."""
-    task = str(answers["project.task"])
+    task, has = str(answers["project.task"]), traits(catalog, answers)
     for feature in active_features(catalog, answers):
         if not feature.minimal and answers[LOOP] == "minimal":
             raise AnswerError(
                 switch_key(feature),
                 f"the minimal loop has no place for it: turn it off, or set {LOOP}=complete.",
             )
-        for name in sorted(set(feature.needs) - traits(catalog, answers), key=feature.needs.index):
+        for name in sorted(set(feature.needs) - has, key=feature.needs.index):
             needed = f"needs {catalog.traits[name].help}"
             if name in catalog.tasks[task].can_have:
                 missing = answers_for(catalog, feature, answers)
@@ -228,13 +229,13 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
 
 def _check_choices(catalog: Catalog, answers: Answers) -> None:
     """Raises AnswerError for a choice that the task or another choice rules out."""
-    task = catalog.tasks[str(answers["project.task"])]
+    task, has = catalog.tasks[str(answers["project.task"])], traits(catalog, answers)
     for option in catalog.deciding:
         if not applies(catalog, option, answers):
             continue
         choice = next(choice for choice in option.choices if choice.value == answers[option.key])
         for trait in choice.needs:
-            if trait not in traits(catalog, answers):
+            if trait not in has:
                 needed = f"needs {catalog.traits[trait].help}, which {task.name} does not have"
                 raise AnswerError(option.key, f"{choice.value} {needed}.")
         _check_excludes(catalog, answers, option.key, f"{choice.value} ", choice)
