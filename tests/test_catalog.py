@@ -294,6 +294,20 @@ def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) ->
     assert checked >= 60
 
 
+def test_every_setting_says_what_0_means(catalog: Catalog) -> None:
+    """If it is allowed: a setting at 0 must not train nothing, or something else, without a word."""
+    numbers = [
+        option
+        for option in catalog.settings.values()
+        if option.config and option.type in ("int", "float") and option.minimum is not None
+    ]
+    assert len(numbers) > 60
+    counted = {"training.seed", "features.cross_validation.fold"}  # 0 is one like all others
+    for option in numbers:
+        if option.minimum <= 0 and option.key not in counted:
+            assert "0: " in option.comment, option.key
+
+
 def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
     fields = {"output_dir", "resume", "limit_batches"}
     for task in catalog.tasks:
