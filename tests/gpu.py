@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 Answers = dict[str, Any]
-WORKERS = 8  # projects that train at the same time
+WORKERS = int(os.environ.get("WORKERS", "8"))  # projects that train at the same time
+DEVICE = os.environ.get("DEVICE", "cuda")  # "cpu" tries this script itself, where there is no GPU
 STEPS = 20
 CADENCE = ["--checkpoint-unit", "steps", "--checkpoint-every", "10", "--keep-checkpoints", "0"]
 SHORT = ["--max-steps", str(STEPS), "--log-every", "5", *CADENCE]
@@ -46,7 +47,9 @@ def list_projects() -> dict[str, Answers]:
         found[f"bf16 {task}"] = {"project.task": task, **BF16, **EXACT}
         found[f"fp16 {task}"] = {"project.task": task, **FP16}
     gpt, loading = {"project.task": "language_model"}, {"features.data_loading.enabled": True}
-    fast = {f"features.{name}.enabled": True for name in ("tf32", "cudnn_benchmark", "channels_last")}
+    fast = {
+        f"features.{name}.enabled": True for name in ("tf32", "cudnn_benchmark", "channels_last")
+    }
     found |= {
         "fast images": {**BF16, **fast, **loading, "training.num_workers": 2},
         "fused": {**BF16, "training.optimizer_kernels": "fused"},
@@ -144,7 +147,9 @@ def train(project: Path, *flags: str, share: float = 0.0) -> str:
 
 def call(project: Path, command: list[str], **variables: str) -> str:
     env = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **variables}
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, env=env, timeout=400)
+    done = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, env=env, timeout=400
+    )
     if done.returncode:
         raise Failed((done.stdout[-300:] + done.stderr[-1500:]).strip())
     return done.stdout
@@ -164,8 +169,8 @@ def peak(log: str) -> int:
 
 
 def is_on_gpu(log: str) -> None:
-    if " process(es) on cuda " not in log:
-        raise Failed(f"not on the GPU: {log[:300]}")
+    if f" process(es) on {DEVICE} " not in log:
+        raise Failed(f"not on {DEVICE}: {log[:300]}")
 
 
 def resumes_to_the_bit(project: Path) -> dict[str, Any]:
@@ -228,7 +233,13 @@ def memory_of_the_device() -> int:
 
 def trains_split(project: Path) -> dict[str, Any]:
     """FSDP 2 on one device."""
-    launch = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", "accelerate.yaml"]
+    launch = [
+        sys.executable,
+        "-m",
+        "accelerate.commands.launch",
+        "--config_file",
+        "accelerate.yaml",
+    ]
     launch += ["--num_processes", "1", "train.py", *SHORT]
     log = call(project, [*launch, "--output-dir", "runs/one"])
     resume = ["--resume", "runs/one/checkpoint_00000010", "--output-dir", "runs/resumed"]
