@@ -147,9 +147,27 @@ print(row["p"])
 """
 
 
+MANY_CLASSES = """
+import struct
+from pathlib import Path
+
+import torch
+from errors import write_confusion
+
+counts = torch.eye(1000).long()
+counts[900, 7] = 3
+write_confusion(Path(), counts, [f"class {number}" for number in range(1000)])
+assert len(Path("confusion.csv").read_text().splitlines()) == 1001
+width, height = struct.unpack(">2I", Path("confusion.png").read_bytes()[16:24])
+assert 1000 < width == height < 3000, (width, height)
+"""
+
+
 @pytest.mark.train
 def test_intervals_and_tests_are_those_of_the_books(tmp_path: Path) -> None:
     project = write_files(tmp_path, render(EVALUATE))
+    pictures = run_python(project, ["-c", MANY_CLASSES])
+    assert pictures.returncode == 0, pictures.stderr
     result = run_python(project, ["-c", FORMULAS])
     assert result.returncode == 0, result.stderr
     hits, p = result.stdout.split()
@@ -229,7 +247,7 @@ def check_groups(
     assert "there is no such column. Choose from " in message(project, "--by", "nothing")
 
 
-LONG = ("language_model", "seq2seq", "text_classification", "gan")
+LONG = ("language_model", "seq2seq", "sft", "text_classification", "gan")
 
 
 @pytest.mark.train
@@ -272,6 +290,7 @@ def test_metrics_by_a_column_beside_the_texts(own_file: bool, tmp_path: Path) ->
     task = "text_classification"
     given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
     given |= {f"{task}.path": "rows.csv", f"{task}.test_path": "other.csv" if own_file else ""}
+    given |= {f"{task}.text_columns": "text", f"{task}.label_column": "label"}
     project = train(tmp_path, given, *BRIEF, "--max-steps", "2")
     report = evaluate(project, "--by", "source")
     listed = rows(project, "samples.csv")

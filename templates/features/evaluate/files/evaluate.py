@@ -82,7 +82,7 @@ def main() -> None:
         report = {name: {"value": value} for name, value in metrics.items()}
         #: region table when measure
         table = {"index": list(range(len(columns["loss"])))}
-        table |= {name: values.tolist() for name, values in columns.items()}
+        table |= {name: values.tolist() for name, values in columns.items() if values.dim() == 1}
         #: slot table
         for name, interval in find_intervals(columns, summarize).items():
             report.setdefault(f"{given.split}_{name}", {}).update(interval)

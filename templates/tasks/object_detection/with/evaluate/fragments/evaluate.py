@@ -47,7 +47,6 @@ def count_classes(columns: Columns) -> Tensor:
 
 #: slot table
 names = class_names(config)
-del table["judged"], table["target"]
 table["objects"] = columns["target"].sum(dim=1).tolist()
 table |= dict(zip(OUTCOMES, count_images(columns).sum(dim=1).T.tolist(), strict=True))
 

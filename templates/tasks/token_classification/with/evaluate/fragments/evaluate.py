@@ -53,7 +53,6 @@ def count_classes(columns: Columns) -> Tensor:
 
 #: slot table
 names = [name[2:] for name in tag_names(config)[1::2]]
-del table["counts"]
 table |= dict(zip(ENTITIES, columns["counts"].sum(dim=2).T.tolist(), strict=True))
 sentences = load_sentences(config)[SPLITS.index(given.split)][: len(columns["loss"])]
 table["sentence"] = [" ".join(words) for words, _ in sentences]

@@ -36,7 +36,6 @@ def count_classes(columns: Columns) -> Tensor:
 
 #: slot table
 names = class_names(config)
-del table["label"], table["logit"]
 for key, chosen in ("labels", columns["label"] > 0), ("predictions", columns["logit"] > 0):
     rows = chosen.tolist()
     table[key] = [",".join(name for name, one in zip(names, row, strict=True) if one) for row in rows]
