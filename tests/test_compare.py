@@ -222,6 +222,8 @@ def test_the_table_as_a_file(project: Path, compare: Compare) -> None:
         (["empty"], "no run was found"),
         (["--sort", "val_acuracy"], "no run has val_acuracy: choose from loss, lr, val_accuracy"),
         (["--metric", "x"], "no run has x: choose from"),
+        (["runs/b", "--plot", "curves.png"], "no run has val_accuracy: choose from loss\n"),
+        (["runs/c", "--plot", "curves.png"], "choose from nothing, as no run has logged anything"),
         (["--output", "nowhere/runs.csv"], "nowhere/runs.csv"),
     ],
 )
@@ -230,8 +232,10 @@ def test_what_is_wrong_is_said(
 ) -> None:
     (project / "empty").mkdir()
     make_run(project / "runs/a", lines(0.5))
+    make_run(project / "runs/b", [{"step": 1, "loss": 0.5}])
+    make_run(project / "runs/c", [])
     result = compare(*arguments)
-    assert result.returncode == 2
+    assert result.returncode == 2 and not (project / "curves.png").exists()
     assert message in result.stderr and "Traceback" not in result.stderr
 
 

@@ -63,9 +63,9 @@ def message(project: Path, *flags: str) -> str:
 def test_evaluate_is_short() -> None:
     for task in TASKS:
         files = render({**EVALUATE, "project.task": task})
-        assert len(files["evaluate.py"].splitlines()) < 150, task
-        assert ("bootstrap.py" in files) == (task != "gan"), "the GAN has no metric of one sample"
-        assert ("confusion.py" in files) == ("labels" in load_catalog().tasks[task].has)
+        assert len(files["evaluate.py"].splitlines()) < 160, task
+        for name in ("bootstrap.py", "errors.py"):
+            assert (name in files) == (task != "gan"), "the GAN has no metric of one sample"
 
 
 # --- trained ------------------------------------------------------------------------------------
@@ -147,9 +147,27 @@ print(row["p"])
 """
 
 
+MANY_CLASSES = """
+import struct
+from pathlib import Path
+
+import torch
+from errors import write_confusion
+
+counts = torch.eye(1000).long()
+counts[900, 7] = 3
+write_confusion(Path(), counts, [f"class {number}" for number in range(1000)])
+assert len(Path("confusion.csv").read_text().splitlines()) == 1001
+width, height = struct.unpack(">2I", Path("confusion.png").read_bytes()[16:24])
+assert 1000 < width == height < 3000, (width, height)
+"""
+
+
 @pytest.mark.train
 def test_intervals_and_tests_are_those_of_the_books(tmp_path: Path) -> None:
     project = write_files(tmp_path, render(EVALUATE))
+    pictures = run_python(project, ["-c", MANY_CLASSES])
+    assert pictures.returncode == 0, pictures.stderr
     result = run_python(project, ["-c", FORMULAS])
     assert result.returncode == 0, result.stderr
     hits, p = result.stdout.split()
@@ -185,6 +203,9 @@ def test_every_split_is_measured_as_in_training(task: str, tmp_path: Path) -> No
     if task == "gan":
         return
     listed = rows(project, "samples.csv")
+    losses = [float(row["loss"]) for row in listed]
+    assert losses == sorted(losses, reverse=True)
+    check_groups(task, project, one, listed)
     two = evaluate(project, processes=2)
     if task not in LONG:  # with a limit two processes see twice as many
         assert two.keys() == one.keys()
@@ -196,7 +217,37 @@ def test_every_split_is_measured_as_in_training(task: str, tmp_path: Path) -> No
         )
 
 
-LONG = ("language_model", "seq2seq", "text_classification", "gan")
+def check_groups(
+    task: str, project: Path, whole: dict[str, dict[str, float]], listed: list[dict[str, str]]
+) -> None:
+    """Of each task: a picture and a table of errors, metrics of groups, and a paired comparison."""
+    folder = project / "runs/latest/evaluation/test"
+    [picture] = folder.glob("*.png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    by_class = {name for name in ("confusion.csv", "classes.csv") if (folder / name).exists()}
+    for by in ["index", *(["class"] if by_class else [])]:
+        report = evaluate(project, "--by", by, "--against", "runs/latest")
+        groups = {name: row for name, row in report.items() if name.startswith(f"{by} ")}
+        for name in (name for name in whole if "low" in whole[name]):
+            difference = report[f"{name.removeprefix('test_')}_difference"]
+            assert difference == {"value": 0, "low": 0, "high": 0, "p": 1}, task
+    assert len(groups) > 1
+    if "classes.csv" in by_class:
+        table = rows(project, "classes.csv")
+        assert [f"class {row['class']}" for row in table] == list(groups)
+        for row in table:
+            right, missed, wrong = (int(row[name]) for name in ("right", "missed", "wrong"))
+            found = groups[f"class {row['class']}"]
+            assert found["precision"] == pytest.approx(right / max(right + wrong, 1))
+            assert found["recall"] == pytest.approx(right / max(right + missed, 1))
+    elif by_class:
+        assert sum(row["samples"] for row in groups.values()) == len(listed)
+    else:
+        assert len(groups) == len(listed), "each sample is a group of its own"
+    assert "there is no such column. Choose from " in message(project, "--by", "nothing")
+
+
+LONG = ("language_model", "seq2seq", "sft", "text_classification", "gan")
 
 
 @pytest.mark.train
@@ -217,9 +268,97 @@ def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
     mean = sum(row["samples"] * row["loss"] for row in groups.values())
     expected = report["test_loss"]["value"] * len(rows(project, "samples.csv"))
     assert mean == pytest.approx(expected, rel=1e-4)
-    assert "has no such column" in message(project, "--by", "nothing")
+    assert "there is no such column" in message(project, "--by", "nothing")
+    assert {"number", "colour"} < rows(project, "samples.csv")[0].keys(), "all of the row"
     if kind == "classification":
         assert {row["label"] for row in rows(project, "samples.csv")} == {"large", "small"}
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("own_file", [False, pytest.param(True, marks=pytest.mark.sweep)])
+def test_metrics_by_a_column_beside_the_texts(own_file: bool, tmp_path: Path) -> None:
+    """Of rows that the model does not read, in their split: a share of one file, or a file."""
+    lines = ["text,label,source"]
+    for row in range(60):
+        lines.append(f'"text {row}, of words",{"yes" if row % 3 else "no"},web{row % 2}')
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    (tmp_path / "other.csv").write_text("\n".join([lines[0], *lines[7:20]]))
+    task = "text_classification"
+    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
+    given |= {f"{task}.path": "rows.csv", f"{task}.test_path": "other.csv" if own_file else ""}
+    given |= {f"{task}.text_columns": "text", f"{task}.label_column": "label"}
+    project = train(tmp_path, given, *BRIEF, "--max-steps", "2")
+    report = evaluate(project, "--by", "source")
+    listed = rows(project, "samples.csv")
+    known = {row["text"]: row for row in read(tmp_path / "rows.csv")}
+    assert len(listed) == (13 if own_file else 6)
+    for row in listed:
+        assert (row["label"], row["source"]) == tuple(
+            known[row["text"]][name] for name in ("label", "source")
+        )
+    for source in {row["source"] for row in listed}:
+        expected = sum(row["source"] == source for row in listed)
+        assert report[f"source {source}"]["samples"] == expected
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("data", ["csv", "folder"])
+def test_samples_are_named_by_their_files(data: str, tmp_path: Path) -> None:
+    """Images of a folder, or of a table with more columns: the file has the class of its row."""
+    from PIL import Image
+
+    lines = ["image,label,camera"]
+    for number in range(40):
+        label = "ab"[number % 2]
+        path = tmp_path / "images" / label / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (16, 16), (6 * number, 40 * (number % 2), 0)).save(path)
+        lines.append(f"images/{label}/{number}.png,{label},cam{number % 3}")
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    task = "image_classification"
+    given: dict[str, Value] = {"project.task": task}
+    if data == "csv":
+        given |= {f"{task}.dataset": "csv", f"{task}.table": "rows.csv"}
+    else:
+        given |= {f"{task}.dataset": "image_folder", f"{task}.path": "images"}
+    given |= {f"{task}.image_size": 16, "training.num_workers": 0}
+    project = train(tmp_path, given, "--epochs", "1", "--batch-size", "4", "--max-steps", "2")
+    for split in ("train", "val", "test"):
+        by = "camera" if data == "csv" else "image"
+        report = evaluate(project, "--split", split, "--by", by)
+        listed = rows(project, "samples.csv", split)
+        assert len({row["image"] for row in listed}) == len(listed) >= 3
+        for row in listed:
+            assert Path(row["image"]).parent.name == row["label"]
+        groups = [row["samples"] for name, row in report.items() if name.startswith(f"{by} ")]
+        assert sum(groups) == len(listed)
+
+
+LABELLED = [("image_classification", "scenes"), ("text_classification", "reviews")]
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize(("task", "data"), LABELLED)
+@pytest.mark.parametrize("labels", ["many", "number"])
+def test_several_labels_and_numbers(task: str, data: str, labels: str, tmp_path: Path) -> None:
+    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": data}
+    given[f"{task}.labels"] = labels
+    project = train(tmp_path, given, *BRIEF, "--max-steps", "8", "--limit-batches", "4")
+    one = evaluate(project)
+    listed = rows(project, "samples.csv")
+    check_groups(task, project, one, listed)
+    assert listed[0].keys() > ({"target", "error"} if labels == "number" else {"labels"})
+    if labels == "many":
+        found = {row["class"]: row for row in rows(project, "classes.csv")}
+        assert sum(int(row["right"]) + int(row["missed"]) for row in found.values()) == sum(
+            len(row["labels"].split(",")) for row in listed if row["labels"]
+        )
 
 
 @pytest.mark.train

@@ -50,7 +50,7 @@ def test_a_project_offers_the_formats_that_go_with_its_model() -> None:
 
 
 def test_export_is_short() -> None:
-    assert len(render(EXPORT)["export.py"].splitlines()) <= 126
+    assert len(render(EXPORT)["export.py"].splitlines()) <= 131
 
 
 # --- trained ------------------------------------------------------------------------------------
@@ -138,6 +138,21 @@ def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").unlink()
     loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
     assert loaded.stdout == "False\n", loaded.stderr
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+def test_a_run_from_before_a_setting_exports(tmp_path: Path) -> None:
+    """It has the default, as in predict.py; what is exported says so."""
+    project = train(tmp_path, {"project.task": "autoencoder"}, *BRIEF)
+    path = project / "runs/latest/config.json"
+    record = json.loads(path.read_text())
+    default = record["settings"].pop("latent")
+    path.write_text(json.dumps(record))
+    result = export(project, "safetensors")
+    assert result.returncode == 0, result.stderr
+    written = json.loads((project / "runs/latest/export/safetensors/config.json").read_text())
+    assert written["settings"]["latent"] == default
 
 
 @pytest.mark.train

@@ -411,6 +411,9 @@ for flag in {list(messages)}:
     project.release()
     search.communicate(timeout=60)
     assert search.returncode == 0
+    (project.folder / "runs/other/study.db").write_text("not a study" * 9)
+    code, _, err = project.search("--trials", "2", "--output-dir", "runs/other")
+    assert (code, err) == (1, "runs/other/study.db can't be used: file is not a database.\n")
     (project.folder / "runs/other/study.db").unlink()
     code, _, err = project.search("--trials", "2", "--output-dir", "runs/other")
     assert (code, err) == (1, "runs/other holds other runs: use another --output-dir.\n")

@@ -81,6 +81,8 @@ def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     assert "- Hardware: 1 x cpu, mixed precision: no\n" in card
     assert re.search(r"- Parameters: 29,258\n- Time: \d+ s since", card)
     assert card.count("**to fill in**") == 3
+    assert "\n![curves.png](curves.png)\n" in card
+    assert (shared / "curves.png").read_bytes().startswith(b"\x89PNG")
     printed = use(shared)
     assert len(printed["sh"].splitlines()) == 3, "a row for each of the two images"
     assert printed["python"].startswith("[{'image': 'image.png', 'label': ")
@@ -90,12 +92,15 @@ def test_a_card_has_the_intervals_of_these_weights(tmp_path: Path) -> None:
     """Those that evaluate.py wrote, unless they are of others."""
     folder = write_files(tmp_path, render({**FEATURE, "features.evaluate.enabled": True}))
     assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
-    share(folder, "--output", "before")
+    printed = share(folder, "--output", "before")
+    assert "have no intervals: run evaluate.py --run runs/latest before.\n" in printed
     head = "| metric | value | 95% interval |\n"
     assert head in (card := (folder / "before/README.md").read_text())
     assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)
     assert run_python(folder, ["evaluate.py"]).returncode == 0
-    share(folder, "--output", "after")
+    with (folder / "runs/latest/metrics.jsonl").open("a") as file:
+        file.write('{"step": 9, "test_los')  # cut off
+    assert "intervals" not in share(folder, "--output", "after")
     card = (folder / "after/README.md").read_text()
     assert re.search(r"\| test_accuracy \| [\d.]+ \| [\d.]+ to [\d.]+ \|\n", card)
     report = folder / "runs/latest/evaluation/test/metrics.json"

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import black
@@ -584,3 +584,27 @@ def test_nobody_is_told_to_load_pickles() -> None:
         if path.is_file() and path.suffix not in (".png", ".pyc"):
             text = path.read_text().replace(" ", "")
             assert "weights_only=False" not in text, path
+
+
+def is_read(parts: tuple[str, ...], features: Collection[str]) -> bool:
+    """Whether a project may read the folder of these parts, below that of a task or trait.
+
+    As in source_folders(): `features/NAME/` first, then `with/NAME/`, `without/NAME/` and choices.
+    """
+    if parts[:1] == ("features",):
+        return len(parts) > 1 and parts[1] in features
+    pairs = list(zip(parts[::2], parts[1::2], strict=False))
+    known = all(name in features for place, name in pairs if place in ("with", "without"))
+    return len(parts) % 2 == 0 and known and "features" not in parts[::2]
+
+
+def test_each_folder_of_code_is_read_by_a_project() -> None:
+    """One in the wrong place is passed over in silence: its code never reaches a project."""
+    catalog, checked = load_catalog(), 0
+    for component in [*catalog.tasks.values(), *catalog.traits.values()]:
+        for path in component.folder.rglob("*.py"):
+            parts = path.relative_to(component.folder).parts
+            places = [n for n, part in enumerate(parts) if part in ("files", "fragments")]
+            assert any(is_read(parts[:n], catalog.features) for n in places), path
+            checked += 1
+    assert checked > 500

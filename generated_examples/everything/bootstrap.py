@@ -1,5 +1,6 @@
-"""How certain metrics are, and whether two runs differ."""
+"""How certain metrics are, whether two runs differ, and the metrics of groups of samples."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from math import comb
 
@@ -66,6 +67,21 @@ def compare(
         p = min(1.0, 2 * (fewer + 1) / (RESAMPLES + 1))
         result[f"{name}_difference"] = {"value": difference, **percentiles(values), "p": p}
     return result
+
+
+def measure_groups(
+    columns: Columns, table: dict[str, list], by: str, summarize: Callable[[Columns], Metrics]
+) -> dict[str, Metrics]:
+    """How many samples have each value of a column of the table, and their metrics."""
+    if by not in table:
+        raise SystemExit(f"--by {by}: there is no such column. Choose from {', '.join(table)}.")
+    groups = defaultdict(list)
+    for row, value in enumerate(table[by]):
+        groups[value].append(row)
+    return {
+        f"{by} {value}": {"samples": len(rows), **summarize(take(columns, torch.tensor(rows)))}
+        for value, rows in sorted(groups.items())
+    }
 
 
 def mcnemar(right: Tensor, other_right: Tensor) -> Metrics:

@@ -146,8 +146,10 @@ def main() -> None:
     if not runs:
         parser.error("no run was found: the folder of a run has a config.json")
     known = {name for run in runs for line in run.lines for name in line}
-    for name in {own.metric, own.sort} - known - {METRIC, None}:
-        parser.error(f"no run has {name}: choose from {', '.join(sorted(known - {'step'}))}")
+    needed = {own.sort, own.metric if own.plot or own.metric != METRIC else None}
+    for name in needed - known - {None}:
+        choices = ", ".join(sorted(known - {"step"})) or "nothing, as no run has logged anything"
+        parser.error(f"no run has {name}: choose from {choices}")
     rows = [run.row([own.metric, *filter(None, [own.sort])]) for run in runs]
     if own.sort:
         order = 1 if is_lower_better(own.sort) else -1

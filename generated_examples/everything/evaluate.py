@@ -4,7 +4,6 @@ The results are also in the folder evaluation/SPLIT of the run.
 """
 
 import argparse
-import csv
 import json
 from itertools import islice
 from pathlib import Path
@@ -15,14 +14,24 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, mcnemar, take
-from confusion import count_pairs, draw_pairs
+from bootstrap import (
+    Columns,
+    Metrics,
+    compare,
+    find_intervals,
+    is_same_data,
+    mcnemar,
+    measure_groups,
+)
 from data import build_datasets, build_loaders, take_fold
 from environment import read_settings
+from errors import count_pairs, write_confusion, write_samples
 from files import replacing
 from predict import load
 from run_folders import newest_run
 from train import Config, compute_loss, evaluate
+
+SPLITS = ["train", "val", "test"]
 
 
 def build_loader(config: Config, split: str) -> DataLoader:
@@ -69,29 +78,15 @@ def summarize(columns: Columns) -> Metrics:
     return {"loss": float(columns["loss"].mean()), "accuracy": float(right.double().mean())}
 
 
-def write_table(path: Path, table: dict[str, list]) -> None:
-    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(table)
-        rows.writerows(zip(*table.values(), strict=True))
-
-
-def measure_groups(columns: Columns, by: str, groups: list[str]) -> dict[str, Metrics]:
-    """How many samples each group has, and their metrics. `groups` has a name for each sample."""
-    rows = {}
-    for group in sorted(set(groups)):
-        members = torch.tensor([row for row, name in enumerate(groups) if name == group])
-        rows[f"{by} {group}"] = {"samples": len(members), **summarize(take(columns, members))}
-    return rows
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
     parser.add_argument("--weights", type=Path, help="other weights of its model, a .safetensors")
-    parser.add_argument("--split", choices=["train", "val", "test"], default="test")
+    parser.add_argument("--split", choices=SPLITS, default="test")
     parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
-    parser.add_argument("--by", choices=["class"], help="also print the metrics of each class")
+    parser.add_argument(
+        "--by", metavar="NAME", help="class, or a column of samples.csv: metrics of each"
+    )
     given = parser.parse_args()
     given.run = newest_run(given.run)
     accelerator = Accelerator(
@@ -109,34 +104,28 @@ def main() -> None:
     if accelerator.is_main_process:
         folder = config.output_dir / "evaluation" / given.split
         report = {name: {"value": value} for name, value in metrics.items()}
-        for name, interval in find_intervals(columns, summarize).items():
-            report.setdefault(f"{given.split}_{name}", {}).update(interval)
+        table = {"index": list(range(len(columns["loss"])))}
+        table |= {name: values.tolist() for name, values in columns.items() if values.dim() == 1}
         classes = 1 + int(max(columns["label"].max(), columns["prediction"].max()))
         names = [str(label) for label in range(classes)]
+        for name in ("label", "prediction"):
+            table[name] = [names[number] for number in table[name]]
+        for name, interval in find_intervals(columns, summarize).items():
+            report.setdefault(f"{given.split}_{name}", {}).update(interval)
         if given.against:
             report |= compare(columns, other, summarize)
             right = [one["prediction"] == one["label"] for one in (columns, other)]
             report["mcnemar"] = mcnemar(*right)
         if given.by:
-            groups = [names[label] for label in columns["label"].tolist()]
-            report |= measure_groups(columns, given.by, groups)
+            groups = {"class": table["label"], **table}
+            report |= measure_groups(columns, groups, given.by, summarize)
         for name, row in report.items():
             print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
         with replacing(folder / "metrics.json") as scratch:
             scratch.write_text(json.dumps(report, indent=1))
-        order = columns["loss"].argsort(descending=True, stable=True)
-        table = {"index": order.tolist()}
-        table |= {name: values[order].tolist() for name, values in columns.items()}
-        for name in ("label", "prediction"):
-            table[name] = [names[number] for number in table[name]]
-        write_table(folder / "samples.csv", table)
-        wrong = [row for row, name in enumerate(table["label"]) if name != table["prediction"][row]]
-        errors = {name: [values[row] for row in wrong] for name, values in table.items()}
-        write_table(folder / "errors.csv", errors)
+        write_samples(folder, table, columns["loss"])
         counts = count_pairs(columns["label"], columns["prediction"], len(names))
-        rows = {name: counts[:, column].tolist() for column, name in enumerate(names)}
-        write_table(folder / "confusion.csv", {"label": names, **rows})
-        draw_pairs(folder / "confusion.png", counts, names)
+        write_confusion(folder, counts, names)
         print(f"more is in {folder}")
     accelerator.end_training()
 

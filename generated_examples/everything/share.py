@@ -22,24 +22,25 @@ DATA = "scikit-learn's handwritten digits"
 TASK = "image-classification"  # one of https://huggingface.co/tasks
 
 
-def read_run(folder: Path) -> tuple[dict, dict, dict]:
-    """The settings and versions of a run, and its test metrics. Nothing of where it was trained."""
+def read_run(folder: Path) -> tuple[dict, dict, list[dict]]:
+    """The settings, versions and metrics of a run. Nothing of where it was trained."""
     saved, log = json.loads((folder / "config.json").read_text()), folder / "metrics.jsonl"
     settings = {
         name: Path(value).name if Path(str(value)).is_absolute() else value
         for name, value in saved["settings"].items()
         if name not in ("output_dir", "resume")
     }
-    lines = log.read_text().splitlines() if log.exists() else []
-    tests = [json.loads(line) for line in lines if '"test_' in line] or [{}]
-    metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
-    return settings, saved["versions"], metrics
+    texts = log.read_text().splitlines() if log.exists() else []
+    lines = [json.loads(text) for text in texts if text.endswith("}")]  # not one that was cut off
+    return settings, saved.get("versions", {}), lines
 
 
 def write_card(config: Config, model, license: str, **values) -> ModelCard:
     """model_card.md with what the run has recorded, and at its top what the Hub reads."""
     run = config.output_dir
-    settings, versions, metrics = read_run(run)
+    settings, versions, lines = read_run(run)
+    tests = [line for line in lines if any(name.startswith("test_") for name in line)] or [{}]
+    metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
     facts = {"Data": DATA, "Hardware": settings.get("hardware", "not recorded")}
     facts["Parameters"] = f"{sum(parameter.numel() for parameter in model.parameters()):,}"
     seconds = (run / "model.safetensors").stat().st_mtime - (run / "config.json").stat().st_mtime
@@ -68,6 +69,8 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
         if "low" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
             intervals[name] = f"{row['low']:.5g} to {row['high']:.5g}"
     values["intervals"] = intervals
+    if not intervals:
+        print(f"The metrics in the card have no intervals: run evaluate.py --run {run} before.")
     values |= {"facts": facts, "changed": changed, "metrics": metrics}
     return ModelCard.from_template(metadata, PROJECT / "model_card.md", **values)
 
@@ -77,8 +80,9 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
     run, scratch = config.output_dir, folder.with_name(f"{folder.name}.partial")
     pictures = {path.stem.rstrip("0123456789"): path for path in sorted(run.glob("*.png"))}
     copies = {path.name: path for path in pictures.values()}
-    card = write_card(config, model, license, repo=repo, pictures=list(copies))
     record = dict(zip(("settings", "versions"), read_run(run)[:2], strict=True))
+    shown = list(copies)
+    card = write_card(config, model, license, repo=repo, pictures=shown)
     texts = [*run.glob("*.json"), *run.glob("metrics.jsonl")]
     copies |= {f"run/{path.name}": path for path in texts}
     finder = ModuleFinder([str(PROJECT)])  # of what predict.py imports from this project

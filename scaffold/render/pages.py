@@ -116,13 +116,19 @@ AFTER_TRAINING = ("evaluate", "export", "share")
 def _commands(task: Component) -> Iterator[str]:
     """What comes after training, one command after the other."""
     features = " ".join(f"--set features.{name}=true" for name in AFTER_TRAINING)
-    lines = [f"scaffold new my-project --task {task.name} --yes {features}", "cd my-project"]
+    lines = [f"scaffold new my-project --task {task.name} --yes {features}"]
+    lines += ["cd my-project   # and once: pip install -e ."]
     lines += ["python train.py", "python evaluate.py", f"python {task.values['command']}"]
     lines += ["python export.py --format safetensors --output exported"]
     lines += ['cd exported && python -c "from load import load; print(load())" && cd ..']
     lines += ["python share.py   # writes a folder; with --repo it is uploaded"]
     yield "## From a new folder to the Hub"
     yield "\n".join(["```sh", *lines, "```"])
+    yield (
+        "They ask nothing. What follows predict.py stands for your own input, and what you know "
+        "alone is marked in shared/README.md: the license, the intended use and the limits. To "
+        "upload the folder, log in with `hf auth login`, and add `--repo USER/NAME`."
+    )
 
 
 def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:

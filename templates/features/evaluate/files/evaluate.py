@@ -17,6 +17,9 @@ from predict import load
 from train import Config, evaluate
 
 
+SPLITS = ["train", "val", "test"]
+
+
 def build_loader(config: Config, split: str) -> DataLoader:
     """All samples of a split, in their order."""
     _, val_loader, test_loader = build_loaders(config)
@@ -45,34 +48,17 @@ def open_run(accelerator: Accelerator, run: Path, split: str, weights: Path | No
 
 
 #: slot measure
-#: region write_table when measure
-def write_table(path: Path, table: dict[str, list]) -> None:
-    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(table)
-        rows.writerows(zip(*table.values(), strict=True))
-
-
-#: end write_table
-#: region measure_groups when group
-def measure_groups(columns: Columns, by: str, groups: list[str]) -> dict[str, Metrics]:
-    """How many samples each group has, and their metrics. `groups` has a name for each sample."""
-    rows = {}
-    for group in sorted(set(groups)):
-        members = torch.tensor([row for row, name in enumerate(groups) if name == group])
-        rows[f"{by} {group}"] = {"samples": len(members), **summarize(take(columns, members))}
-    return rows
-
-
-#: end measure_groups
 #: slot functions
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
     parser.add_argument("--weights", type=Path, help="other weights of its model, a .safetensors")
-    parser.add_argument("--split", choices=["train", "val", "test"], default="test")
+    parser.add_argument("--split", choices=SPLITS, default="test")
     #: region against when measure
     parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
+    #: region by
+    parser.add_argument("--by", metavar="COLUMN", help="of samples.csv: metrics of each value")
+    #: end by
     #: end against
     #: slot arguments
     given = parser.parse_args()
@@ -94,30 +80,31 @@ def main() -> None:
     if accelerator.is_main_process:
         folder = config.output_dir / "evaluation" / given.split
         report = {name: {"value": value} for name, value in metrics.items()}
-        #: region intervals when measure
+        #: region table when measure
+        table = {"index": list(range(len(columns["loss"])))}
+        table |= {name: values.tolist() for name, values in columns.items() if values.dim() == 1}
+        #: slot table
         for name, interval in find_intervals(columns, summarize).items():
             report.setdefault(f"{given.split}_{name}", {}).update(interval)
-        #: slot names
         if given.against:
             report |= compare(columns, other, summarize)
             #: slot compared
-        #: region by when group
+        #: slot classes
+        #: slot class_scores
         if given.by:
-            ...  #: slot group
-            report |= measure_groups(columns, given.by, groups)
-        #: end by
-        #: end intervals
+            #: region groups
+            report |= measure_groups(columns, table, given.by, summarize)
+            #: end groups
+        #: end table
         for name, row in report.items():
             print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
         with replacing(folder / "metrics.json") as scratch:
             scratch.write_text(json.dumps(report, indent=1))
         #: region tables when measure
-        order = columns["loss"].argsort(descending=True, stable=True)
-        table = {"index": order.tolist()}
-        table |= {name: values[order].tolist() for name, values in columns.items()}
-        #: slot table
-        write_table(folder / "samples.csv", table)
-        #: slot tables
+        write_samples(folder, table, columns["loss"])
+        #: region picture
+        draw_losses(folder / "losses.png", columns["loss"])
+        #: end picture
         #: end tables
         print(f"more is in {folder}")
     accelerator.end_training()

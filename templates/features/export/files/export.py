@@ -4,6 +4,7 @@ What is written is loaded again. It appears in --output if it computes the same 
 """
 
 import argparse
+import json
 import shutil
 import warnings
 from collections.abc import Callable
@@ -66,6 +67,10 @@ def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Progra
     shutil.copy(load_exported.__file__, folder / "load.py")
     for path in config.output_dir.glob("*.json"):  # the settings, and what is known of the data
         shutil.copy(path, folder)
+    path = folder / "config.json"  # an older run may lack a setting of today
+    record = json.loads(path.read_text())
+    today = {name: value for name, value in vars(config).items() if not isinstance(value, Path)}
+    path.write_text(json.dumps({**record, "settings": {**today, **record["settings"]}}, indent=2))
     #: slot copied
     #: region saved
     save_model(model, folder / "model.safetensors")

@@ -18,6 +18,7 @@ from threading import Lock
 import optuna
 from optuna.trial import TrialState
 from results import MOST_SEEDS, repeat, show_best
+from sqlalchemy.exc import DatabaseError
 from train import Config
 from trials import RunFailed, Stopped, in_parallel, lock, names_of, run, to_flags
 
@@ -41,13 +42,16 @@ METRIC, DIRECTION = {{ task.metric | python }}, {{ ("maximize" if task.higher_is
 def open_study(folder: Path, flags: list[str]) -> optuna.Study:
     """The study in a folder: a new one, or one that goes on with the same flags."""
     url = f"sqlite:///{folder / 'study.db'}"
-    study = optuna.create_study(
-        storage=optuna.storages.RDBStorage(url, {"connect_args": {"timeout": 60}}),
-        study_name="search",
-        direction=DIRECTION,
-        pruner=optuna.pruners.MedianPruner(n_warmup_steps=1),  # not after the first evaluation
-        load_if_exists=True,
-    )
+    try:
+        study = optuna.create_study(
+            storage=optuna.storages.RDBStorage(url, {"connect_args": {"timeout": 60}}),
+            study_name="search",
+            direction=DIRECTION,
+            pruner=optuna.pruners.MedianPruner(n_warmup_steps=1),  # not after the first evaluation
+            load_if_exists=True,
+        )
+    except DatabaseError as error:  # such as a full disk, or another file of this name
+        raise SystemExit(f"{folder / 'study.db'} can't be used: {error.orig}.") from error
     # another seed after each start, or the same settings would be drawn again
     study.sampler = optuna.samplers.TPESampler(seed=len(study.trials), constant_liar=True)
     fixed = {"flags": flags, "metric": METRIC, "direction": DIRECTION}

@@ -20,24 +20,25 @@ DATA = {{ task.subject.rpartition(" on ")[2] | python }}
 ...  #: slot task
 
 
-def read_run(folder: Path) -> tuple[dict, dict, dict]:
-    """The settings and versions of a run, and its test metrics. Nothing of where it was trained."""
+def read_run(folder: Path) -> tuple[dict, dict, list[dict]]:
+    """The settings, versions and metrics of a run. Nothing of where it was trained."""
     saved, log = json.loads((folder / "config.json").read_text()), folder / "metrics.jsonl"
     settings = {
         name: Path(value).name if Path(str(value)).is_absolute() else value
         for name, value in saved["settings"].items()
         if name not in ("output_dir", "resume")
     }
-    lines = log.read_text().splitlines() if log.exists() else []
-    tests = [json.loads(line) for line in lines if '"test_' in line] or [{}]
-    metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
-    return settings, saved["versions"], metrics
+    texts = log.read_text().splitlines() if log.exists() else []
+    lines = [json.loads(text) for text in texts if text.endswith("}")]  # not one that was cut off
+    return settings, saved.get("versions", {}), lines
 
 
 def write_card(config: Config, model, license: str, **values) -> ModelCard:
     """model_card.md with what the run has recorded, and at its top what the Hub reads."""
     run = config.output_dir
-    settings, versions, metrics = read_run(run)
+    settings, versions, lines = read_run(run)
+    tests = [line for line in lines if any(name.startswith("test_") for name in line)] or [{}]
+    metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
     facts = {"Data": DATA, "Hardware": settings.get("hardware", "not recorded")}
     facts["Parameters"] = f"{sum(parameter.numel() for parameter in model.parameters()):,}"
     seconds = (run / "model.safetensors").stat().st_mtime - (run / "config.json").stat().st_mtime
@@ -68,13 +69,17 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
     return ModelCard.from_template(metadata, PROJECT / "model_card.md", **values)
 
 
+#: slot functions
 def write_folder(config: Config, model, folder: Path, license: str, repo: str) -> None:
     """Write the complete folder, or none. Of pictures that were drawn several times, the newest."""
     run, scratch = config.output_dir, folder.with_name(f"{folder.name}.partial")
     pictures = {path.stem.rstrip("0123456789"): path for path in sorted(run.glob("*.png"))}
     copies = {path.name: path for path in pictures.values()}
-    card = write_card(config, model, license, repo=repo, pictures=list(copies))
     record = dict(zip(("settings", "versions"), read_run(run)[:2], strict=True))
+    #: region pictures
+    shown = list(copies)
+    #: end pictures
+    card = write_card(config, model, license, repo=repo, pictures=shown)
     texts = [*run.glob("*.json"), *run.glob("metrics.jsonl")]
     copies |= {f"run/{path.name}": path for path in texts}
     ...  #: slot copies
@@ -85,6 +90,7 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
             shutil.copy(path, scratch / name)
         #: slot copied
         (scratch / "run/config.json").write_text(json.dumps(record, indent=2))
+        #: slot drawn
         card.save(scratch / "README.md")
         scratch.rename(folder)
 

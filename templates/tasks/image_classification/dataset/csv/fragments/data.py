@@ -73,13 +73,8 @@ def load_rows(config) -> list[list[Row]]:
 
 def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, below its own folder, and {{ task.listed }}."""
-    try:
-        with open(table, encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        raise SystemExit(f"{table} can't be read as CSV: {error}") from error
     rows = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_lines(table), start=1):
         for flag, column in (("image", config.image_column), ("{{ task.flag }}", config.{{ task.flag }}_column)):
             if line.get(column) is None:
                 raise SystemExit(
@@ -93,3 +88,12 @@ def read_rows(table: str, config) -> list[Row]:
         rows.append((path, line[config.label_column]))
         #: end read_target
     return rows
+
+
+def read_lines(table: str) -> list[dict]:
+    """All columns of a CSV file."""
+    try:
+        with open(table, encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error) as error:
+        raise SystemExit(f"{table} can't be read as CSV: {error}") from error

@@ -1,8 +1,9 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from errors import draw_losses, write_samples
 from itertools import islice
 
 import torch
+from data import load_questions
 from metrics import hide_padding
 from train import compute_loss
 
@@ -25,3 +26,10 @@ def summarize(columns: Columns) -> Metrics:
     """The metrics of these samples."""
     right = columns["prediction"] == columns["label"]
     return {"loss": float(columns["loss"].mean()), "accuracy": float(right.double().mean())}
+
+#: slot table
+questions = load_questions(config)[SPLITS.index(given.split)][: len(columns["loss"])]
+table["context"] = [question.context for question in questions]
+for name in ("label", "prediction"):
+    pairs = zip(questions, table[name], strict=True)
+    table[name] = [question.choices[number] for question, number in pairs]

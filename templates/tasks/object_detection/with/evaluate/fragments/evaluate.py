@@ -1,9 +1,10 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from bootstrap import OUTCOMES, Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
 from itertools import islice
 
 import torch
+from data import class_names
 from metrics import detection_scores
+from pictures import SHOWN
 from train import score
 
 #: slot measure
@@ -27,7 +28,30 @@ def summarize(columns: Columns) -> Metrics:
     scores = detection_scores(columns["judged"], columns["target"])
     return {"loss": float(columns["loss"].mean()), **scores}
 
+
+def count_images(columns: Columns) -> Tensor:
+    """The objects of each image and class that are right, missed, and wrong: (images, classes, 3).
+
+    Detections count from the score on that pictures show. A box is right from an IoU of 0.5 on.
+    """
+    judged, objects = columns["judged"], columns["target"]
+    labels = torch.arange(objects.shape[1])
+    mine = (judged[..., 1:2] == labels) & (judged[..., :1] >= SHOWN)  # [image, detection, class]
+    right, wrong = ((mine & (judged[..., 2:3] == value)).sum(dim=1) for value in (1, 0))
+    return torch.stack([right, objects - right, wrong], dim=2)
+
+
+def count_classes(columns: Columns) -> Tensor:
+    """The objects of each class that are right, missed, and wrong, shape (classes, 3)."""
+    return count_images(columns).sum(dim=0)
+
 #: slot table
-del table["judged"], table["target"]
-table["objects"] = columns["target"][order].sum(dim=1).tolist()
-table["found"] = (columns["judged"][order, :, 2] == 1).sum(dim=1).tolist()  # with an IoU of 0.5
+names = class_names(config)
+table["objects"] = columns["target"].sum(dim=1).tolist()
+table |= dict(zip(OUTCOMES, count_images(columns).sum(dim=1).T.tolist(), strict=True))
+
+#: slot class_scores
+for label, row in enumerate(found.values()):
+    only = torch.zeros_like(columns["target"])
+    only[:, label] = columns["target"][:, label]  # the other classes have no object
+    row["map"] = detection_scores(columns["judged"], only)["map"]

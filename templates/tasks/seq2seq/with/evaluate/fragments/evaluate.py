@@ -1,8 +1,9 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from errors import draw_losses, write_samples
 from itertools import islice
 
 import torch
+from data import load_pairs
 from train import score
 
 #: slot measure
@@ -31,3 +32,7 @@ def summarize(columns: Columns) -> Metrics:
         "exact_match": float(columns["exact_match"].double().mean()),
         #: slot summary
     }
+
+#: slot table
+pairs = load_pairs(config)[SPLITS.index(given.split)][: len(columns["loss"])]
+table["source"], table["target"] = map(list, zip(*pairs, strict=True))

@@ -15,7 +15,7 @@ def load_texts(config) -> list[list[Row]]:
     ]
 
 
-def read_lines(path: str, columns: list[str]) -> list[dict]:
+def read_lines(path: str, columns: Sequence[str] = ()) -> list[dict]:
     """The rows of a CSV file, whose first line names the columns, or of a JSONL file."""
     kind = "JSONL" if path.endswith(".jsonl") else "CSV"
     try:

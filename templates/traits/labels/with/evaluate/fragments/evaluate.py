@@ -1,9 +1,8 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, mcnemar, take
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, mcnemar, measure_groups
+from errors import count_pairs, write_confusion, write_samples
 from itertools import islice
 
 import torch
-from confusion import count_pairs, draw_pairs
 from train import compute_loss
 
 #: slot measure
@@ -31,34 +30,21 @@ def summarize(columns: Columns) -> Metrics:
 
 #: end summarize
 
-#: slot arguments
-#: region by_argument
-parser.add_argument("--by", choices=["class"], help="also print the metrics of each class")
-#: end by_argument
-
-#: slot names
+#: slot table
 #: region names
 classes = 1 + int(max(columns["label"].max(), columns["prediction"].max()))
 names = [str(label) for label in range(classes)]
 #: end names
-
-#: slot table
 for name in ("label", "prediction"):
     table[name] = [names[number] for number in table[name]]
 
-#: slot tables
-wrong = [row for row, name in enumerate(table["label"]) if name != table["prediction"][row]]
-errors = {name: [values[row] for row in wrong] for name, values in table.items()}
-write_table(folder / "errors.csv", errors)
-counts = count_pairs(columns["label"], columns["prediction"], len(names))
-rows = {name: counts[:, column].tolist() for column, name in enumerate(names)}
-write_table(folder / "confusion.csv", {"label": names, **rows})
-draw_pairs(folder / "confusion.png", counts, names)
+#: replace groups
+groups = {"class": table["label"], **table}
+report |= measure_groups(columns, groups, given.by, summarize)
 
-#: slot group
-#: region group
-groups = [names[label] for label in columns["label"].tolist()]
-#: end group
+#: replace picture
+counts = count_pairs(columns["label"], columns["prediction"], len(names))
+write_confusion(folder, counts, names)
 
 #: slot compared
 right = [one["prediction"] == one["label"] for one in (columns, other)]

@@ -1,5 +1,4 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
 from itertools import islice
 
 import torch
@@ -28,10 +27,21 @@ def summarize(columns: Columns) -> Metrics:
     scores = label_scores(columns["logit"], columns["label"])
     return {"loss": float(columns["loss"].double().mean()), **scores}
 
+
+def count_classes(columns: Columns) -> Tensor:
+    """How often each label is right, missed and wrong, shape (labels, 3)."""
+    occurs, predicted = columns["label"].bool(), columns["logit"] > 0
+    parts = (occurs & predicted, occurs & ~predicted, ~occurs & predicted)
+    return torch.stack([part.sum(dim=0) for part in parts], dim=1)
+
 #: slot table
-names, labels, logits = class_names(config), table.pop("label"), table.pop("logit")
-table["labels"] = [
-    ",".join(name for name, occurs in zip(names, row, strict=True) if occurs) for row in labels
-]
-chances = torch.tensor(logits).sigmoid().T.tolist()
+names = class_names(config)
+for key, chosen in ("labels", columns["label"] > 0), ("predictions", columns["logit"] > 0):
+    rows = chosen.tolist()
+    table[key] = [",".join(name for name, one in zip(names, row, strict=True) if one) for row in rows]
+chances = columns["logit"].sigmoid().T.tolist()
 table |= {f"p_{name}": column for name, column in zip(names, chances, strict=True)}
+
+#: slot class_scores
+for label, row in enumerate(found.values()):
+    row |= label_scores(columns["logit"][:, [label]], columns["label"][:, [label]])

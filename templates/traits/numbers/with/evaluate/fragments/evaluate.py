@@ -1,5 +1,5 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from errors import draw_predictions, write_samples
 from itertools import islice
 
 import torch
@@ -36,3 +36,6 @@ def summarize(columns: Columns) -> Metrics:
         "mae": float(errors.abs().mean()),
         "r2": 0.0 if equal else 1 - loss / variance,
     }
+
+#: replace picture
+draw_predictions(folder / "errors.png", columns["target"], columns["prediction"])

@@ -1,0 +1,70 @@
+"""What a model gets wrong: all samples as a table, the worst first, and a picture."""
+
+import csv
+from pathlib import Path
+
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from files import replacing
+
+
+def write_table(path: Path, table: dict[str, list]) -> None:
+    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(table)
+        rows.writerows(zip(*table.values(), strict=True))
+
+
+def write_samples(folder: Path, table: dict[str, list], losses: Tensor) -> None:
+    """A row for each sample, the highest loss first."""
+    order = losses.argsort(descending=True, stable=True).tolist()
+    table = {name: [values[row] for row in order] for name, values in table.items()}
+    write_table(folder / "samples.csv", table)
+    wrong = [row for row, name in enumerate(table["label"]) if name != table["prediction"][row]]
+    errors = {name: [values[row] for row in wrong] for name, values in table.items()}
+    write_table(folder / "errors.csv", errors)
+
+
+MOST = 40  # classes that a picture shows
+
+
+def find_worst(errors: Tensor) -> list[int]:
+    """The classes with the most errors, as many as a picture shows, in their own order."""
+    return sorted(errors.argsort(descending=True, stable=True)[:MOST].tolist())
+
+
+def draw_counts(path: Path, counts: Tensor, rows: list[str], columns: list[str]) -> None:
+    """A table of counts: the larger the share of its row, the darker."""
+    size = (3 + 0.4 * len(columns), 3 + 0.4 * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots()
+    shares = counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=2)  # not too dark for numbers
+    for row, column in counts.nonzero().tolist():
+        axes.text(column, row, int(counts[row, column]), ha="center", va="center")
+    axes.set_xticks(range(len(columns)), columns, rotation=90)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set(xlabel="prediction", ylabel="label")
+    save(figure, path)
+
+
+def count_pairs(labels: Tensor, predictions: Tensor, classes: int) -> Tensor:
+    """The confusion matrix: numbers of samples, shape (true class, predicted class)."""
+    counts = torch.zeros(classes, classes, dtype=torch.long)
+    return counts.index_put_((labels, predictions), torch.tensor(1), accumulate=True)
+
+
+def write_confusion(folder: Path, counts: Tensor, names: list[str]) -> None:
+    """The confusion matrix as a table and as a picture."""
+    rows = {name: counts[:, column].tolist() for column, name in enumerate(names)}
+    write_table(folder / "confusion.csv", {"label": names, **rows})
+    worst = find_worst(counts.sum(dim=1) - counts.diagonal())
+    shown = [names[row] for row in worst]
+    draw_counts(folder / "confusion.png", counts[worst][:, worst], shown, shown)
+
+
+def save(figure: Figure, path: Path) -> None:
+    with replacing(path) as scratch:
+        figure.savefig(scratch, format="png")

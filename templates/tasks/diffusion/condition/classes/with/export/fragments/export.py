@@ -1,0 +1,2 @@
+#: replace inputs
+return noise, times, torch.arange(8) % {{ task.classes }}

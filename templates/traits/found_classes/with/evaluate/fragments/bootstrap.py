@@ -1,0 +1,17 @@
+#: slot functions
+OUTCOMES = ("right", "missed", "wrong")
+
+
+def measure_classes(counts: Tensor, names: list[str]) -> dict[str, Metrics]:
+    """How each class is found. `counts` are of what is right, missed and wrong: (classes, 3)."""
+    found = {}
+    for name, row in zip(names, counts.tolist(), strict=True):
+        right, missed, wrong = row
+        found[f"class {name}"] = {
+            **dict(zip(OUTCOMES, row, strict=True)),
+            "precision": right / max(right + wrong, 1),
+            "recall": right / max(right + missed, 1),
+            "f1": 2 * right / max(2 * right + missed + wrong, 1),
+        }
+    return found
+
