@@ -196,12 +196,12 @@ def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] =
 
 
 BAD = {
-    "short.csv": ("anchor,positive\na,b\nc\n", "line 3: its positive is not text, but None"),
+    "short.csv": ("anchor,positive\na,b\nc\n", "line 3 has not as many columns as the first"),
     "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is not text, but ' '"),
     "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
     "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
     "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is not a table: "),
-    "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has more columns than the first"),
+    "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has not as many columns as the first"),
     "head.csv": ("anchor,positive\n", "head.csv has no rows"),
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),

@@ -51,7 +51,7 @@ def without(key: str, **more: object) -> str:
 
 
 BAD = {
-    "text.jsonl": (f"{json.dumps(PLAIN)}\nBo", "text.jsonl, line 2 is not a JSON object"),
+    "text.jsonl": (f"{json.dumps(PLAIN)}\nBo", "text.jsonl, line 2 is not JSON: "),
     "key.jsonl": ("\n" + without("choices"), "key.jsonl, line 2: there are no 'choices' and no"),
     "context.jsonl": (without("context"), "line 1: its context (or sent1) is not text, but None"),
     "one.jsonl": (
@@ -67,8 +67,8 @@ BAD = {
     "none.jsonl": (without("label"), "line 1: it has no label, the place of the right choice"),
     "few.jsonl": (json.dumps(PLAIN), "1 rows can't be split"),
     "rows.csv": (HEAD, "rows.csv has no rows"),
-    "cells.csv": (HEAD + 'a,"b\nb",c,d,e,0\na,b\n', "cells.csv, line 4: it has not as many cells"),
-    "more.csv": (HEAD + "a,b,c,d,e,0,f\n", "more.csv, line 2: it has not as many cells"),
+    "cells.csv": (HEAD + 'a,"b\nb",c,d,e,0\na,b\n', "cells.csv, line 4 has not as many columns"),
+    "more.csv": (HEAD + "a,b,c,d,e,0,f\n", "more.csv, line 2 has not as many columns"),
     "hole.csv": (HEAD + "a,b,,d,e,0\n", "hole.csv, line 2: choice 0 is not text, but ''"),
     "high.csv": (HEAD + "a,b,c,d,,2\n", "high.csv, line 2: its label is '2', not one of 0 to 1"),
     "bytes.csv": (b"\xff\xfe", "bytes.csv can't be read"),

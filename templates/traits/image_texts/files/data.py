@@ -23,6 +23,9 @@ Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their nu
 #: slot read_rows
 
 
+#: slot row_readers
+
+
 #: slot check_row
 
 

@@ -30,4 +30,5 @@ def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], in
         contexts, choices = map(list, zip(*pairs[begin : begin + size], strict=True))
         batch = tokenizer(contexts, choices, **settings)
         for row, tokens in enumerate(batch["input_ids"]):
-            yield tokens, batch.sequence_ids(row).index(1)
+            parts = batch.sequence_ids(row)  # a choice of white space alone has no tokens
+            yield tokens, parts.index(1) if 1 in parts else len(tokens)

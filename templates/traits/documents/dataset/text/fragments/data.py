@@ -29,7 +29,7 @@ def read_texts(path: str, config) -> list[str]:
     try:
         if path.endswith(".jsonl"):
             return read_objects(path, config.text_column)
-        return [file.read_text(encoding="utf-8") for file in paths]
+        return [file.read_text(encoding="utf-8-sig") for file in paths]
     except (OSError, ValueError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
 

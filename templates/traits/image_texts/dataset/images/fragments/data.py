@@ -8,10 +8,10 @@ from PIL import Image, ImageOps
 #: replace checked
 check = partial(check_pair, columns, Path(path).parent)
 with ThreadPoolExecutor() as pool:  # threads can decode images at the same time
-    rows = list(pool.map(check, ((f"{path}, line {number}", row) for number, row in found)))
+    rows = list(pool.map(check, found))
 
 #: slot check_row
-def check_pair(columns: list[str], folder: Path, placed: tuple[str, object]) -> Row:
+def check_pair(columns: list[str], folder: Path, placed: tuple[str, dict]) -> Row:
     """The image of a row, which is in this folder or below, and the text, once both were read."""
     place, row = placed
     name, text = check_row(row, columns, place)
