@@ -118,6 +118,7 @@ def write_chats(path: Path, count: int) -> list[str]:
 
 BAD = {
     "no JSON": ("{'prompt'", "line 13 is not JSON: "),
+    "half an emoji": ('{"prompt": "\\ud83d", "completion": "a"}', "line 13 is not JSON: "),
     "no object": ("[1]", "line 13 is not a JSON object."),
     "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
     "no answer": (

@@ -91,6 +91,9 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
 #: slot tokenizer
 
 
+#: slot shorten
+
+
 def encode_questions(questions: list[Question], config) -> list[Sample]:
     """The tokens of each question, at most `max_length` for each choice."""
     pairs = [(question.context, choice) for question in questions for choice in question.choices]

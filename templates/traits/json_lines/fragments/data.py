@@ -11,6 +11,7 @@ def read_objects(path: str) -> Iterator[tuple[str, dict]]:
                     place = f"{path}, line {number}"
                     try:
                         row = json.loads(line)
+                        json.dumps(row, ensure_ascii=False).encode()  # half of an emoji is no text
                     except ValueError as error:
                         raise SystemExit(f"{place} is not JSON: {error}") from error
                     if not isinstance(row, dict):

@@ -16,6 +16,8 @@ def load_texts(config) -> list[list[Row]]:
 def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
     """The rows of a .csv, .tsv or .jsonl file, which have these columns, and where each is."""
     rows = list(read_objects(path) if path.endswith(".jsonl") else read_table(path))
+    if not rows:
+        raise SystemExit(f"{path} has no rows.")
     for place, row in rows:
         for column in columns:
             if row.get(column) is None:
@@ -23,6 +25,8 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
                     f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
                     "Set --text-columns and --label-column."
                 )
+            if isinstance(row[column], dict):
+                raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not a text.")
     return rows
 
 
