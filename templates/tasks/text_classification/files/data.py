@@ -63,17 +63,13 @@ def collate(
     return {**tokenize(texts, tokenizer, max_length), "labels": torch.tensor(labels)}
 
 
-#: slot shorten
-
-
 def tokenize(
     texts: Sequence[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
     """The token ids of texts, or of pairs, and their mask, padded to the longest."""
-    columns = [  # to cut two long texts, the tokenizer takes the product of their lengths in memory
-        [shorten(text, max_length, tokenizer) if len(text) > 4 * max_length else text for text in part]
-        for part in zip(*texts, strict=True)
-    ]
+    #: region columns
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    #: end columns
     #: region padding
     settings = {"padding": True, "truncation": True, "max_length": max_length}
     #: end padding
