@@ -247,6 +247,23 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", ["sft", "dpo", "language_model"])
+def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> None:
+    """After steps that are too small to be seen. Each evaluation writes one file."""
+    small = {name.replace("sft", task): value for name, value in SMALL.items()}
+    project = write_files(tmp_path, render({"project.task": task, **small}))
+    found = []
+    for processes in (1, 2, 3):
+        flags = ["--epochs", "2", "--limit-batches", "2", "--learning-rate", "1e-9"]
+        run = start(project, ["train.py", *flags, "--output-dir", f"runs/{processes}"], processes)
+        assert run.returncode == 0, run.stderr
+        paths = sorted((project / f"runs/{processes}").glob("sample_*.txt"))
+        found.append({path.name: path.read_text(encoding="utf-8") for path in paths})
+    assert len(found[0]) == 2 and all(len(text) > 20 for text in found[0].values())
+    assert found[0] == found[1] == found[2]
+
+
 TRL = """
 import json
 from unittest import mock
