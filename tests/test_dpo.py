@@ -44,7 +44,7 @@ def write_pairs(path: Path, count: int) -> list[str]:
 
 ANSWERS = '"chosen": "b", "rejected": "c"'
 BAD = {
-    "no JSON": ("{'prompt'", "line 13 can't be read: "),
+    "no JSON": ("{'prompt'", "line 13 is not JSON: "),
     "no object": ("[1]", "line 13 is not a JSON object."),
     "other columns": (
         '{"prompt": "a", "completion": "b"}',
@@ -78,6 +78,7 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     assert not (project / "runs/other").exists()
     for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
         assert message.startswith(f"{number}.jsonl, {expected}")
+    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
     asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
     assert asked.returncode == 0, asked.stderr

@@ -196,12 +196,12 @@ def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] =
 
 
 BAD = {
-    "short.csv": ("anchor,positive\na,b\nc\n", "line 3: its positive is not text, but None"),
+    "short.csv": ("anchor,positive\na,b\nc\n", "line 3 has not as many columns as the first"),
     "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is not text, but ' '"),
     "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
     "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
     "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is not a table: "),
-    "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has more columns than the first"),
+    "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has not as many columns as the first"),
     "head.csv": ("anchor,positive\n", "head.csv has no rows"),
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),
@@ -567,6 +567,53 @@ sizes = [tuple(data.read_image(image, config).shape) for image, _ in data.load_r
 
 def relative(folder: Path) -> list[Path]:
     return [path.relative_to(folder) for path in (folder / "photos").iterdir()]
+
+
+SMALL_IMAGES = {"image_size": 16, "width": 8}
+HUB_IMAGES = """
+from datasets import Dataset, Features, Image, Sequence, Value
+from PIL import Image as Pictures
+picture = lambda n: Pictures.new("RGB", (20 + n, 17), (20 * n % 255, 90, 250 - n))
+features = Features({"image": Image(), "captions": Sequence(Value("string"))})
+for part, rows in (("train", 40), ("test", 4)):
+    images = [picture(n // 2) if n < 4 else picture(n) for n in range(rows)]
+    columns = {"image": images, "captions": [[f"colour {n}", "an image"] for n in range(rows)]}
+    Dataset.from_dict(columns, features=features).to_parquet(f"own/{part}.parquet")
+columns = {"image": [None] * 40, "captions": [["a"]] * 40}
+Dataset.from_dict(columns, features=features).to_parquet("none/train.parquet")
+columns = {"image": [picture(1)] * 40, "captions": [["a"], [" "]] * 20}
+Dataset.from_dict(columns, features=features).to_parquet("text/train.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder. Equal images are one, and a tenth of the images replaces a missing part."""
+    more = {"dataset": "hub_images", "image_dataset": "own", "pair_columns": "image,captions"}
+    settings = {f"embeddings.{key}": value for key, value in (more | SMALL_IMAGES).items()}
+    folder = write_files(tmp_path, render({**TASK, **settings, "training.num_workers": 0}))
+    for name in ("own", "none", "text"):
+        (tmp_path / name).mkdir()
+    made = call(folder, HUB_IMAGES)
+    assert made.returncode == 0, made.stderr
+    code = "parts = data.load_rows(config)\n"
+    code += "images = [{image for image, _ in part} for part in parts]\n"
+    code += "[pixels, text, numbers] = data.build_datasets(config)[2][0]"
+    sizes, counts, shape, numbers = ask(
+        folder, code, "[list(map(len, parts)), list(map(len, images)), pixels.shape, numbers]"
+    )
+    assert sum(sizes) == 88 and sizes[2] == 8 and counts[2] == 2  # equal to two of train
+    assert counts[:2] == [35, 3] and shape == [3, 16, 16]
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
+    assert result.returncode == 0, result.stderr
+    wrong = [["--pair-columns", "image,text"], ["--pair-columns", "captions,image"]]
+    wrong += [["--dataset-name", name] for name in ("none", "text", "nobody/nothing")]
+    messages = said(folder, "train.py", *wrong)
+    assert "own has no 'text', only image, captions. Set --pair-columns." in messages[0]
+    assert "The column 'captions' of own holds no images." in messages[1]
+    assert "none, train, row 1: its image can't be read." in messages[2]
+    assert "text, train, row 2: its text is not text, but ' '" in messages[3]
+    assert "'nobody/nothing' can't be loaded" in messages[4]
 
 
 def test_deepspeed_is_refused_for_a_learned_temperature() -> None:

@@ -32,7 +32,7 @@ def ask(folder: Path, code: str, expression: str):
 # --- files --------------------------------------------------------------------------------------
 
 BAD = {
-    "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not a JSON object"),
+    "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not JSON: "),
     "list.jsonl": ("[1]", "list.jsonl, line 1 is not a JSON object"),
     "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: 'text' is not text in words. Set --text"),
     "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: 'text' is not text in text"),

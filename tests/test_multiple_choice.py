@@ -51,7 +51,7 @@ def without(key: str, **more: object) -> str:
 
 
 BAD = {
-    "text.jsonl": (f"{json.dumps(PLAIN)}\nBo", "text.jsonl, line 2 is not a JSON object"),
+    "text.jsonl": (f"{json.dumps(PLAIN)}\nBo", "text.jsonl, line 2 is not JSON: "),
     "key.jsonl": ("\n" + without("choices"), "key.jsonl, line 2: there are no 'choices' and no"),
     "context.jsonl": (without("context"), "line 1: its context (or sent1) is not text, but None"),
     "one.jsonl": (
@@ -67,8 +67,8 @@ BAD = {
     "none.jsonl": (without("label"), "line 1: it has no label, the place of the right choice"),
     "few.jsonl": (json.dumps(PLAIN), "1 rows can't be split"),
     "rows.csv": (HEAD, "rows.csv has no rows"),
-    "cells.csv": (HEAD + 'a,"b\nb",c,d,e,0\na,b\n', "cells.csv, line 4: it has not as many cells"),
-    "more.csv": (HEAD + "a,b,c,d,e,0,f\n", "more.csv, line 2: it has not as many cells"),
+    "cells.csv": (HEAD + 'a,"b\nb",c,d,e,0\na,b\n', "cells.csv, line 4 has not as many columns"),
+    "more.csv": (HEAD + "a,b,c,d,e,0,f\n", "more.csv, line 2 has not as many columns"),
     "hole.csv": (HEAD + "a,b,,d,e,0\n", "hole.csv, line 2: choice 0 is not text, but ''"),
     "high.csv": (HEAD + "a,b,c,d,,2\n", "high.csv, line 2: its label is '2', not one of 0 to 1"),
     "bytes.csv": (b"\xff\xfe", "bytes.csv can't be read"),
@@ -268,7 +268,7 @@ SCORES = """
 import torch
 network = model.build_model(config).eval()
 questions = [data.Question("Ann sings.", ("Bo naps.", "It rains here.")),
-             data.Question("word " * 90, ("a", "b c", "d", "x " * 90))]
+             data.Question("word " * 50, ("a", "b c", "d", "x " * 90))]
 samples = data.encode_questions(questions, config)
 tokenizer = data.build_tokenizer(config)
 with torch.no_grad():
@@ -283,6 +283,9 @@ worst = float((ours - torch.cat(both)).abs().max())
 worst = max(worst, float((ours - torch.cat(theirs).flatten()).abs().max()))
 starts = [tokenizer.decode(tokens[first:]) for tokens, first in samples[0].choices]
 dtype = str(network.model.dtype)
+# two long texts at once: the tokenizer alone would take the product of their lengths in memory
+long = data.Question("word " * 20_000, ("x " * 20_000, "\\u200b"))
+lengths = [len(tokens) for tokens, _ in data.encode_questions([long], config)[0].choices]
 """
 
 
@@ -294,7 +297,8 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     folder = project(tmp_path, **more)
     made = call(folder, MAKE)
     assert made.returncode == 0, made.stderr
-    worst, starts, dtype = ask(folder, SCORES, "[worst, starts, dtype]")
+    worst, starts, dtype, lengths = ask(folder, SCORES, "[worst, starts, dtype, lengths]")
+    assert lengths == [64, 64]
     assert worst < 1e-5 and dtype == "torch.float32"
     assert starts[1].lower().replace(" ", "").startswith("itrainshere.")
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]

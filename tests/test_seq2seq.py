@@ -72,11 +72,13 @@ def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> N
     project = make_project(tmp_path, given, "t5", "mbart")
     trained = start(project, ["train.py", *BRIEF, "--max-source-length", "20"], 1)
     assert trained.returncode == 0, trained.stderr
-    assert " of 8000 texts are cut to 20 tokens" in trained.stdout
+    assert " of 8000 texts are cut to 20 tokens" in trained.stderr
     refused = start(project, ["train.py", *BRIEF, "--model-name", "mbart"], 1)
     assert "mbart has no token that starts or pads a target" in refused.stderr
-    asked = run_python(project, ["predict.py", "1.2.1998", "", "--length", "5"])
-    assert asked.returncode == 0, asked.stderr
+    texts = ["1.2.1998", "", "1.2.1998 " * 30]
+    asked = run_python(project, ["predict.py", *texts, "--length", "5", "--json"])
+    assert asked.returncode == 0 and "1 of 3 texts are cut" in asked.stderr, asked.stderr
+    assert [json.loads(row)["source"] for row in asked.stdout.splitlines()] == texts
     exported = run_python(project, ["export.py", "--format", "transformers", "--output", "out"])
     assert exported.returncode == 0, exported.stderr
     ask = "import torch; from transformers import AutoModelForSeq2SeqLM as M;"

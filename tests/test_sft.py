@@ -117,7 +117,8 @@ def write_chats(path: Path, count: int) -> list[str]:
 
 
 BAD = {
-    "no JSON": ("{'prompt'", "line 13 can't be read: "),
+    "no JSON": ("{'prompt'", "line 13 is not JSON: "),
+    "half an emoji": ('{"prompt": "\\ud83d", "completion": "a"}', "line 13 is not JSON: "),
     "no object": ("[1]", "line 13 is not a JSON object."),
     "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
     "no answer": (
@@ -147,6 +148,7 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     assert not (project / "runs/other").exists()
     for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
         assert message.startswith(f"{number}.jsonl, {expected}")
+    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
     asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
     assert asked.returncode == 0, asked.stderr
@@ -243,6 +245,23 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert wrong.returncode
     assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", ["sft", "dpo", "language_model"])
+def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> None:
+    """After steps that are too small to be seen. Each evaluation writes one file."""
+    small = {name.replace("sft", task): value for name, value in SMALL.items()}
+    project = write_files(tmp_path, render({"project.task": task, **small}))
+    found = []
+    for processes in (1, 2, 3):
+        flags = ["--epochs", "2", "--limit-batches", "2", "--learning-rate", "1e-9"]
+        run = start(project, ["train.py", *flags, "--output-dir", f"runs/{processes}"], processes)
+        assert run.returncode == 0, run.stderr
+        paths = sorted((project / f"runs/{processes}").glob("sample_*.txt"))
+        found.append({path.name: path.read_text(encoding="utf-8") for path in paths})
+    assert len(found[0]) == 2 and all(len(text) > 20 for text in found[0].values())
+    assert found[0] == found[1] == found[2]
 
 
 TRL = """

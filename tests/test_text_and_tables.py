@@ -93,15 +93,19 @@ def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None
 
 def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
     folder = project(tmp_path, **TEXTS)
-    assert "texts.csv can't be read as CSV" in message(folder, "data.build_loaders(config)")
+    assert "texts.csv can't be read" in message(folder, "data.build_loaders(config)")
     write_texts(tmp_path / "texts.csv", 5)
     assert "5 texts can't be split" in message(folder, "data.build_loaders(config)")
     (tmp_path / "texts.csv").write_text("first,kind\nabc,1\n")
     text = message(folder, "data.build_loaders(config)")
-    assert "row 1: there is no column 'second' in first, kind" in text
+    assert "texts.csv, line 2: there is no 'second' in first, kind" in text
     assert "Set --text-columns" in text
     (tmp_path / "texts.csv").write_bytes(b"first,second,kind\n\xff,b,c\n")
-    assert "can't be read as CSV" in message(folder, "data.build_loaders(config)")
+    assert "texts.csv can't be read" in message(folder, "data.build_loaders(config)")
+    # a comma in a text that is not quoted: its end would be the name of a class
+    (tmp_path / "texts.csv").write_bytes(b"first,second,kind\r\na,b,c\r\n\r\nwell, a,b,c\r\n")
+    text = message(folder, "data.build_loaders(config)")
+    assert "texts.csv, line 4 has not as many columns as the first line" in text
 
 
 def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
@@ -123,7 +127,7 @@ def test_texts_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     assert ask(folder, sizes.format("texts.csv", "val.jsonl", "val.jsonl")) == [100, 7, 7]
     (tmp_path / "val.jsonl").write_text("[1, 2]\n")
     text = message(folder, load.format("texts.csv", "val.jsonl", ""))
-    assert "val.jsonl can't be read as JSONL" in text
+    assert "val.jsonl, line 1 is not a JSON object" in text
 
 
 def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
@@ -153,7 +157,19 @@ def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     assert ask(folder, sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
     write_lines(tmp_path / "pairs.jsonl", [{"source": "a"}])
     wrong = sizes.format("val_path='pairs.jsonl'")
-    assert "pairs.jsonl can't be read: KeyError('target')" in message(folder, wrong)
+    assert "pairs.jsonl, line 1: its target is not text, but None" in message(folder, wrong)
+    write_lines(tmp_path / "pairs.jsonl", [*rows[:2], {"source": "a", "target": ["b"]}])
+    assert "pairs.jsonl, line 3: its target is not text, but ['b']" in message(folder, wrong)
+    (tmp_path / "pairs.jsonl").write_text("\n{'source'", encoding="utf-8")
+    assert "pairs.jsonl, line 2 is not JSON: " in message(folder, wrong)
+    (tmp_path / "pairs.jsonl").write_text("\n", encoding="utf-8")
+    assert "pairs.jsonl has no rows" in message(folder, wrong)
+    table = "\ufeffsource,target\r\n" + "a,b\r\n\r\n" * 10
+    (tmp_path / "pairs.csv").write_bytes(table.encode())
+    assert ask(folder, "data.read_pairs('pairs.csv')") == [["a", "b"]] * 10
+    assert ask(folder, sizes.format("")) == [8, 1, 1]
+    (tmp_path / "pairs.csv").write_bytes(table.encode() + b"c, d,e\r\n")
+    assert "pairs.csv, line 22 has 3 columns" in message(folder, "data.read_pairs('pairs.csv')")
 
 
 def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:

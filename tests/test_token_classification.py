@@ -36,7 +36,7 @@ SENTENCES = [
     (["Bo", "Li", "met", "Ann"], ["B-PER", "I-PER", "O", "B-PER"]),
     (["Ann", "Bo", "in", "New York"], ["B-PER", "B-PER", "O", "B-LOC"]),  # one beside the other
     (["#", "1", "!"], ["O", "O", "O"]),
-    (["naïve", "Zoë"], ["O", "B-PER"]),
+    (["naïve", "Zoë", "10\u00a0000"], ["O", "B-PER", "O"]),
 ]
 IOB1 = """-DOCSTART-\t-X-\tO
 
@@ -57,7 +57,8 @@ New York\tNN\tI-LOC
 !\tNN\tO
 
 naïve\tNN\tO
-Zoë\tNN\tI-PER"""
+Zoë\tNN\tI-PER
+10\u00a0000\tNN\tO"""
 
 
 def write_objects(path: Path, sentences, words: str = "tokens", tags: str = "tags") -> None:
@@ -74,7 +75,7 @@ BAD = {
     "few.conll": ("Bo O\n", "1 sentences can't be split"),
     "absent.conll": (None, "absent.conll can't be read"),
     "bytes.conll": (b"\xff\xfe", "bytes.conll can't be read"),
-    "text.jsonl": ('{"tokens": ["a"], "tags": ["O"]}\nBo O', "line 2 is not a JSON object"),
+    "text.jsonl": ('{"tokens": ["a"], "tags": ["O"]}\nBo O', "line 2 is not JSON: "),
     "key.jsonl": ('{"words": [], "tags": []}', "line 1: there is no 'tokens' in words, tags"),
     "list.jsonl": ('{"tokens": "a", "tags": ["O"]}', "line 1: its words are not a list of texts"),
     "number.jsonl": ('{"tokens": ["a"], "tags": [0]}', "line 1: its tags are not a list of texts"),

@@ -68,7 +68,7 @@ def write_question(chance: random.Random) -> tuple[str, str]:
     )
 
 
-def read_pair(row, place: str) -> Pair:
+def read_pair(row: dict, place: str) -> Pair:
     """The `prompt` of a row with its answers `chosen` and `rejected`."""
     chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
     if chosen[:-1] != rejected[:-1]:
@@ -76,14 +76,12 @@ def read_pair(row, place: str) -> Pair:
     return Pair(chosen, rejected, place)
 
 
-def read_messages(row, place: str, column: str = "chosen") -> Messages:
+def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     """The conversation of a row with the answer of a column.
 
     The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
     in many datasets, and then there may be no column `prompt`.
     """
-    if not isinstance(row, dict):
-        raise SystemExit(f"{place} is not a JSON object.")
     if not {"chosen", "rejected"} <= row.keys():
         raise SystemExit(
             f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected."
@@ -154,7 +152,7 @@ class Pairs(Dataset):
             if answered and not torch.equal(chosen[1], rejected[1]):
                 self.samples.append((chosen, rejected))
         left_out = len(pairs) - len(self.samples)
-        if pairs and not self.samples:
+        if not self.samples:
             raise SystemExit(f"No pair has two answers within --context {config.context}.")
         if cut or left_out:
             log(

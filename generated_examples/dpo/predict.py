@@ -73,8 +73,10 @@ def read_prompt(line: str, place: str) -> str | list[dict]:
     try:
         row = json.loads(line)
     except ValueError as error:
-        raise SystemExit(f"{place} can't be read: {error}") from error
-    if isinstance(row, dict) and isinstance(row.get("prompt"), str):
+        raise SystemExit(f"{place} is not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise SystemExit(f"{place} is not a JSON object.")
+    if isinstance(row.get("prompt"), str):
         return row["prompt"]
     messages = read_messages(row, place)
     is_answered = len(messages) > 1 and messages[-1]["role"] == "assistant"

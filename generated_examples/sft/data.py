@@ -56,15 +56,14 @@ def write_question(chance: random.Random) -> tuple[str, str]:
     )
 
 
-def read_messages(row, place: str) -> Messages:
-    """The `messages` of a row, or its `prompt` and `completion` as two messages."""
-    if not isinstance(row, dict):
-        raise SystemExit(f"{place} is not a JSON object.")
+def read_messages(row: dict, place: str) -> Messages:
+    """The `messages` of a row, or its `prompt` and `completion`: texts, or lists of messages."""
     if "messages" in row:
         messages = row["messages"]
     elif {"prompt", "completion"} <= row.keys():
-        messages = [{"role": "user", "content": row["prompt"]}]
-        messages += [{"role": "assistant", "content": row["completion"]}]
+        messages = []
+        for role, given in (("user", row["prompt"]), ("assistant", row["completion"])):
+            messages += given if isinstance(given, list) else [{"role": role, "content": given}]
     else:
         raise SystemExit(
             f"{place} has {', '.join(row) or 'nothing'}: "
@@ -128,7 +127,7 @@ class Conversations(Dataset):
                 self.samples.append((inputs, targets))
             else:
                 left_out += 1
-        if conversations and not self.samples:
+        if not self.samples:
             raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
         if cut or left_out:
             log(

@@ -264,7 +264,7 @@ def _is_number(text: str) -> bool:
 
 
 def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
-    """A source and its target in each row, without a line of names."""
+    """A source and its target in each row."""
     if path.suffix.lower() == ".jsonl":
         table = read_table(path)
         lacks = [key for key in ("source", "target") if any(key not in row for row in table.rows)]
@@ -276,6 +276,8 @@ def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tab else ",")
         problem = ""
         for row in _in_time(lines, table):
+            if not row or (not table.rows and row == ["source", "target"]):
+                continue  # an empty line, or names of columns
             table.rows.append({})
             if len(row) != 2 and not problem:
                 problem = (

@@ -155,9 +155,8 @@ def test_what_is_cut_off_is_counted(capsys):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ([], "no JSON object"),
         ({"text": "a"}, "has text: it needs messages, or prompt and completion"),
-        ({"messages": []}, "no list, or an empty one"),
+        ({"messages": []}, "messages is not a list, or is empty"),
         ({"messages": [{"role": "user"}]}, "message 1 needs a role and a content"),
         ({"prompt": "a", "completion": 1}, "message 2 needs a role and a content"),
     ],

@@ -15,6 +15,9 @@ from model import build_tokenizer
 #: slot read_documents
 
 
+#: slot row_readers
+
+
 class Blocks(Dataset):
     """Blocks of documents: up to `context` tokens, and the token after them."""
 

@@ -30,6 +30,9 @@ class Block(NamedTuple):
 #: slot read_documents
 
 
+#: slot row_readers
+
+
 #: slot tokenizer
 
 

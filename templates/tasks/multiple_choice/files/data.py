@@ -73,6 +73,9 @@ def read_label(given, choices: int, place: str) -> int:
 #: slot load_questions
 
 
+#: slot row_readers
+
+
 def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
     """Parts of these sizes, the same in each run."""
     if len(questions) < 10 and shares[0] < 1:
@@ -86,6 +89,9 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
 
 
 #: slot tokenizer
+
+
+#: slot shorten
 
 
 def encode_questions(questions: list[Question], config) -> list[Sample]:

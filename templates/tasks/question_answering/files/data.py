@@ -90,6 +90,9 @@ def read_question(row: dict, place: str, config) -> Question:
 #: slot load_questions
 
 
+#: slot row_readers
+
+
 def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
     """Parts of these sizes, the same in each run. Questions about one text stay together."""
     contexts = list(dict.fromkeys(question.context for question in questions))
@@ -105,6 +108,9 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
 
 
 #: slot tokenizer
+
+
+#: slot shorten
 
 
 def find_span(question: Question, first: int, starts: array, ends: array) -> tuple[int, int]:

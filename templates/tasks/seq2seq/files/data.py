@@ -14,6 +14,9 @@ from metrics import IGNORED
 #: slot load_pairs
 
 
+#: slot row_readers
+
+
 class Pairs(Dataset):
     """Sources and targets as tokens, each with an end token."""
 

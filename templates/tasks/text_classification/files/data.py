@@ -19,9 +19,12 @@ Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of 
 #: slot texts
 
 
+#: slot row_readers
+
+
 def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
     """The rows in parts of these sizes, the same in each run."""
-    if len(rows) < 10:
+    if len(rows) < 10 and shares[0] < 1:
         raise SystemExit(
             f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
         )
@@ -64,7 +67,9 @@ def tokenize(
     texts: Sequence[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
     """The token ids of texts, or of pairs, and their mask, padded to the longest."""
+    #: region columns
     columns = [list(column) for column in zip(*texts, strict=True)]
+    #: end columns
     #: region padding
     settings = {"padding": True, "truncation": True, "max_length": max_length}
     #: end padding

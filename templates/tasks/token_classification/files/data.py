@@ -20,6 +20,9 @@ Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
 #: slot load_sentences
 
 
+#: slot row_readers
+
+
 def split_sentences(sentences: list[Sentence], shares: list[float]) -> list[list[Sentence]]:
     """The sentences in parts of these sizes, the same in each run."""
     if len(sentences) < 10 and shares[0] < 1:

@@ -23,7 +23,13 @@ Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their nu
 #: slot read_rows
 
 
+#: slot row_readers
+
+
 #: slot check_row
+
+
+#: slot find_problem
 
 
 #: slot read_image
@@ -61,7 +67,10 @@ class Pairs(Dataset):
 
     def __getitem__(self, index: int) -> Sample:
         (image, text), numbers = self.rows[index], number_items(self.config)
-        return read_image(image, self.config), text, (numbers[image], numbers[text])
+        #: region pixels
+        pixels = read_image(image, self.config)
+        #: end pixels
+        return pixels, text, (numbers[image], numbers[text])
 
 
 @cache

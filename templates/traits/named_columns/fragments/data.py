@@ -1,8 +1,6 @@
 #: slot check_row
-def check_row(row, columns: list[str], place: str) -> {{ task.cells }}:
+def check_row(row: dict, columns: list[str], place: str) -> {{ task.cells }}:
     """The texts of a row. `place` says where it is, for an error."""
-    if not isinstance(row, dict):
-        raise SystemExit(f"{place} is not a JSON object.")
     for column in columns:
         if column not in row:
             raise SystemExit(

@@ -23,6 +23,9 @@ Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
 #: slot read_rows
 
 
+#: slot row_readers
+
+
 #: slot check_row
 
 

@@ -132,7 +132,6 @@ def test_forms_of_a_row():
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ([], "no JSON object"),
         ({"text": "a"}, "has text: it needs prompt, chosen and rejected"),
         ({"prompt": "a", "chosen": "b", "rejected": None}, "prompt and rejected are texts or"),
         ({"prompt": 1, **ANSWERS}, "prompt and chosen are texts or"),

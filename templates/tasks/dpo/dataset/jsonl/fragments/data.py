@@ -1,30 +1,21 @@
-import json
 from torch.utils.data import random_split
 
 #: slot read_pairs
 def read_pairs(path: str) -> list[Pair]:
     """The pairs of a file: a JSON object in each line."""
-    pairs, number = [], 0
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    pairs.append(read_pair(json.loads(line), f"{path}, line {number}"))
-    except OSError as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
-    except ValueError as error:  # no UTF-8, or no JSON
-        raise SystemExit(f"{path}, line {max(number, 1)} can't be read: {error}") from error
+    if not (pairs := [read_pair(row, place) for place, row in read_objects(path)]):
+        raise SystemExit(f"{path} has no pairs.")
     return pairs
 
 #: slot split
+files = [config.val_path, config.test_path]
+shares = [0.0 if path else 0.1 for path in files]
 samples = Pairs(read_pairs(config.path), config, reference)
-if len(samples) < 10:
+if len(samples) < 10 and sum(shares):
     raise SystemExit(
         f"{config.path} has {len(samples)} pairs with two different answers within --context "
         f"{config.context}: a split needs at least 10."
     )
-files = [config.val_path, config.test_path]
-shares = [0.0 if path else 0.1 for path in files]
 # a seed of its own: another --seed must not move test samples into the training data
 split = torch.Generator().manual_seed(0)
 parts = random_split(samples, [1 - sum(shares), *shares], generator=split)

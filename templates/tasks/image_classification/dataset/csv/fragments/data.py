@@ -74,7 +74,7 @@ def load_rows(config) -> list[list[Row]]:
 def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, below its own folder, and {{ task.listed }}."""
     rows = []
-    for number, line in enumerate(read_lines(table), start=1):
+    for number, line in enumerate(list_rows(table), start=1):
         for flag, column in (("image", config.image_column), ("{{ task.flag }}", config.{{ task.flag }}_column)):
             if line.get(column) is None:
                 raise SystemExit(
@@ -90,7 +90,7 @@ def read_rows(table: str, config) -> list[Row]:
     return rows
 
 
-def read_lines(table: str) -> list[dict]:
+def list_rows(table: str) -> list[dict]:
     """All columns of a CSV file."""
     try:
         with open(table, encoding="utf-8-sig", newline="") as file:

@@ -35,7 +35,6 @@ class Pretrained(nn.Module):
         # in 16 bits, as many models are stored, small steps would be rounded away
         self.model = load(AutoModelForCausalLM, name).float()
         self.model.config.use_cache = False  # it only helps generate()
-        self.context = self.model.config.max_position_embeddings
         #: slot attention
         #: slot layer_classes
         #: slot cuts
@@ -58,9 +57,9 @@ def build_tokenizer(config) -> Tokenizer:
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.model_name)
-    if config.context > model.context:
-        raise SystemExit(
-            f"{config.model_name} takes at most {model.context} tokens: lower --context."
-        )
+    settings = model.model.config.get_text_config()
+    longest = getattr(settings, "max_position_embeddings", None)  # BLOOM and Mamba have no limit
+    if longest and config.context > longest:
+        raise SystemExit(f"{config.model_name} takes at most {longest} tokens: lower --context.")
     #: slot built
     return model

@@ -24,10 +24,14 @@ def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], in
 
     Of what is too long, the longer of both loses its end.
     """
-    tokenizer, size = build_tokenizer(config), 1000
-    settings = {"truncation": "longest_first", "max_length": config.max_length}
+    tokenizer, most, size = build_tokenizer(config), config.max_length, 1000
     for begin in range(0, len(pairs), size):
-        contexts, choices = map(list, zip(*pairs[begin : begin + size], strict=True))
-        batch = tokenizer(contexts, choices, **settings)
+        # to cut two long texts, the tokenizer takes the product of their lengths in memory
+        contexts, choices = (
+            [shorten(text, most, tokenizer) if len(text) > 4 * most else text for text in texts]
+            for texts in zip(*pairs[begin : begin + size], strict=True)
+        )
+        batch = tokenizer(contexts, choices, truncation="longest_first", max_length=most)
         for row, tokens in enumerate(batch["input_ids"]):
-            yield tokens, batch.sequence_ids(row).index(1)
+            parts = batch.sequence_ids(row)  # a choice of white space alone has no tokens
+            yield tokens, parts.index(1) if 1 in parts else len(tokens)

@@ -17,30 +17,21 @@ def load_questions(config) -> list[list[Question]]:
 
 def read_questions(path: str, config) -> list[Question]:
     """The questions of a file of SQuAD, or of JSON lines if its name says so."""
-    rows = read_lines(path) if path.endswith(".jsonl") else read_articles(path)
+    rows = read_objects(path) if path.endswith(".jsonl") else read_articles(path)
     if not (questions := [read_question(row, place, config) for place, row in rows]):
         raise SystemExit(f"{path} has no questions.")
     return questions
-
-
-def read_lines(path: str) -> list[tuple[str, dict]]:
-    """The objects of JSON lines, and where each one is."""
-    rows = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            place = f"{path}, line {number}"
-            try:
-                rows.append((place, dict(json.loads(line))))
-            except (ValueError, TypeError) as error:
-                raise SystemExit(f"{place} is not a JSON object: {error}") from error
-    return rows
 
 
 def read_articles(path: str) -> list[tuple[str, dict]]:
     """The questions of a file of SQuAD, version 1 or 2, with their texts, and where each is."""
     rows, place = [], path
     try:
-        for article, entry in enumerate(json.loads(read_text(path))["data"]):
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+    try:
+        for article, entry in enumerate(json.loads(text)["data"]):
             place = f"{path}, data[{article}]"
             for number, paragraph in enumerate(entry["paragraphs"]):
                 place = f"{path}, data[{article}].paragraphs[{number}]"
@@ -52,10 +43,3 @@ def read_articles(path: str) -> list[tuple[str, dict]]:
     except (TypeError, ValueError) as error:
         raise SystemExit(f"{place} is not JSON in SQuAD's format: {error}") from error
     return rows
-
-
-def read_text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error

@@ -38,10 +38,3 @@ def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], 
             first = parts.index(1) if 1 in parts else len(parts)
             offsets = batch["offset_mapping"][window][first : first + parts.count(1)]
             yield begin + index, batch["input_ids"][window], first, offsets
-
-
-def shorten(text: str, most: int, tokenizer: PreTrainedTokenizerBase) -> str:
-    """The beginning of a text, with at most `most` tokens."""
-    found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    offsets = found["offset_mapping"][:most]
-    return text if len(offsets) == len(found["offset_mapping"]) else text[: offsets[-1][1]]

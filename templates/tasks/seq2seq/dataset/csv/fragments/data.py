@@ -1,35 +1,54 @@
 import csv
-import json
 from torch.utils.data import random_split
 
 #: slot load_pairs
 def read_pairs(path: str) -> list[tuple[str, str]]:
-    """The rows of a file: a source and its target in each."""
+    """The source and the target of each row of a file."""
+    if not (pairs := read_keys(path) if path.endswith(".jsonl") else read_columns(path)):
+        raise SystemExit(f"{path} has no rows.")
+    return pairs
+
+
+def read_keys(path: str) -> list[tuple[str, str]]:
+    """The `source` and `target` of the objects in a .jsonl file."""
+    pairs = []
+    for place, row in read_objects(path):
+        for key in ("source", "target"):
+            if not isinstance(row.get(key), str):
+                raise SystemExit(f"{place}: its {key} is not text, but {row.get(key)!r:.60}.")
+        pairs.append((row["source"], row["target"]))
+    return pairs
+
+
+def read_columns(path: str) -> list[tuple[str, str]]:
+    """The rows of a .csv or .tsv file, with or without `source` and `target` in its first line."""
+    pairs = []
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            if path.endswith(".jsonl"):
-                pairs = [json.loads(line) for line in file if line.strip()]
-                rows = [(str(pair["source"]), str(pair["target"])) for pair in pairs]
-            else:
-                rows = list(csv.reader(file, delimiter="\t" if path.endswith(".tsv") else ","))
-    except (OSError, ValueError, TypeError, KeyError, csv.Error) as error:
-        raise SystemExit(f"{path} can't be read: {error!r}") from error
-    for number, row in enumerate(rows, start=1):
-        if len(row) != 2:
-            raise SystemExit(
-                f"{path}: row {number} has {len(row)} columns. It needs two, a source and "
-                "its target. Quote a text that has commas, or use a .tsv file with tabs."
-            )
-    return [(source, target) for source, target in rows]
+            rows = csv.reader(file, delimiter="\t" if path.endswith(".tsv") else ",", strict=True)
+            for row in rows:
+                if len(row) == 2:
+                    pairs.append((row[0], row[1]))
+                elif row:  # not an empty line
+                    raise SystemExit(
+                        f"{path}, line {rows.line_num} has {len(row)} columns. It needs two, a "
+                        "source and its target. Quote a text that has commas, or use a .tsv file "
+                        "with tabs."
+                    )
+    except csv.Error as error:
+        raise SystemExit(f"{path}, line {rows.line_num} is not a table: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+    return pairs[1:] if pairs[:1] == [("source", "target")] else pairs
 
 
 def load_pairs(config) -> list[list[tuple[str, str]]]:
     """Pairs of texts for training, validation and test."""
-    pairs = read_pairs(config.path)
-    if len(pairs) < 10:
-        raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
     files = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in files]
+    pairs = read_pairs(config.path)
+    if len(pairs) < 10 and sum(shares):
+        raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     parts = random_split(pairs, [1 - sum(shares), *shares], generator=split)

@@ -1,12 +1,12 @@
 """The model: a source and the start of its target in, logits of the next token out."""
 
+import sys
 from functools import cache
 
 import torch
+from accelerate import PartialState
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
-
-from progress import log
 
 
 class Tokenizer:
@@ -33,8 +33,9 @@ class Tokenizer:
         rows = self.tokenizer(**{kind: texts}, truncation=True, max_length=length)["input_ids"]
         full = [text for text, row in zip(texts, rows, strict=True) if len(row) == length]
         whole = self.tokenizer(**{kind: full}, verbose=False)["input_ids"] if full else []
-        if cut := sum(len(row) > length for row in whole):
-            log(f"{cut} of {len(texts)} texts are cut to {length} tokens")
+        cut = sum(len(row) > length for row in whole)
+        if cut and PartialState().is_main_process:  # on stdout, predict.py writes what it predicts
+            print(f"{cut} of {len(texts)} texts are cut to {length} tokens", file=sys.stderr)
         return [torch.tensor(row) for row in rows]
 
     def decode(self, tokens: Tensor) -> list[str]:

@@ -1,5 +1,3 @@
-import csv
-import json
 from functools import cache
 
 #: slot texts
@@ -15,25 +13,21 @@ def load_texts(config) -> list[list[Row]]:
     ]
 
 
-def read_lines(path: str, columns: Sequence[str] = ()) -> list[dict]:
-    """The rows of a CSV file, whose first line names the columns, or of a JSONL file."""
-    kind = "JSONL" if path.endswith(".jsonl") else "CSV"
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            if kind == "JSONL":
-                lines = [dict(json.loads(line)) for line in file if line.strip()]
-            else:
-                lines = list(csv.DictReader(file))
-    except (OSError, ValueError, TypeError, csv.Error) as error:
-        raise SystemExit(f"{path} can't be read as {kind}: {error}") from error
-    for number, line in enumerate(lines, start=1):
+def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
+    """The rows of a .csv, .tsv or .jsonl file, which have these columns, and where each is."""
+    rows = list(read_objects(path) if path.endswith(".jsonl") else read_table(path))
+    if not rows:
+        raise SystemExit(f"{path} has no rows.")
+    for place, row in rows:
         for column in columns:
-            if line.get(column) is None:
+            if row.get(column) is None:
                 raise SystemExit(
-                    f"{path}, row {number}: there is no column {column!r} in "
-                    f"{', '.join(map(str, line))}. Set --text-columns and --label-column."
+                    f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
+                    "Set --text-columns and --label-column."
                 )
-    return lines
+            if isinstance(row[column], dict):
+                raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not a text.")
+    return rows
 
 
 #: region read_rows
@@ -41,7 +35,7 @@ def read_rows(path: str, config) -> list[Row]:
     """The texts and the class of each row of a file."""
     columns = config.text_columns.split(",")
     return [
-        (tuple(str(line[column]) for column in columns), str(line[config.label_column]))
-        for line in read_lines(path, [*columns, config.label_column])
+        (tuple(str(row[column]) for column in columns), str(row[config.label_column]))
+        for _, row in read_lines(path, [*columns, config.label_column])
     ]
 #: end read_rows

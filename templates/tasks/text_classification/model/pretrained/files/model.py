@@ -4,6 +4,8 @@ import torch
 from torch import nn
 from transformers import AutoModelForSequenceClassification
 
+from data import build_tokenizer
+
 
 #: slot functions
 
@@ -16,14 +18,18 @@ def build_model(config) -> nn.Module:
     #: region build
     names = class_names(config)
     try:
-        return AutoModelForSequenceClassification.from_pretrained(
+        model = AutoModelForSequenceClassification.from_pretrained(
             config.pretrained_name,
             id2label=dict(enumerate(names)),
             label2id={name: label for label, name in enumerate(names)},
             #: slot outputs
+            ignore_mismatched_sizes=True,  # it may have been trained for other classes
             dtype=torch.float32,  # mixed precision needs weights in 32 bits
         )
     except (OSError, ValueError) as error:
         name = config.pretrained_name
         raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
     #: end build
+    # a decoder has its classes at the last token that is not padding
+    model.config.pad_token_id = build_tokenizer(config).pad_token_id
+    return model

@@ -6,8 +6,13 @@ from transformers import AutoTokenizer
 @cache
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
     """The tokenizer of the pretrained model."""
+    name = config.pretrained_name
     try:
-        return AutoTokenizer.from_pretrained(config.pretrained_name)
+        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right")
     except (OSError, ValueError) as error:
-        name = config.pretrained_name
         raise SystemExit(f"The tokenizer of {name!r} can't be loaded: {error}") from error
+    if tokenizer.pad_token is None:  # as in GPT-2; the mask hides it
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+        if tokenizer.pad_token is None:
+            raise SystemExit(f"The tokenizer of {name!r} has no token that can pad a text.")
+    return tokenizer

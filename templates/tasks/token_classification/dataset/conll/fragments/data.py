@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 #: slot load_sentences
@@ -19,7 +18,8 @@ def read_sentences(path: str, config) -> list[Sentence]:
     """The sentences of a file of columns as in CoNLL, or of JSON lines if its name says so."""
     sentences = []
     if path.endswith(".jsonl"):
-        for place, row in read_objects(path, [config.words_column, config.tags_column]):
+        for place, row in read_objects(path):
+            check_keys(row, [config.words_column, config.tags_column], place)
             words, tags = row[config.words_column], row[config.tags_column]
             sentences.append(check_sentence(words, tags, place))
     else:
@@ -29,11 +29,13 @@ def read_sentences(path: str, config) -> list[Sentence]:
     return sentences
 
 
-def read_lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
+def check_keys(row: dict, columns: list[str], place: str) -> None:
+    for column in columns:
+        if column not in row:
+            raise SystemExit(
+                f"{place}: there is no {column!r} in {', '.join(row)}. "
+                "Set --words-column and --tags-column."
+            )
 
 
 def read_columns(path: str) -> list[Sentence]:
@@ -42,10 +44,14 @@ def read_columns(path: str) -> list[Sentence]:
     A blank line ends a sentence. Lines with -DOCSTART-, and comments, which begin with # and end
     with no tag, are left out.
     """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
     sentences, words, tags, first = [], [], [], ()
-    for number, line in enumerate([*read_lines(path), ""], start=1):
-        place = f"{path}, line {number}"
-        cells = line.strip().split("\t" if "\t" in line.strip() else None)
+    for number, line in enumerate([*lines, ""], start=1):
+        place, line = f"{path}, line {number}", line.strip(" \t")  # a word may have other spaces
+        cells = line.split("\t") if "\t" in line else re.findall("[^ ]+", line)
         if not cells:
             sentences.append((words, tags))
             words, tags = [], []
@@ -61,23 +67,3 @@ def read_columns(path: str) -> list[Sentence]:
             words += cells[:1]
             tags += check_sentence(cells[:1], cells[-1:], place)[1]
     return sentences
-
-
-def read_objects(path: str, columns: list[str]) -> list[tuple[str, dict]]:
-    """The objects of JSON lines, which have these keys, and where each one is."""
-    rows = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.strip():
-            place = f"{path}, line {number}"
-            try:
-                row = dict(json.loads(line))
-            except (ValueError, TypeError) as error:
-                raise SystemExit(f"{place} is not a JSON object: {error}") from error
-            for column in columns:
-                if column not in row:
-                    raise SystemExit(
-                        f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
-                        "Set --words-column and --tags-column."
-                    )
-            rows.append((place, row))
-    return rows

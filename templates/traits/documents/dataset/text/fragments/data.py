@@ -1,4 +1,3 @@
-import json
 import random
 from pathlib import Path
 
@@ -23,33 +22,26 @@ def read_documents(config) -> list[list[str]]:
 
 def read_texts(path: str, config) -> list[str]:
     """A text file, those of JSON lines, or the .txt files of a folder."""
+    if path.endswith(".jsonl"):
+        return read_column(path, config.text_column)
     paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
     if not paths:
         raise SystemExit(f"{path} holds no files that end in .txt.")
     try:
-        if path.endswith(".jsonl"):
-            return read_objects(path, config.text_column)
-        return [file.read_text(encoding="utf-8") for file in paths]
+        return [file.read_text(encoding="utf-8-sig") for file in paths]
     except (OSError, ValueError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
 
 
-def read_objects(path: str, column: str) -> list[str]:
+def read_column(path: str, column: str) -> list[str]:
     """The text of each JSON object that has one, in a file with an object in each line."""
     texts = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").split("\n"), start=1):
-        if line.strip():
-            place = f"{path}, line {number}"
-            try:
-                row = dict(json.loads(line))
-            except (ValueError, TypeError) as error:
-                raise SystemExit(f"{place} is not a JSON object: {error}") from error
-            if not isinstance(row.get(column), str):
-                raise SystemExit(
-                    f"{place}: {column!r} is not text in {', '.join(map(str, row))}. "
-                    "Set --text-column."
-                )
-            texts.append(row[column])
+    for place, row in read_objects(path):
+        if not isinstance(row.get(column), str):
+            raise SystemExit(
+                f"{place}: {column!r} is not text in {', '.join(row)}. Set --text-column."
+            )
+        texts.append(row[column])
     if not texts:
         raise SystemExit(f"{path} has no texts.")
     return [text for text in texts if text]

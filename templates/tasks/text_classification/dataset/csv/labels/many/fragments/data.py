@@ -2,13 +2,13 @@
 def read_rows(path: str, config) -> list[Row]:
     """The texts of each row of a file, and the names of its labels."""
     columns, rows = config.text_columns.split(","), []
-    for number, line in enumerate(read_lines(path, [*columns, config.labels_column]), start=1):
-        cell = line[config.labels_column]
+    for place, row in read_lines(path, [*columns, config.labels_column]):
+        cell = row[config.labels_column]
         names = split_labels(cell)
         if names is None:
             raise SystemExit(
-                f"{path}, row {number}: its {config.labels_column} are {cell!r}, not names "
-                "with commas between them, or a list of names."
+                f"{place}: its {config.labels_column} are {cell!r}, not names with commas between "
+                "them, or a list of names."
             )
-        rows.append((tuple(str(line[column]) for column in columns), names))
+        rows.append((tuple(str(row[column]) for column in columns), names))
     return rows

@@ -16,7 +16,7 @@ parts = [split_text(text, config) for text in texts]
 text = "\t".join(split_text(text, config))
 
 #: slot files
-elif name.endswith((".csv", ".jsonl")):
+elif name.endswith((".csv", ".tsv", ".jsonl")):
     columns = config.text_columns.split(",")
     lines = read_lines(name, columns)
-    texts += [tuple(str(line[column]) for column in columns) for line in lines]
+    texts += [tuple(str(row[column]) for column in columns) for _, row in lines]

@@ -1,0 +1,21 @@
+import csv
+from collections.abc import Iterator
+
+#: slot row_readers
+def read_table(path: str) -> Iterator[tuple[str, dict]]:
+    """The rows of a .csv or .tsv file, whose first line names the columns, and where each is."""
+    separator = "\t" if path.endswith(".tsv") else ","
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, delimiter=separator, strict=True)
+            for row in rows:
+                if None in row or None in row.values():
+                    raise SystemExit(
+                        f"{path}, line {rows.line_num} has not as many columns as the first line. "
+                        "Quote a text that has commas, or use a .tsv file with tabs."
+                    )
+                yield f"{path}, line {rows.line_num}", row
+    except csv.Error as error:
+        raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
