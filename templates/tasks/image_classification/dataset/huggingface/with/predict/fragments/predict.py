@@ -1,20 +1,14 @@
 import json
 from functools import partial
 
-from PIL import Image
 from torch import Tensor
-from data import to_input
+from data import read_image, to_square
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:
     """Images as the model takes them, shape (batch, 3, size, size)."""
-    images = []
-    for path in paths:
-        try:
-            images.append(to_input(Image.open(path), config))
-        except (OSError, SyntaxError, ValueError) as error:
-            raise OSError(f"{path} can't be read as an image: {error}") from error
-    return torch.stack(images)
+    transform = partial(to_square, size=config.image_size)
+    return torch.stack([read_image(path, transform) for path in paths])
 
 #: slot before_batches
 names = json.loads((config.output_dir / "classes.json").read_text())

@@ -1,20 +1,14 @@
 import json
 from functools import partial
 
-from PIL import Image
 from torch import Tensor
-from data import build_transform
+from data import read_image, to_square
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:
     """Images as the model takes them, shape (batch, 3, size, size)."""
-    transform, images = build_transform(config), []
-    for path in paths:
-        try:
-            images.append(transform(Image.open(path).convert("RGB")))
-        except (OSError, SyntaxError, ValueError) as error:
-            raise OSError(f"{path} can't be read as an image: {error}") from error
-    return torch.stack(images)
+    transform = partial(to_square, size=config.image_size)
+    return torch.stack([read_image(path, transform) for path in paths])
 
 #: slot before_batches
 names = json.loads((config.output_dir / "classes.json").read_text())
