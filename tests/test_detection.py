@@ -1,5 +1,6 @@
 """Object detection of a user's images, with boxes in the formats of COCO, YOLO and Pascal VOC."""
 
+import csv
 import json
 import re
 from collections.abc import Mapping
@@ -134,6 +135,15 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     assert [row["image"] for row in rows] == [f"things/{number:03}.png" for number in range(40)]
     assert {one["label"] for row in rows for one in row["objects"]} == {"cup", "red ball"}
     assert len(list(project.glob("drawn/*.png"))) == 40
+    asked = run_python(project, ["predict.py", "things", "--threshold", "0.0", "--csv"])
+    assert asked.returncode == 0, asked.stderr
+    objects = [
+        [row["image"], one["label"], *map(str, [one["score"], *one["box"]])]
+        for row in rows
+        for one in row["objects"]
+    ]
+    assert list(csv.reader(asked.stdout.splitlines()))[1:] == objects
+    assert asked.stdout.startswith("image,label,score,left,top,right,bottom\n")
     content = json.loads((project / "things/annotations.json").read_text())
     image, annotation = content["images"][0], content["annotations"][4]
     faults = {

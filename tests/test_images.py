@@ -57,9 +57,10 @@ def test_classes_are_saved_and_resumed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["photo", "randaugment"])
 def test_photos_are_changed_the_same_after_a_resume(kind: str, tmp_path: Path) -> None:
-    """And with any number of workers."""
+    """And with any number of workers. So are images that grow over the epochs."""
     paint(tmp_path / "images", ["blue", "green", "red"], 20)
     changes = {"features.augmentation.enabled": True, "features.augmentation.kind": kind}
+    changes["features.progressive_resizing.enabled"] = True
     changes["features.schedule.enabled"] = False  # it would depend on max_steps
     folder = write_files(tmp_path, render({**FOLDER, **changes}))
     train = ["train.py", "--batch-size", "8", "--num-workers"]

@@ -99,6 +99,24 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
     assert not (project / "runs/other").exists()
 
 
+def test_masks_are_changed_the_same_after_a_resume(tmp_path: Path) -> None:
+    """With another number of workers, too."""
+    changes = {"features.augmentation.enabled": True, "features.augmentation.kind": "photo"}
+    off: dict[str, Value] = {"features.schedule.enabled": False}  # it would depend on max_steps
+    project = make_project(tmp_path, {**changes, **off})
+    train = ["train.py", "--epochs", "2", "--batch-size", "8", "--num-workers"]
+    weights = []
+    for name, calls in (
+        ("whole", [["0"]]),
+        ("resumed", [["1", "--max-steps", "6"], ["0", "--max-steps", "0", "--resume"]]),
+    ):
+        for arguments in calls:
+            result = start(project, [*train, *arguments, "--output-dir", name], 1)
+            assert result.returncode == 0, result.stderr
+        weights.append((project / name / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
 EXACT = """
 import json
 import torch

@@ -11,7 +11,9 @@ class Augmented(Dataset):
     """
 
     def __init__(self, data, config) -> None:
+        #: region data
         self.data, self.config, self.epoch = data, config, 0
+        #: end data
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -20,13 +22,15 @@ class Augmented(Dataset):
         return len(self.data)
 
     def __getitem__(self, index: int):
-        sample = self.data[index]
         seed = hash((self.config.seed, self.epoch, index))
+        #: region sample
         generator = torch.Generator().manual_seed(seed)
+        sample = self.data[index]
         if isinstance(sample, Tensor):  # an image without a label
             return augment(sample, self.config, generator)
         image, *others = sample
         return augment(image, self.config, generator), *others
+        #: end sample
 
 #: slot after_datasets
 train_set = Augmented(train_set, config)

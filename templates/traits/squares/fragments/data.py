@@ -1,23 +1,32 @@
-from pathlib import Path
-from typing import BinaryIO
-
 import numpy as np
 from PIL import Image, ImageOps
+from torch import Tensor
 
-#: slot find_problem
-def find_problem(file: Path | BinaryIO) -> str:
-    """Why an image can't be read, or nothing."""
+#: slot build_datasets
+def read_image(path, transform) -> Tensor:
+    """An image, as the transform makes it. Raises OSError with its path if it can't be read."""
     try:
-        with Image.open(file) as image:
-            image.load()
+        with Image.open(path) as picture:
+            return transform(picture)
     except (OSError, SyntaxError, ValueError) as error:
-        return str(error)
-    return ""
+        raise OSError(f"{path} can't be read as an image: {error}") from error
 
-#: slot read_image
-def read_image(file: Path | BinaryIO, config) -> Tensor:
-    """The square in the centre of an image, upright, as RGB, shape (3, size, size)."""
-    with Image.open(file) as opened:
-        image = ImageOps.exif_transpose(opened).convert("RGB")
-    square = ImageOps.fit(image, (config.image_size, config.image_size))
-    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
+
+def decode(picture: Image.Image, size: int) -> Image.Image:
+    """An upright RGB picture. A large JPEG is decoded at a smaller size, at least twice `size`."""
+    picture.draft("RGB", (2 * size, 2 * size))
+    ImageOps.exif_transpose(picture, in_place=True)
+    return picture.convert("RGB")
+
+
+def to_tensor(picture: Image.Image) -> Tensor:
+    """An RGB picture, shape (3, height, width), from 0 to 1."""
+    pixels = np.array(picture).transpose(2, 0, 1)
+    return torch.from_numpy(np.ascontiguousarray(pixels)) / 255  # batches are stacked faster so
+
+
+def to_square(picture: Image.Image, size: int) -> Tensor:
+    """The square from the centre of a picture, shape (3, size, size), from 0 to 1."""
+    return to_tensor(ImageOps.fit(decode(picture, size), (size, size)))
+
+

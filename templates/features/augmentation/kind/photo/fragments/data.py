@@ -7,7 +7,7 @@ def augment(image, config, generator) -> Tensor:
         [
             v2.RandomResizedCrop(tuple(image.shape[-2:]), scale=(0.3, 1.0)),
             v2.RandomHorizontalFlip(),
-            v2.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3, hue=0.05),
+            v2.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3),
         ]
     )
     with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator

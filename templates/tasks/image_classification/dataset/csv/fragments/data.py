@@ -1,9 +1,7 @@
 import csv
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
-import numpy as np
-from PIL import Image, ImageOps
 from torch import Tensor
 
 #: slot build_datasets
@@ -16,24 +14,14 @@ class Images(Dataset):
     """Squares from the centre of RGB images, and {{ task.targets }}."""
 
     def __init__(self, rows: list[tuple[Path, {{ task.target_type }}]], config) -> None:
-        self.rows, self.config = rows, config
+        self.rows, self.transform = rows, partial(to_square, size=config.image_size)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: int) -> tuple[Tensor, {{ task.target_type }}]:
         path, target = self.rows[index]
-        return read_image(path, self.config), target
-
-
-def read_image(path: Path, config) -> Tensor:
-    """The square from the centre of an image, shape (3, size, size), from 0 to 1."""
-    try:
-        image = Image.open(path).convert("RGB")
-    except (OSError, SyntaxError, ValueError) as error:
-        raise OSError(f"{path} can't be read as an image: {error}") from error
-    square = ImageOps.fit(image, (config.image_size, config.image_size))
-    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
+        return read_image(path, self.transform), target
 
 
 #: region class_names

@@ -1,8 +1,6 @@
-from functools import cache
+from functools import cache, partial
 
-import numpy as np
 from datasets import ClassLabel, DatasetDict, load_dataset
-from PIL import Image, ImageOps
 from torch import Tensor
 
 #: slot build_datasets
@@ -11,20 +9,15 @@ class Images(Dataset):
 
     def __init__(self, rows, config) -> None:
         self.rows, self.config = rows, config
+        self.transform = partial(to_square, size=config.image_size)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         row = self.rows[index]
-        image = to_input(row[self.config.image_column], self.config)
+        image = self.transform(row[self.config.image_column])
         return image, row[self.config.label_column]
-
-
-def to_input(image: Image.Image, config) -> Tensor:
-    """The square from the centre of an image, shape (3, size, size), from 0 to 1."""
-    square = ImageOps.fit(image.convert("RGB"), (config.image_size, config.image_size))
-    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
 
 
 def build_datasets(config) -> list[Dataset]:

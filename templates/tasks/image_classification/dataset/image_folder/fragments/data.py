@@ -1,10 +1,19 @@
+from functools import partial
 from pathlib import Path
 
+from torch import Tensor
 from torchvision.datasets import ImageFolder
 from torchvision.datasets.folder import find_classes
-from torchvision.transforms import v2
 
 #: slot build_datasets
+class Images(ImageFolder):
+    """Squares from the centre of RGB images, and the numbers of their classes."""
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        path, label = self.samples[index]
+        return read_image(path, self.transform), label
+
+
 def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, with a subfolder for each class.
 
@@ -25,22 +34,15 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["val"], parts["test"]]
 
 
-def read_folder(folder, config) -> ImageFolder:
-    """Squares from the centre of RGB images, and the numbers of their classes."""
+def read_folder(folder, config) -> Images:
+    """The images below a folder, which must have the classes of the training data."""
     try:
-        data = ImageFolder(folder, build_transform(config))
+        data = Images(folder, partial(to_square, size=config.image_size))
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
     return data
-
-
-def build_transform(config) -> v2.Compose:
-    """An RGB image to what the model takes: a square from its centre, from 0 to 1."""
-    square = [v2.Resize(config.image_size), v2.CenterCrop(config.image_size)]
-    convert = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True)]
-    return v2.Compose([*square, *convert])
 
 
 def training_folder(config) -> Path:

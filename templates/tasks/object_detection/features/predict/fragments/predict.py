@@ -1,15 +1,26 @@
+import csv
 import json
+import sys
 from pathlib import Path
 
 from files import writing
 from pictures import draw
 
 #: slot functions
-def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
-    """Print a line of JSON for each image. If a folder is given, draw the images there."""
+COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
+
+
+def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:
+    """Print the objects of each image. If a folder is given, draw the images there."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    if as_csv:
+        table.writerow(COLUMNS)
     for number, row in enumerate(rows):
         found = [one for one in row["objects"] if one["score"] >= threshold]
-        print(json.dumps({**row, "objects": found}, ensure_ascii=False))
+        if as_csv:
+            table.writerows([row["image"], one["label"], one["score"], *one["box"]] for one in found)
+        else:
+            print(json.dumps({**row, "objects": found}, ensure_ascii=False))
         if folder:
             labels = [f"{one['label']} {one['score']:.2f}" for one in found]
             picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
@@ -22,6 +33,8 @@ def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
 help = "the lowest score of an object (default: %(default)s)"
 parser.add_argument("--threshold", type=float, default=0.3, help=help)
 parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
+help = "a row of CSV for each object, instead of a line of JSON for each image"
+parser.add_argument("--csv", action="store_true", help=help)
 
 #: slot write
-write(rows, arguments.threshold, arguments.pictures)
+write(rows, arguments.threshold, arguments.pictures, arguments.csv)

@@ -1,7 +1,7 @@
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 from torch import Tensor
 
 #: slot build_datasets
@@ -12,7 +12,7 @@ class ImageFiles(Dataset):
     """Squares from the centre of images as RGB, shape (3, size, size), from 0 to 1."""
 
     def __init__(self, paths: list[Path], size: int) -> None:
-        self.paths, self.size = paths, size
+        self.paths, self.transform = paths, partial(to_square, size=size)
         for path in paths:
             try:
                 Image.open(path).close()  # reads its first bytes
@@ -23,13 +23,7 @@ class ImageFiles(Dataset):
         return len(self.paths)
 
     def __getitem__(self, index: int) -> Tensor:
-        with Image.open(self.paths[index]) as file:
-            try:
-                image = ImageOps.exif_transpose(file).convert("RGB")  # upright
-            except OSError as error:
-                raise OSError(f"{self.paths[index]} is damaged: {error}") from error
-        square = ImageOps.fit(image, (self.size, self.size))
-        return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
+        return read_image(self.paths[index], self.transform)
 
 
 def build_datasets(config) -> list[Dataset]:

@@ -1,13 +1,14 @@
 from functools import partial
 from pathlib import Path
 
-from data import read_image
+from data import read_image, to_square
 from torch import Tensor
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:
     """Images as the model takes them, shape (batch, 3, size, size)."""
-    return torch.stack([read_image(path, config) for path in paths])
+    transform = partial(to_square, size=config.image_size)
+    return torch.stack([read_image(path, transform) for path in paths])
 
 #: slot before_batches
 settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}

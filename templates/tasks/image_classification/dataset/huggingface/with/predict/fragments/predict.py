@@ -2,20 +2,14 @@ import json
 from functools import partial
 from pathlib import Path
 
-from data import to_input
-from PIL import Image
+from data import read_image, to_square
 from torch import Tensor
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:
     """Images as the model takes them, shape (batch, 3, size, size)."""
-    images = []
-    for path in paths:
-        try:
-            images.append(to_input(Image.open(path), config))
-        except (OSError, SyntaxError, ValueError) as error:
-            raise OSError(f"{path} can't be read as an image: {error}") from error
-    return torch.stack(images)
+    transform = partial(to_square, size=config.image_size)
+    return torch.stack([read_image(path, transform) for path in paths])
 
 #: slot before_batches
 names = json.loads((config.output_dir / "classes.json").read_text())

@@ -2,20 +2,14 @@ import json
 from functools import partial
 from pathlib import Path
 
-from data import build_transform
-from PIL import Image
+from data import read_image, to_square
 from torch import Tensor
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:
     """Images as the model takes them, shape (batch, 3, size, size)."""
-    transform, images = build_transform(config), []
-    for path in paths:
-        try:
-            images.append(transform(Image.open(path).convert("RGB")))
-        except (OSError, SyntaxError, ValueError) as error:
-            raise OSError(f"{path} can't be read as an image: {error}") from error
-    return torch.stack(images)
+    transform = partial(to_square, size=config.image_size)
+    return torch.stack([read_image(path, transform) for path in paths])
 
 #: slot before_batches
 names = json.loads((config.output_dir / "classes.json").read_text())

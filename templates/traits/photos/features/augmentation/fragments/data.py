@@ -1,10 +1,9 @@
 import torch
-from torch import Tensor
 from torch.utils.data import Dataset
 
 #: slot datasets
 class Augmented(Dataset):
-    """Training images and their objects with random changes, different ones in each epoch.
+    """Training images and their targets with random changes, different ones in each epoch.
 
     The changes depend on the seed, the epoch and the index of the image alone. So they are the
     same in a resumed run, with any number of data workers, and on any number of processes.
@@ -19,10 +18,10 @@ class Augmented(Dataset):
     def __len__(self) -> int:
         return len(self.data)
 
-    def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
-        image, objects = self.data[index]
+    def __getitem__(self, index: int):
+        image, target = self.data[index]
         seed = hash((self.config.seed, self.epoch, index))
-        return augment(image, objects, self.config, torch.Generator().manual_seed(seed))
+        return augment(image, target, self.config, torch.Generator().manual_seed(seed))
 
 #: slot after_datasets
 train_set = Augmented(train_set, config)

@@ -1,0 +1,23 @@
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from PIL import Image, ImageOps
+
+#: slot find_problem
+def find_problem(file: Path | BinaryIO) -> str:
+    """Why an image can't be read, or nothing."""
+    try:
+        with Image.open(file) as image:
+            image.load()
+    except (OSError, SyntaxError, ValueError) as error:
+        return str(error)
+    return ""
+
+#: slot read_image
+def read_image(file: Path | BinaryIO, config) -> Tensor:
+    """The square in the centre of an image, upright, as RGB, shape (3, size, size)."""
+    with Image.open(file) as opened:
+        image = ImageOps.exif_transpose(opened).convert("RGB")
+    square = ImageOps.fit(image, (config.image_size, config.image_size))
+    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255

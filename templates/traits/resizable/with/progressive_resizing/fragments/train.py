@@ -1,0 +1,4 @@
+from resizing import resize
+
+#: slot forward
+images = resize(images, epoch, config)

@@ -1,0 +1,40 @@
+from copy import copy
+from functools import partial
+
+from torch.utils.data import ConcatDataset, Subset
+from torchvision.transforms import v2
+
+#: replace data
+self.data, self.config, self.epoch = with_transform(data, build_change(config)), config, 0
+
+#: replace sample
+with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
+    torch.default_generator.manual_seed(seed)
+    return self.data[index]
+
+#: slot datasets
+def build_change(config) -> v2.Compose:
+    """A random part of a picture, scaled, mirrored half of the time, in other colours."""
+    return v2.Compose(
+        [
+            partial(decode, size=config.image_size),
+            v2.RandomResizedCrop(config.image_size),
+            v2.RandomHorizontalFlip(),
+            v2.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3),
+            to_tensor,
+        ]
+    )
+
+
+def with_transform(data: Dataset, transform) -> Dataset:
+    """A copy of data that makes this of each picture. The others, of which it may be a part, don't."""
+    data = copy(data)
+    if isinstance(data, Subset):
+        data.dataset = with_transform(data.dataset, transform)
+    elif isinstance(data, ConcatDataset):
+        data.datasets = [with_transform(part, transform) for part in data.datasets]
+    elif hasattr(data, "transform"):
+        data.transform = transform
+    else:
+        raise TypeError(f"{type(data).__name__} has no attribute `transform` to replace.")
+    return data
