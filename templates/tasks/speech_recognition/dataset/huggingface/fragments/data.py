@@ -21,7 +21,7 @@ def load_rows(config) -> list[list[Row]]:
     for column in columns:
         if column not in dataset["train"].features:
             known = ", ".join(dataset["train"].features)
-            raise SystemExit(f"{name!r} has no column {column!r}, only {known}. Set --sound-columns.")
+            raise SystemExit(f"{name!r} has no {column!r}, only {known}. Set --sound-columns.")
     dataset = dataset.cast_column(columns[0], Audio(decode=False))
     parts = {}
     for part in ("train", "validation", "test"):

@@ -4,17 +4,21 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 import torch.nn.functional as F
 
 #: slot letters
+# those of which padding can be hidden
+KINDS = ("hubert", "sew", "unispeech", "unispeech-sat", "wav2vec2", "wavlm")
+
+
 @cache
 def load_settings(name: str) -> PreTrainedConfig:
-    """The configuration of a pretrained model, which must be one of convolutions over sounds."""
+    """The configuration of a pretrained model."""
     try:
         settings = AutoConfig.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-    if not hasattr(settings, "conv_kernel") or getattr(settings, "add_adapter", False):
+    if settings.model_type not in KINDS or getattr(settings, "add_adapter", False):
         raise SystemExit(
-            f"{name!r} is a model of {settings.model_type}. Choose one of convolutions over sounds "
-            "without an adapter layer: wav2vec2, HuBERT, WavLM, data2vec-audio, UniSpeech or SEW."
+            f"{name!r} is of the kind {settings.model_type}. Choose one of {', '.join(KINDS)}, "
+            "without an adapter layer."
         )
     return settings
 

@@ -17,7 +17,7 @@ def check_text(text: str, seconds: float, place: str, config) -> str:
     if frames < needed:
         raise SystemExit(
             f"{place}: {seconds:.2f} seconds of sound are {frames} frames, and a text of "
-            f"{len(text)} letters needs {needed}. Is it the text of this sound? If so, leave it out."
+            f"{len(text)} letters needs {needed}. Is it what is said? If so, leave it out."
         )
     return text
 
