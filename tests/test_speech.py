@@ -178,7 +178,7 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set: each evaluates batches of other sounds."""
     answers = {"project.task": TASK, "features.evaluate.enabled": True}
     project = write_files(tmp_path, render(answers))
-    script = ["train.py", "--epochs", "1", "--learning-rate", "0.001", "--batch-size", "17"]
+    script = ["train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17"]
     trained = start(project, script, 1)
     assert trained.returncode == 0, trained.stderr
     result = run_python(project, ["-c", EXACT])
@@ -260,7 +260,9 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
     assert made.returncode == 0, made.stderr
     trained = run_python(project, ["train.py", *BRIEF], **cache)
     assert trained.returncode == 0, trained.stderr
-    sizes = "import json, data, train; print([len(part) for part in data.load_rows(train.Config({}))])"
+    sizes = (
+        "import json, data, train; print([len(part) for part in data.load_rows(train.Config({}))])"
+    )
     for name, expected in (("hub", [27, 3, 10]), ("alone", [33, 4, 3])):
         counted = run_python(project, ["-c", sizes.format(f"dataset_name={name!r}")], **cache)
         assert json.loads(counted.stdout.splitlines()[-1]) == expected, counted.stderr

@@ -10,11 +10,15 @@ BLANK, SPACE = 0, 1  # numbers of what stands between letters for CTC, and betwe
 def read_letters(log_probs: Tensor) -> list[list[int]]:
     """The letters of each sound, from log-probabilities of shape (batch, frames, letters).
 
-    The most likely one of each frame, without repeats and then without blanks: the best path of
-    Graves and others 2006, https://doi.org/10.1145/1143844.1143891
+    The most likely one of each frame, without repeats and then without blanks, with one space between
+    words: the best path of Graves and others 2006, https://doi.org/10.1145/1143844.1143891
     """
-    rows = [row.unique_consecutive() for row in log_probs.argmax(dim=-1).cpu()]
-    return [row[row != BLANK].tolist() for row in rows]
+    rows = []
+    for frames in log_probs.argmax(dim=-1).cpu():
+        best = frames.unique_consecutive()
+        words = split_words(best[best != BLANK].tolist())
+        rows.append([letter for word in words for letter in (SPACE, *word)][1:])
+    return rows
 
 
 def split_words(letters: list[int]) -> list[tuple[int, ...]]:

@@ -52,8 +52,9 @@ def test_the_loss_is_that_of_the_true_frames():
 
 
 def test_repeats_count_once_and_blanks_separate_them():
-    path = torch.tensor([[BLANK, 2, 2, BLANK, 2, SPACE, 3, 3, BLANK]])
+    path = torch.tensor([[SPACE, 2, 2, BLANK, 2, SPACE, BLANK, SPACE, 3, 3, BLANK, SPACE]])
     assert read_letters(F.one_hot(path, 4)) == [[2, 2, SPACE, 3]]
+    assert read_letters(F.one_hot(path[:, -2:], 4)) == [[]]
     assert find_heard(3, torch.tensor([1, 3])).tolist() == [[True, False, False], [True] * 3]
 
 

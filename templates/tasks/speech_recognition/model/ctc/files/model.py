@@ -29,7 +29,6 @@ class SpeechEncoder(nn.Module):
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False)
         self.logits = nn.Linear(width, letters)
-        #: slot layer_classes
 
     def forward(self, spectrograms: Tensor, lengths: Tensor) -> Tensor:
         heard = find_heard(spectrograms.shape[1], lengths)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForCTC
 
-from data import count_frames, list_letters, load_settings, read_vocabulary
+from data import count_frames, list_letters, read_vocabulary
 
 
 class Pretrained(nn.Module):
@@ -18,20 +18,19 @@ class Pretrained(nn.Module):
     def __init__(self, config, letters: list[str]) -> None:
         super().__init__()
         name, self.config = config.pretrained_name, config
-        settings = load_settings(name)
-        settings.apply_spec_augment = False  # it fails for very short sounds
-        settings.layerdrop = 0.0  # processes must train the same layers
         try:
-            # mixed precision needs weights in 32 bits
             self.model = AutoModelForCTC.from_pretrained(
-                name, config=settings, dtype=torch.float32
+                name,
+                apply_spec_augment=False,  # it fails for very short sounds
+                layerdrop=0.0,  # processes must train the same layers
+                dtype=torch.float32,  # mixed precision needs weights in 32 bits
             )
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
         known, places = read_vocabulary(name)
         if letters != known:
             self.model.lm_head = nn.Linear(self.model.lm_head.in_features, len(letters))
-            settings.vocab_size, settings.pad_token_id = len(letters), BLANK
+            self.model.config.vocab_size, self.model.config.pad_token_id = len(letters), BLANK
             places = list(range(len(letters)))
         self.register_buffer("places", torch.tensor(places), persistent=False)
         self.model.freeze_feature_encoder()  # the convolutions, as in wav2vec 2.0
@@ -39,7 +38,7 @@ class Pretrained(nn.Module):
             if key.endswith("masked_spec_embed"):  # only SpecAugment uses it
                 weight.requires_grad_(False)
         # its first layer takes a mean over all of its input, so it must not see padding
-        self.one_by_one = settings.feat_extract_norm == "group"
+        self.one_by_one = self.model.config.feat_extract_norm == "group"
 
     def forward(self, sounds: Tensor, lengths: Tensor) -> Tensor:
         if self.one_by_one:

@@ -17,8 +17,11 @@ def write_sound(path: Path, seconds: float = 1) -> Path:
 
 def write_table(folder: Path, texts: list[str]) -> train.Config:
     """A table of sounds of a second with these texts, and the settings for it."""
-    rows = [f"{write_sound(folder / 'a' / f'{n}.wav').relative_to(folder)},{text}" for n, text in enumerate(texts)]
-    (folder / "clips.csv").write_text("\n".join(["file,text", *rows]), encoding="utf-8")
+    rows = ["file,text"]
+    for number, text in enumerate(texts):
+        write_sound(folder / f"a/{number}.wav")
+        rows.append(f"a/{number}.wav,{text}")
+    (folder / "clips.csv").write_text("\n".join(rows))
     return train.Config(**{**SETTINGS, "path": str(folder / "clips.csv")})
 
 
