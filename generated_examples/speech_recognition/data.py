@@ -5,6 +5,7 @@ sizes of the texts, (batch,).
 A length counts frames without the padding at the end, a size counts letters.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from math import pi
 from random import Random
@@ -114,17 +115,16 @@ def build_datasets(config) -> list[Dataset]:
     return [Sounds(part, config) for part in parts]
 
 
-def pad_sounds(sounds: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Sounds as long as the longest of them, and their true lengths."""
-    lengths = torch.tensor([len(sound) for sound in sounds])
-    return pad_sequence(sounds, batch_first=True), lengths
+def pad(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Rows as long as the longest of them, and their true lengths."""
+    lengths = torch.tensor([len(row) for row in rows])
+    return pad_sequence(list(rows), batch_first=True), lengths
 
 
 def collate(samples: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """A batch of sounds and texts, each padded to the longest."""
     sounds, texts = zip(*samples, strict=True)
-    sizes = torch.tensor([len(text) for text in texts])
-    return *pad_sounds(list(sounds)), pad_sequence(list(texts), batch_first=True), sizes
+    return *pad(sounds), *pad(texts)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

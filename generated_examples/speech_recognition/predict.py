@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from audio import find_sounds, read_sound
-from data import pad_sounds, prepare, sample_rate
+from data import pad, prepare, sample_rate
 from environment import check_environment, read_settings
 from metrics import read_letters
 from model import build_model
@@ -59,7 +59,7 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
     letters = json.loads((config.output_dir / "letters.json").read_text())
     with PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-            sounds, lengths = pad_sounds([load_sound(path, config) for path in paths])
+            sounds, lengths = pad([load_sound(path, config) for path in paths])
             for numbers in read_letters(model(sounds.to(device), lengths.to(device))):
                 rows.append({"text": "".join(letters[number] for number in numbers)})
     named = zip(inputs, gather_object(rows), strict=True)

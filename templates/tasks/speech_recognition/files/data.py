@@ -5,6 +5,7 @@ sizes of the texts, (batch,).
 A length counts {{ task.length_unit }} without the padding at the end, a size counts letters.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -81,19 +82,18 @@ def build_datasets(config) -> list[Dataset]:
     return [Sounds(part, config) for part in parts]
 
 
-def pad_sounds(sounds: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Sounds as long as the longest of them, and their true lengths."""
-    lengths = torch.tensor([len(sound) for sound in sounds])
+def pad(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Rows as long as the longest of them, and their true lengths."""
+    lengths = torch.tensor([len(row) for row in rows])
     #: region padded
-    return pad_sequence(sounds, batch_first=True), lengths
+    return pad_sequence(list(rows), batch_first=True), lengths
     #: end padded
 
 
 def collate(samples: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """A batch of sounds and texts, each padded to the longest."""
     sounds, texts = zip(*samples, strict=True)
-    sizes = torch.tensor([len(text) for text in texts])
-    return *pad_sounds(list(sounds)), pad_sequence(list(texts), batch_first=True), sizes
+    return *pad(sounds), *pad(texts)
 
 
 #: slot datasets

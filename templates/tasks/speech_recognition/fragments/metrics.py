@@ -10,8 +10,8 @@ BLANK, SPACE = 0, 1  # numbers of what stands between letters for CTC, and betwe
 def read_letters(log_probs: Tensor) -> list[list[int]]:
     """The letters of each sound, from log-probabilities of shape (batch, frames, letters).
 
-    The most likely one of each frame, without repeats and then without blanks, with one space between
-    words: the best path of Graves and others 2006, https://doi.org/10.1145/1143844.1143891
+    The most likely one of each frame, without repeats and then without blanks: the best path of
+    Graves and others 2006, https://doi.org/10.1145/1143844.1143891. Words have one space between.
     """
     rows = []
     for frames in log_probs.argmax(dim=-1).cpu():
@@ -48,9 +48,7 @@ def count_errors(written: list[list[int]], targets: Tensor, sizes: Tensor) -> Te
     texts = [row[:size] for row, size in zip(targets.tolist(), sizes.tolist(), strict=True)]
     for letters, text in zip(written, texts, strict=True):
         words, said = split_words(letters), split_words(text)
-        counts.append(
-            [count_edits(words, said), len(said), count_edits(letters, text), len(text)]
-        )
+        counts.append([count_edits(words, said), len(said), count_edits(letters, text), len(text)])
     return torch.tensor(counts, device=targets.device)
 
 

@@ -17,7 +17,9 @@ def compute_loss(log_probs: Tensor, targets: Tensor, sizes: Tensor) -> Tensor:
     CTC: Graves and others 2006, https://doi.org/10.1145/1143844.1143891
     """
     frames = torch.full_like(sizes, log_probs.shape[1])  # padding is blank, and adds nothing
+    #: region ctc
     losses = F.ctc_loss(log_probs.transpose(0, 1), targets, frames, sizes, BLANK, "none")
+    #: end ctc
     return losses / sizes.clamp(min=1)
 
 

@@ -1,6 +1,6 @@
 import json
 
-from data import pad_sounds
+from data import pad
 from metrics import read_letters
 from torch.utils.data import DataLoader
 
@@ -13,6 +13,6 @@ letters = json.loads((config.output_dir / "letters.json").read_text())
 
 #: slot batches
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-    sounds, lengths = pad_sounds([load_sound(path, config) for path in paths])
+    sounds, lengths = pad([load_sound(path, config) for path in paths])
     for numbers in read_letters(model(sounds.to(device), lengths.to(device))):
         rows.append({"text": "".join(letters[number] for number in numbers)})
