@@ -29,6 +29,7 @@ TASKS = {
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
     "audio_classification": ("files", []),
+    "speech_recognition": ("files", []),
 }
 
 
@@ -71,6 +72,7 @@ GOOD = [
     ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
     ("multiple_choice", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label"),
     ("forecasting", "t.csv", SERIES, "3 columns: time, value, series"),
+    ("speech_recognition", "t.csv", table("file,text", ROWS), "2 columns: file, text"),
     ("seq2seq", "t.csv", PAIRS, ""),
     ("embeddings", "t.csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
     ("embeddings", "t.tsv", COMMAS, "3 columns: id, anchor, positive"),
@@ -139,6 +141,12 @@ BAD = [
     (TEXT, "t.jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is not a JSON object."),
     ("tabular_classification", "t.csv", TEXTS.replace(",", ";"), "not separated by commas."),
     ("tabular_regression", "t.csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
+    (
+        "speech_recognition",
+        "t.csv",
+        table("file,words", ROWS),
+        "no column 'text' (speech_recognition.sound_columns)",
+    ),
     (
         "forecasting",
         "t.csv",

@@ -109,7 +109,11 @@ class Project:
 
 
 # what reads a user's files for predict.py and for the user's own data: no folder is for either
-READERS = {"audio_classification": "audio.py", "forecasting": "data.py"}
+READERS = {
+    "audio_classification": "audio.py",
+    "speech_recognition": "audio.py",
+    "forecasting": "data.py",
+}
 PARTS = 30  # in which the projects are rendered, so that all workers have their share
 
 

@@ -193,6 +193,7 @@ CASES: list[Case] = [
         lambda _: ["--json", "--length", "8", "def f(", "b", ""],
     ),
     ("sounds", about("audio_classification"), None, write_sounds),
+    ("speech", about("speech_recognition"), None, write_sounds),
     ("own", about("own"), None, write_numbers),
 ]
 

@@ -101,6 +101,11 @@ def log_mel(sound: Tensor, rate: int, mels: int) -> Tensor:
     return energy.clamp(min=1e-10).log()
 
 
+def normalize(spectrogram: Tensor) -> Tensor:
+    """The same with the mean 0 and the standard deviation 1, however loud the sound is."""
+    return (spectrogram - spectrogram.mean()) / (spectrogram.std() + 1e-5)
+
+
 @cache
 def mel_bands(rate: int, size: int, mels: int) -> Tensor:
     """The weight of each frequency of a window in each band, shape (size // 2 + 1, mels).

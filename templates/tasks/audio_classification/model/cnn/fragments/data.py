@@ -1,15 +1,11 @@
 import torch.nn.functional as F
-from audio import log_mel
+from audio import log_mel, normalize
 
 #: slot prepare
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
-    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its frames before that.
-
-    It has the mean 0 and the standard deviation 1, however loud the sound is.
-    """
+    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its frames before that."""
     rate, size = config.sample_rate, round(config.seconds * config.sample_rate)
-    frames = log_mel(sound[:size], rate, config.mels)
-    frames = (frames - frames.mean()) / (frames.std() + 1e-5)
+    frames = normalize(log_mel(sound[:size], rate, config.mels))
     most = len(log_mel(torch.zeros(size), rate, config.mels))
     return F.pad(frames, (0, 0, 0, most - len(frames))), len(frames)
 

@@ -1,17 +1,5 @@
-from pathlib import Path
-
-from audio import read_sound
-from data import class_names, prepare, sample_rate
-from torch import Tensor
+from data import class_names
 from torch.utils.data import DataLoader, default_collate
-
-#: slot functions
-def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
-    """What the model takes of a file, and its length there."""
-    try:
-        return prepare(read_sound(path, sample_rate(config)), config)
-    except OSError as error:
-        raise SystemExit(str(error)) from error
 
 #: slot before_batches
 names = class_names(config)

@@ -1,6 +1,11 @@
 import os
 from pathlib import Path
 
+#: slot row
+if None in values:
+    raise SystemExit("Choose a sound first.")
+[row] = predict(config, model, [Path(values[0])])
+
 #: slot inputs
 inputs = gr.Audio(type="filepath", label="sound")
 

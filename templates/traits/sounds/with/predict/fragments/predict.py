@@ -1,6 +1,16 @@
 from pathlib import Path
 
-from audio import find_sounds
+from audio import find_sounds, read_sound
+from data import prepare, sample_rate
+from torch import Tensor
+
+#: slot functions
+def load_sound(path: Path, config: Config) -> {{ task.prepared }}:
+    """What the model takes of a file."""
+    try:
+        return prepare(read_sound(path, sample_rate(config)), config)
+    except OSError as error:
+        raise SystemExit(str(error)) from error
 
 #: slot arguments
 parser.add_argument("inputs", nargs="+", type=Path, help="sound files, or folders of them")

@@ -1,5 +1,3 @@
-from data import load_extractor
-
 #: slot layers
 inner = model.model
 heads = [name for name in ("projector", "classifier") if hasattr(inner, name)]  # they are new
@@ -11,6 +9,3 @@ layers = [
 
 #: slot settings
 modules_to_save=heads,
-
-#: slot saved
-load_extractor(config.pretrained_name).save_pretrained(folder)

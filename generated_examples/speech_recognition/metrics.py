@@ -1,0 +1,106 @@
+"""The training loss, and how metrics are printed."""
+
+from collections.abc import Sequence
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+
+class RunningLoss:
+    """The mean training loss per sample, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples."""
+        self.sum.add_(loss.detach(), alpha=samples)
+        self.samples += samples
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
+        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        self.sum.zero_()
+        self.samples = 0
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+
+
+BLANK, SPACE = 0, 1  # numbers of what stands between letters for CTC, and between words
+
+
+def read_letters(log_probs: Tensor) -> list[list[int]]:
+    """The letters of each sound, from log-probabilities of shape (batch, frames, letters).
+
+    The most likely one of each frame, without repeats and then without blanks: the best path of
+    Graves and others 2006, https://doi.org/10.1145/1143844.1143891. Words have one space between.
+    """
+    rows = []
+    for frames in log_probs.argmax(dim=-1).cpu():
+        best = frames.unique_consecutive()
+        words = split_words(best[best != BLANK].tolist())
+        rows.append([letter for word in words for letter in (SPACE, *word)][1:])
+    return rows
+
+
+def split_words(letters: list[int]) -> list[tuple[int, ...]]:
+    words = [[]]
+    for letter in letters:
+        words.append([]) if letter == SPACE else words[-1].append(letter)
+    return [tuple(word) for word in words if word]
+
+
+def count_edits(written: Sequence, text: Sequence) -> int:
+    """The fewest insertions, deletions and replacements that turn one into the other.
+
+    Wagner and Fischer 1974, https://doi.org/10.1145/321796.321811
+    """
+    row = list(range(len(text) + 1))
+    for place, one in enumerate(written, start=1):
+        diagonal, row[0] = row[0], place
+        for column, other in enumerate(text, start=1):
+            edits = min(row[column] + 1, row[column - 1] + 1, diagonal + (one != other))
+            diagonal, row[column] = row[column], edits
+    return row[-1]
+
+
+def count_errors(written: list[list[int]], targets: Tensor, sizes: Tensor) -> Tensor:
+    """Of each sound: edits in words, words, edits in letters, and letters, shape (batch, 4)."""
+    counts = []
+    texts = [row[:size] for row, size in zip(targets.tolist(), sizes.tolist(), strict=True)]
+    for letters, text in zip(written, texts, strict=True):
+        words, said = split_words(letters), split_words(text)
+        counts.append([count_edits(words, said), len(said), count_edits(letters, text), len(text)])
+    return torch.tensor(counts, device=targets.device)
+
+
+def error_rates(counts: Tensor) -> dict[str, float]:
+    """WER and CER of the counts of a whole set, shape (4,): edits by words, and by letters."""
+    word_edits, words, letter_edits, letters = counts.tolist()
+    return {"wer": word_edits / max(words, 1), "cer": letter_edits / max(letters, 1)}
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

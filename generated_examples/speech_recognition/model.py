@@ -1,0 +1,73 @@
+"""The model: log-mel spectrograms and their lengths in, the letters of each frame out."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from data import list_letters
+
+
+class SpeechEncoder(nn.Module):
+    """Log-probabilities (batch, frames, letters) for spectrograms (batch, frames, mels).
+
+    Two convolutions, the first of which halves the frames, and the encoder of a transformer
+    (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms before each layer. The
+    lengths of the sounds, (batch,), tell what is padding: nothing sees it.
+    """
+
+    def __init__(
+        self, letters: int, mels: int, width: int, layers: int, dropout: float, heads: int = 4
+    ) -> None:
+        super().__init__()
+        self.halve = nn.Conv1d(mels, width, kernel_size=5, stride=2, padding=2)
+        self.mix = nn.Conv1d(width, width, kernel_size=5, padding=2)
+        layer = nn.TransformerEncoderLayer(
+            width, heads, 4 * width, dropout, batch_first=True, norm_first=True
+        )
+        # the default warns that norm_first turns nested tensors off
+        norm = nn.LayerNorm(width)
+        self.encoder = nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False)
+        self.logits = nn.Linear(width, letters)
+
+    def forward(self, spectrograms: Tensor, lengths: Tensor) -> Tensor:
+        heard = find_heard(spectrograms.shape[1], lengths)
+        x = (spectrograms * heard.unsqueeze(2)).mT  # the bands are the channels
+        x = self.halve(x).relu()
+        heard = find_heard(x.shape[2], (lengths + 1) // 2)
+        x = self.mix(x * heard.unsqueeze(1)).relu().mT
+        x = self.encoder(x + positions(x), src_key_padding_mask=~heard)
+        return score_letters(self.logits(x), heard)
+
+
+def positions(x: Tensor) -> Tensor:
+    """Sines and cosines for each frame of x, (batch, frames, width)."""
+    width = x.shape[2]
+    places = torch.arange(x.shape[1], device=x.device).unsqueeze(1)
+    exponents = torch.arange(0, width, 2, device=x.device) * (-math.log(10_000) / width)
+    angles = places * exponents.exp()
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
+
+
+def find_heard(frames: int, lengths: Tensor) -> Tensor:
+    """Which frames a sound has, shape (batch, frames). The others are padding."""
+    return torch.arange(frames, device=lengths.device) < lengths.unsqueeze(1)
+
+
+def score_letters(logits: Tensor, heard: Tensor) -> Tensor:
+    """Log-probabilities of letters, shape (batch, frames, letters). Padding is blank for certain.
+
+    So it changes neither the probability of a text nor what is written.
+    """
+    log_probs = logits.float().log_softmax(dim=-1)
+    padding = F.pad(log_probs.new_full((logits.shape[-1] - 1,), -1e4), (1, 0))  # BLANK is 0
+    return torch.where(heard.unsqueeze(2), log_probs, padding)
+
+
+def build_model(config, letters: list[str] | None = None) -> nn.Module:
+    """The model, before it is prepared."""
+    if config.width % 4:
+        raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
+    letters = letters or list_letters(config)  # with those of a run, it needs no data
+    return SpeechEncoder(len(letters), config.mels, config.width, config.layers, config.dropout)

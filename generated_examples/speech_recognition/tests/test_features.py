@@ -1,0 +1,362 @@
+"""The features of this project."""
+
+import json
+import wave
+from math import pi
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+import torch.nn.functional as F
+from matplotlib.figure import Figure
+from safetensors.torch import load_file, save_file
+
+import train
+from audio import log_mel, measure_sound, mel_bands, read_sound, resample
+from callbacks import LearningCurves
+from data import build_datasets, collate, count_frames, list_letters, prepare, sample_rate
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from metrics import BLANK, SPACE, count_errors, error_rates, read_letters
+from model import find_heard
+from test_resume import last_checkpoint
+
+
+def test_resampling_keeps_what_the_new_rate_can_represent():
+    """A tone of 1 kHz stays as it is. One of 10 kHz would become one of 6 kHz at 16 kHz."""
+    time = {rate: torch.arange(rate).double() / rate for rate in (16000, 44100)}
+    low, high = ((2 * pi * hertz * time[44100]).sin() for hertz in (1000, 10000))
+    found = resample(low, 44100, 16000)
+    assert len(found) == 16000
+    inner = slice(2000, -2000)  # a filter needs what is before and after
+    expected = (2 * pi * 1000 * time[16000]).sin()
+    torch.testing.assert_close(found[inner], expected[inner], rtol=0, atol=1e-3)
+    assert resample(high, 44100, 16000)[inner].abs().max() < 1e-3
+
+
+def test_a_tone_is_in_its_band():
+    """Of 40 bands up to 8 kHz. A frame is 10 ms."""
+    tone = (2 * pi * 1000 * torch.arange(16000) / 16000).sin()
+    spectrogram = log_mel(tone, 16000, 40)
+    assert spectrogram.shape == (101, 40)
+    bands = mel_bands(16000, 400, 40)  # 40 Hz from one frequency to the next
+    assert (spectrogram[10:-10].argmax(dim=1) == bands[1000 // 40].argmax()).all()
+
+
+def write_wave(path: Path, data: bytes, width: int = 2, channels: int = 1) -> Path:
+    with wave.open(str(path), "wb") as file:
+        file.setparams((channels, width, 8000, 0, "NONE", ""))
+        file.writeframes(data)
+    return path
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_wave_files_of_all_widths(width, tmp_path):
+    """The mean of two channels: a half and 0, then -1 and 0."""
+    top, zero = 2 ** (8 * width - 1), 2 ** (8 * width - 1) if width == 1 else 0
+    numbers = [top // 2 + zero, zero, zero - top, zero]
+    data = b"".join(n.to_bytes(width, "little", signed=width > 1) for n in numbers)
+    path = write_wave(tmp_path / "sound.wav", data, width, channels=2)
+    assert read_sound(path, 8000).tolist() == [0.25, -0.5]
+    assert measure_sound(path) == 2 / 8000
+
+
+def test_wave_files_that_are_wrong(tmp_path):
+    whole = write_wave(tmp_path / "whole.wav", bytes(2000)).read_bytes()
+    wrong = {"cut": whole[:-7], "text": b"no sound", "nothing": b""}
+    write_wave(tmp_path / "silent.wav", b"")
+    for name, data in wrong.items():
+        (tmp_path / f"{name}.wav").write_bytes(data)
+    said = {"cut": "cut off", "text": "RIFF", "nothing": "cut off", "silent": "no samples"}
+    for name, message in said.items():
+        for look in (measure_sound, lambda path: read_sound(path, 8000)):
+            with pytest.raises(OSError, match=f"{name}.wav can't be read as WAV: .*{message}"):
+                look(tmp_path / f"{name}.wav")
+
+
+CONFIG = train.Config(**SETTINGS)
+
+
+def take_samples(count: int) -> list:
+    """The first samples of the training data, the shortest first."""
+    samples = [build_datasets(CONFIG)[0][index] for index in range(count)]
+    return sorted(samples, key=lambda sample: len(sample[0]))
+
+
+def count_heard(log_probs: torch.Tensor) -> torch.Tensor:
+    """How many frames of each sound are no padding."""
+    return (log_probs[..., SPACE] > -1e4).sum(dim=1)
+
+
+def test_padding_changes_nothing():
+    """A sound has the same letters and the same loss alone and next to longer ones."""
+    model, samples = build_exact_model(CONFIG).eval(), take_samples(6)
+    with torch.no_grad():
+        inputs, lengths, targets, sizes = collate(samples)
+        together = model(inputs, lengths)
+        losses = train.compute_loss(together, targets, sizes)
+        written = read_letters(together)
+        for index, sample in enumerate(samples):
+            inputs, lengths, targets, sizes = collate([sample])
+            alone = model(inputs, lengths)
+            frames = count_heard(alone)
+            heard = together[index, :frames]
+            torch.testing.assert_close(heard, alone[0, :frames], rtol=0, atol=1e-4)
+            assert (together[index, frames:].argmax(dim=1) == BLANK).all()
+            loss = train.compute_loss(alone, targets, sizes)
+            torch.testing.assert_close(losses[index], loss[0], rtol=1e-5, atol=1e-5)
+            assert written[index] == read_letters(alone)[0]
+
+
+def test_the_loss_is_that_of_the_true_frames():
+    """PyTorch's mean of losses per letter, which is given the lengths of the sounds."""
+    model, samples = build_exact_model(CONFIG).eval(), take_samples(4)
+    inputs, lengths, targets, sizes = collate(samples)
+    log_probs = model(inputs, lengths)
+    frames = count_heard(log_probs)
+    assert len(set(frames.tolist())) > 1, "nothing was padded"
+    expected = F.ctc_loss(log_probs.transpose(0, 1), targets, frames, sizes, blank=BLANK)
+    found = train.compute_loss(log_probs, targets, sizes).mean()
+    torch.testing.assert_close(found, expected)
+    found.backward()
+    grads = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    assert grads and all(grad.isfinite().all() for grad in grads)
+
+
+def test_repeats_count_once_and_blanks_separate_them():
+    path = torch.tensor([[SPACE, 2, 2, BLANK, 2, SPACE, BLANK, SPACE, 3, 3, BLANK, SPACE]])
+    assert read_letters(F.one_hot(path, 4)) == [[2, 2, SPACE, 3]]
+    assert read_letters(F.one_hot(path[:, -2:], 4)) == [[]]
+    assert find_heard(3, torch.tensor([1, 3])).tolist() == [[True, False, False], [True] * 3]
+
+
+def test_rates_are_those_of_the_whole_set():
+    """Counted by hand: an inserted letter, a word that is split, and a text of nothing."""
+    targets, sizes = torch.tensor([[2, 3, 0], [4, 5, 6], [2, 0, 0]]), torch.tensor([2, 3, 1])
+    counts = count_errors([[2, 7, 3], [4, SPACE, 5, 6], []], targets, sizes)
+    assert counts.tolist() == [[1, 1, 1, 2], [2, 1, 1, 3], [1, 1, 1, 1]]
+    expected = {"wer": 4 / 3, "cer": 3 / 6}
+    assert error_rates(counts.sum(dim=0)) == pytest.approx(expected)
+    assert error_rates(torch.zeros(4)) == {"wer": 0, "cer": 0}
+
+
+def test_frames_are_counted_before_training():
+    """As many as the model makes, so that a text that needs more is found."""
+    model = build_exact_model(CONFIG).eval()
+    rate = sample_rate(CONFIG)
+    for samples in (rate // 10, rate // 7, rate // 3):
+        sound = prepare(torch.randn(samples), CONFIG)
+        inputs, lengths, *_ = collate([(sound, torch.tensor([2]))])
+        assert count_heard(model(inputs, lengths)) == count_frames(samples, CONFIG)
+
+
+def test_texts_are_written_after_each_evaluation(tmp_path):
+    run(tmp_path, epochs=1, limit_batches=1)
+    [path] = tmp_path.glob("texts_*.txt")
+    letters, (_, text) = list_letters(CONFIG), build_datasets(CONFIG)[1][0]
+    said = "".join(letters[number] for number in text)
+    assert path.read_text(encoding="utf-8").startswith(f"said:  {said}\nheard: ")
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_wer", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(-float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [{"step": step, "val_wer": -score} for step, score in ((4, 1), (8, 2), (12, 1))]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"

@@ -1,0 +1,195 @@
+"""Train a model that writes words that are spelled in tones.
+
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+"""
+
+import json
+import time
+from dataclasses import dataclass
+from itertools import islice
+from math import cos, inf, pi
+from pathlib import Path
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from callbacks import BestModel, LearningCurves, MetricsFile
+from checkpoint import Checkpoints, explain_interrupt
+from data import build_loaders, list_letters
+from environment import check_environment, describe, write_config
+from files import save_weights
+from flags import parse_flags
+from metrics import BLANK, RunningLoss, count_errors, error_rates, format_metrics, read_letters
+from model import build_model
+from progress import Progress, count_steps, log, progress_bar
+from transcripts import write_transcripts
+from workarounds import apply_workarounds
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 5  # passes over the training data
+    batch_size: int = 16  # samples per batch on each process
+    learning_rate: float = 0.002  # the peak learning rate
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    sample_rate: int = 16000  # samples per second of what the model hears
+    mels: int = 64  # bands of a spectrogram
+    width: int = 64  # size of a frame's vector; a multiple of 4
+    layers: int = 2  # layers of attention and an MLP
+    dropout: float = 0.0  # fraction of activations dropped; 0: off
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+
+
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, then half a cosine down to zero."""
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    parameters = model.parameters()
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
+def compute_loss(log_probs: Tensor, targets: Tensor, sizes: Tensor) -> Tensor:
+    """The loss of each sound per letter of its text, shape (batch,).
+
+    CTC: Graves and others 2006, https://doi.org/10.1145/1143844.1143891
+    """
+    frames = torch.full_like(sizes, log_probs.shape[1])  # padding is blank, and adds nothing
+    losses = F.ctc_loss(log_probs.transpose(0, 1), targets, frames, sizes, BLANK, "none")
+    return losses / sizes.clamp(min=1)
+
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss of all sounds, and word and letter error rates of the whole set.
+
+    They are the same for any number of processes. gather_for_metrics drops the sounds that pad the
+    last batch. Divide the summed edits after it: a mean of the rates of batches is not the rate.
+    """
+    model.eval()
+    loss_sum = counts = seen = 0
+    for inputs, lengths, targets, sizes in islice(loader, limit or None):
+        log_probs = model(inputs, lengths)
+        losses = compute_loss(log_probs, targets, sizes)
+        errors = count_errors(read_letters(log_probs), targets, sizes)
+        losses, errors = accelerator.gather_for_metrics((losses, errors))
+        loss_sum += losses.sum()
+        counts += errors.sum(dim=0)
+        seen += len(losses)
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()},
+    }
+
+
+def main(config: Config) -> None:
+    apply_workarounds()
+    accelerator = Accelerator(
+        # the order of the data depends on the seed and the epoch alone
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+    )
+    check_environment(accelerator)
+    set_seed(config.seed)  # every process starts with the same weights
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    optimizer = build_optimizer(model, config)
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
+    progress, train_loss = Progress(), RunningLoss(accelerator)
+    shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
+    metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
+    learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
+    checkpoints.resume()
+    write_config(accelerator, config, config.output_dir)
+    if accelerator.is_main_process:  # a number of the data is a place in this list
+        Path(config.output_dir).mkdir(parents=True, exist_ok=True)
+        Path(config.output_dir, "letters.json").write_text(json.dumps(list_letters(config)))
+
+    for epoch in range(progress.epoch, config.epochs):
+        if progress.step >= total_steps:
+            break
+        model.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for inputs, lengths, targets, sizes in bar:
+            loss = compute_loss(model(inputs, lengths), targets, sizes).mean()
+            train_loss.add(loss, len(sizes))
+            accelerator.backward(loss)
+            progress.batch += 1
+            grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+            optimizer.step()
+            optimizer.zero_grad()
+            progress.step += 1
+            if config.log_every and progress.step % config.log_every == 0:
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                values["grad_norm"] = float(grad_norm)
+                metrics_file.append(progress.step, values)
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=values["loss"])
+            if progress.step >= total_steps:
+                break
+            checkpoints.after_step()
+
+        metrics = {"train_loss": train_loss.end_epoch()}
+        metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        path = config.output_dir / f"texts_{progress.step:08d}.txt"
+        write_transcripts(accelerator, model, shown, list_letters(config), path)
+        best_model.update(-metrics["val_wer"], model)
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch >= batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
+        checkpoints.after_epoch()
+    checkpoints.after_training()
+    best_model.load(model)
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+    save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    log(f"done | {format_metrics(metrics)}")
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    model, optimizer = accelerator.free_memory(model, optimizer)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)

@@ -1,0 +1,2 @@
+#: slot changed
+text = text.lower()

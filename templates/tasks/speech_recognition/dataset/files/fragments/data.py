@@ -1,0 +1,22 @@
+from pathlib import Path
+
+from audio import measure_sound, read_sound
+
+#: replace checked
+settings = columns, Path(path).parent, config
+rows = [check_sound(row, f"{path}, line {number}", *settings) for number, row in found]
+
+#: slot check_row
+def check_sound(row, place: str, columns: list[str], folder: Path, config) -> Row:
+    """A row whose sound is in this folder or below. `place` says where it is, for an error."""
+    name, text = check_row(row, columns, place)
+    try:
+        seconds = measure_sound(folder / name)
+    except OSError as error:
+        raise SystemExit(f"{place}: {error}") from error
+    return Row(folder / name, check_text(text, seconds, place, config), seconds)
+
+#: slot load_sound
+def load_sound(row: Row, rate: int) -> Tensor:
+    """The sound of a row, shape (samples,), from -1 to 1."""
+    return read_sound(row.sound, rate)

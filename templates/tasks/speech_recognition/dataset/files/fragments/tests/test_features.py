@@ -1,0 +1,64 @@
+import wave
+from pathlib import Path
+
+import pytest
+import train
+from data import build_datasets, list_letters, load_rows
+from helpers import SETTINGS
+
+#: slot tests
+def write_sound(path: Path, seconds: float = 1) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 8000, 0, "NONE", ""))
+        file.writeframes(bytes(range(200)) * round(80 * seconds))
+    return path
+
+
+def write_table(folder: Path, texts: list[str]) -> train.Config:
+    """A table of sounds of a second with these texts, and the settings for it."""
+    rows = ["file,text"]
+    for number, text in enumerate(texts):
+        write_sound(folder / f"a/{number}.wav")
+        rows.append(f"a/{number}.wav,{text}")
+    (folder / "clips.csv").write_text("\n".join(rows))
+    return train.Config(**{**SETTINGS, "path": str(folder / "clips.csv")})
+
+
+def test_tables_become_datasets(tmp_path):
+    """A file is relative to the table, and a text has one space between words."""
+    config = write_table(tmp_path, ["b  a"] * 20)
+    parts = build_datasets(config)
+    assert [len(part) for part in parts] == [16, 2, 2]
+    letters = list_letters(config)
+    assert letters[:2] == ["", " "] and {"a", "b"} <= {letter.lower() for letter in letters}
+    sound, text = parts[0][0]
+    assert "".join(letters[number] for number in text).lower() == "b a" and len(sound) > 1
+
+
+def test_long_sounds_are_left_out_of_the_training_data(tmp_path):
+    config = write_table(tmp_path, ["ab"] * 20)
+    longest = write_sound(tmp_path / "a/long.wav", config.seconds + 0.5)
+    (tmp_path / "long.csv").write_text(f"file,text\na/1.wav,ab\n{longest},ab\n")
+    long = str(tmp_path / "long.csv")
+    config = train.Config(**{**SETTINGS, "path": long, "val_path": long, "test_path": long})
+    assert [len(part) for part in build_datasets(config)] == [1, 2, 2]
+    assert len(load_rows(config)[0]) == 2
+
+
+def test_wrong_rows_are_named(tmp_path):
+    config = write_table(tmp_path, ["ab"] * 20)
+    (tmp_path / "a/3.wav").write_text("no sound")
+    with pytest.raises(SystemExit, match="clips.csv, line 5: .*a/3.wav can't be read"):
+        load_rows(config)
+    wrong = {
+        "a/1.wav,": "line 3: its text is not text, but ''",
+        "a/none.wav,a": "line 3: .*a/none.wav can't be read",
+        f"a/1.wav,{'abc' * 99}": "line 3: 1.00 seconds of sound are .* letters needs 297",
+        f"a/1.wav,{'a' * 30}": "line 3: .* a text of 30 letters needs 59",
+    }
+    for number, (row, message) in enumerate(wrong.items()):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(f"file,text\na/2.wav,a\n{row}\n")
+        with pytest.raises(SystemExit, match=message):
+            load_rows(train.Config(**{**SETTINGS, "path": str(path)}))

@@ -1,0 +1,73 @@
+from functools import cache
+from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
+
+import torch.nn.functional as F
+
+#: slot letters
+# those of which padding can be hidden
+KINDS = ("hubert", "sew", "unispeech", "unispeech-sat", "wav2vec2", "wavlm")
+
+
+@cache
+def load_settings(name: str) -> PreTrainedConfig:
+    """The configuration of a pretrained model."""
+    try:
+        settings = AutoConfig.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
+    if settings.model_type not in KINDS or getattr(settings, "add_adapter", False):
+        raise SystemExit(
+            f"{name!r} is of the kind {settings.model_type}. Choose one of {', '.join(KINDS)}, "
+            "without an adapter layer."
+        )
+    return settings
+
+
+@cache
+def read_vocabulary(name: str) -> tuple[list[str], list[int]]:
+    """What a pretrained model writes, the blank and the space first, and their places in it.
+
+    Both are empty if it was not trained to write.
+    """
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except (OSError, TypeError, ValueError):  # it has none
+        return [], []
+    numbers, space = tokenizer.get_vocab(), getattr(tokenizer, "word_delimiter_token", None)
+    if space not in numbers:
+        return [], []
+    first = [tokenizer.pad_token_id, numbers[space]]
+    places = [*first, *(n for n in range(load_settings(name).vocab_size) if n not in first)]
+    special = {tokenizer.pad_token, *tokenizer.all_special_tokens}
+    letters = {number: "" if text in special else text for text, number in numbers.items()}
+    return ["", " ", *(letters.get(place, "") for place in places[2:])], places
+
+#: slot known_letters
+known, _ = read_vocabulary(config.pretrained_name)
+if used <= set(known):
+    return known
+
+#: slot prepare
+def count_frames(samples, config):
+    """How many frames the model makes of a number of samples, or of a tensor of them."""
+    settings = load_settings(config.pretrained_name)
+    for kernel, stride in zip(settings.conv_kernel, settings.conv_stride, strict=True):
+        samples = (samples - kernel) // stride + 1
+    return samples
+
+
+def count_samples(config) -> int:
+    """The fewest samples of which the model makes a frame."""
+    settings, samples = load_settings(config.pretrained_name), 1
+    sizes = zip(settings.conv_kernel, settings.conv_stride, strict=True)
+    for kernel, stride in reversed(list(sizes)):
+        samples = (samples - 1) * stride + kernel
+    return samples
+
+
+def prepare(sound: Tensor, config) -> Tensor:
+    """What the pretrained model takes of a sound, shape (samples,)."""
+    extractor = load_extractor(config.pretrained_name)
+    sound = F.pad(sound, (0, max(0, count_samples(config) - len(sound))))
+    batch = extractor(sound.numpy(), sampling_rate=sample_rate(config), return_tensors="pt")
+    return batch[extractor.model_input_names[0]][0]

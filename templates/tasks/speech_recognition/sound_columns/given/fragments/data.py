@@ -1,0 +1,27 @@
+import unicodedata
+from itertools import pairwise
+
+#: slot row
+seconds: float
+
+#: slot check_row
+def check_text(text: str, seconds: float, place: str, config) -> str:
+    """The text of a sound, with one space between words. `place` says where it is, for an error."""
+    text = unicodedata.normalize("NFC", text)  # a letter and its accent are one character
+    #: slot changed
+    text = "".join(letter for letter in text if letter not in config.ignored)
+    if not (text := " ".join(text.split())):
+        raise SystemExit(f"{place}: nothing is left of its text without --ignored.")
+    frames = count_frames(round(seconds * sample_rate(config)), config)
+    needed = len(text) + sum(one == other for one, other in pairwise(text))  # a blank between them
+    if frames < needed:
+        raise SystemExit(
+            f"{place}: {seconds:.2f} seconds of sound are {frames} frames, and a text of "
+            f"{len(text)} letters needs {needed}. Is it what is said? If so, leave it out."
+        )
+    return text
+
+#: slot left_out
+parts = [[row for row in parts[0] if row.seconds <= config.seconds], *parts[1:]]
+if not parts[0]:
+    raise SystemExit("All sounds of the training data are longer than --seconds: raise it.")

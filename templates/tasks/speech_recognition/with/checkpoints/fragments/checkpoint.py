@@ -1,0 +1,2 @@
+#: slot fixed
+DATA_SETTINGS |= {"letters": None}

@@ -1,0 +1,4 @@
+from data import list_letters
+
+#: slot recorded
+settings["letters"] = list_letters(config)

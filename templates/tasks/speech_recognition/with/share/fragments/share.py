@@ -1,0 +1,2 @@
+#: slot task
+TASK = "automatic-speech-recognition"  # one of https://huggingface.co/tasks
