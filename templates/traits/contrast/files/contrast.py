@@ -4,7 +4,7 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
-ROUNDING = 1e-6  # the similarity of the same pair differs by less from batch to batch
+#: slot constants
 
 
 #: slot embed
