@@ -25,8 +25,9 @@ train_loss.add(loss, len(images))
 #: end add_loss
 
 #: slot before_training
-shown = [torch.stack(parts) for parts in zip(*(val_loader.dataset[row][:2] for row in range(16)), strict=True)]
+some = zip(*(sample[:2] for sample in islice(val_loader.dataset, 16)), strict=True)
+shown_images, shown_patches = map(torch.stack, some)
 
 #: slot after_evaluation
 path = config.output_dir / f"reconstructions_{progress.step:08d}.png"
-draw_reconstructions(accelerator, model, *shown, path)
+draw_reconstructions(accelerator, model, shown_images, shown_patches, path)

@@ -2,6 +2,7 @@ from itertools import islice
 
 import torch
 from contrast import Gather, compare_views
+from pictures import draw_views
 from torch import Tensor, nn
 
 #: slot loss_function
@@ -20,7 +21,8 @@ def compute_loss(vectors: Tensor, accelerator) -> Tensor:
 def compare_all(vectors: Tensor) -> Tensor:
     """The loss of each image, shape (images,), among all of a set."""
     places = torch.arange(len(vectors), device=vectors.device)
-    parts = zip(vectors.split(256), places.split(256), strict=True)  # not all at once: that takes memory
+    # not all at once: that takes the square of the images
+    parts = zip(vectors.split(256), places.split(256), strict=True)
     return torch.cat([compare_views(part, vectors, rows) for part, rows in parts])
 
 #: slot forward
@@ -31,3 +33,7 @@ loss = compute_loss(vectors, accelerator).mean()
 #: region add_loss
 train_loss.add(loss, len(views))
 #: end add_loss
+
+#: slot start_of_training
+if accelerator.is_main_process:
+    draw_views(train_loader.dataset, config.output_dir / "views.png")

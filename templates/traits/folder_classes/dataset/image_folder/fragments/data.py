@@ -1,6 +1,7 @@
 #: replace parts
+#: region classes
 classes = find_classes(paths)
-#: slot classes_found
+#: end classes
 parts = {name: LabelledFiles(paths[name], config.image_size, classes) for name in paths}
 
 #: slot datasets

@@ -1,4 +1,5 @@
-#: slot classes_found
+#: replace classes
+classes = find_classes(paths)
 check_classes(classes, config)
 
 #: slot datasets
