@@ -328,12 +328,11 @@ FINE_TUNE = """
 import train
 from model import build_model
 from safetensors.torch import load_file
-backbone = build_model(train.Config()).backbone
+model = build_model(train.Config())
 weights = load_file("../features/runs/latest/model.safetensors")
 start = "encoder.network."
-backbone.load_state_dict(
-    {name.removeprefix(start): w for name, w in weights.items() if name.startswith(start)}
-)
+found = {name.removeprefix(start): w for name, w in weights.items() if name.startswith(start)}
+model.backbone.load_state_dict(found)
 print("loaded")
 """
 

@@ -72,7 +72,8 @@ def test_probes_see_no_labels_of_new_images():
     right = find_right(features, labels, known)
     others = find_right(features, torch.where(known, labels, 3 - labels), known)
     for probe in right:
-        assert right[probe].double().mean() < 0.4, f"{probe} has seen the labels that it has to find"
+        message = f"{probe} has seen the labels that it has to find"
+        assert right[probe].double().mean() < 0.4, message
         assert not (right[probe] & others[probe]).any(), "a prediction changed with its label"
     told = torch.cat([features[~known]] * 2), torch.cat([labels[~known]] * 2)
     leak = find_right(*told, known)  # with the answers among what is known

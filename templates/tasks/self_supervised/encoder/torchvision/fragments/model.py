@@ -12,7 +12,9 @@ class Backbone(nn.Module):
         super().__init__()
         weights = models.get_model_weights(name).DEFAULT
         self.network = models.get_model(name, weights=weights if pretrained else None)
-        linear = {name: part for name, part in self.network.named_modules() if isinstance(part, nn.Linear)}
+        linear = {
+            name: part for name, part in self.network.named_modules() if isinstance(part, nn.Linear)
+        }
         head = [*linear][-1]
         self.features = linear[head].in_features
         self.network.set_submodule(head, nn.Identity())
