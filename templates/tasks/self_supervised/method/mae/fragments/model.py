@@ -37,7 +37,8 @@ class MaskedAutoencoder(nn.Module):
         self.pixels = nn.Linear(half, pixels)
 
     def forward(self, images: Tensor, seen: Tensor | None = None) -> Tensor:
-        tokens = self.embed(to_patches(2 * images - 1, self.patches)) + self.places
+        patches = to_patches((images - 0.5) / 0.25, self.patches)  # a mean near 0, a spread near 1
+        tokens = self.embed(patches) + self.places
         if seen is None:
             return self.encoder(tokens).mean(dim=1)
         rows = seen.unsqueeze(2)
