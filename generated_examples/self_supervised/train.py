@@ -148,7 +148,7 @@ def main(config: Config) -> None:
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
-        train_loader.dataset.set_epoch(epoch)  # other views in each epoch
+        train_loader.dataset.set_epoch(epoch)  # which draws anew in each epoch
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)

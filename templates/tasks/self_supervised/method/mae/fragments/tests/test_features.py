@@ -1,4 +1,3 @@
-import pytest
 from helpers import run
 from model import to_images, to_patches
 from PIL import Image

@@ -1,4 +1,3 @@
-import pytest
 import torch
 from data import build_datasets, build_loaders, split_known
 from probe import find_right
