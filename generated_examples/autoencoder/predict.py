@@ -42,14 +42,6 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
     return config, model.to(device or accelerator.device).eval()
 
 
-def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
-    """Draw images, and below each what the model makes of it."""
-    images = torch.stack([read_image(path) for path in paths]) / 255
-    with torch.inference_mode():
-        outputs = model(images.to(next(model.parameters()).device)).cpu()
-    save_grid(torch.cat([images, outputs]), columns=len(images), path=picture.with_suffix(".png"))
-
-
 def read_image(path: Path) -> Tensor:
     """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
     try:
@@ -57,6 +49,14 @@ def read_image(path: Path) -> Tensor:
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)
+
+
+def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
+    """Draw images, and below each what the model makes of it."""
+    images = torch.stack([read_image(path) for path in paths]) / 255
+    with torch.inference_mode():
+        outputs = model(images.to(next(model.parameters()).device)).cpu()
+    save_grid(torch.cat([images, outputs]), columns=len(images), path=picture.with_suffix(".png"))
 
 
 @torch.inference_mode()

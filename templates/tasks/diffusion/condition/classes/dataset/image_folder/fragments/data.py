@@ -1,29 +1,13 @@
-#: replace parts
-classes = find_classes(paths, config)
-parts = {name: LabelledFiles(paths[name], config.image_size, classes) for name in paths}
+#: replace classes
+classes = find_classes(paths)
+check_classes(classes, config)
 
 #: slot datasets
-class LabelledFiles(ImageFiles):
-    """The same, each with the number of its class: the place of its folder among the names."""
-
-    def __init__(self, paths: list[Path], size: int, classes: list[str]) -> None:
-        super().__init__(paths, size)
-        self.classes = classes
-
-    def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        return super().__getitem__(index), self.classes.index(self.paths[index].parent.name)
-
-
-def find_classes(paths: dict[str, list[Path]], config) -> list[str]:
-    """The names of the folders that the training images are in, one for each class."""
-    classes = sorted({path.parent.name for path in paths["train"]})
+def check_classes(classes: list[str], config) -> None:
+    """Refuse images of more or fewer classes than the model has."""
     if len(classes) != config.classes:
         named = ", ".join(classes[:8]) + ", ..." * (len(classes) > 8)
         raise SystemExit(
             f"{config.path} has training images in {len(classes)} folders ({named}), one for each "
             f"class, and --classes is {config.classes}."
         )
-    for path in [*paths["val"], *paths["test"]]:
-        if path.parent.name not in classes:
-            raise SystemExit(f"{path} is of a class without training images: {path.parent.name}.")
-    return classes

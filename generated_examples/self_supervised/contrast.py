@@ -1,13 +1,8 @@
-"""{{ task.contrasts }}"""
+"""How close views of images are: those of all processes, and what competes with what."""
 
 import torch
 from accelerate import Accelerator
 from torch import Tensor
-
-ROUNDING = 1e-6  # the similarity of the same pair differs by less from batch to batch
-
-
-#: slot embed
 
 
 class Gather(torch.autograd.Function):
@@ -29,7 +24,22 @@ class Gather(torch.autograd.Function):
         return own[accelerator.process_index], None
 
 
-#: slot ranks
+def compare_views(vectors: Tensor, others: Tensor, places: Tensor) -> Tensor:
+    """The loss of each image: each view has to find the other one among all views (NT-Xent).
+
+    Vectors of views of these images, (batch, 2, width), and of all, (images, 2, width): `places` are
+    those of the first among the second. Chen and others 2020, https://arxiv.org/abs/2002.05709,
+    formula 1
+    """
+    own = (vectors[:, 0] * vectors[:, 1]).sum(dim=1, keepdim=True)
+    others = others.transpose(0, 1)
+    same = places.unsqueeze(1) == torch.arange(others.shape[1], device=places.device)
+    losses = []
+    for view in (0, 1):
+        similarities = (vectors[:, view] @ others.transpose(1, 2)).masked_fill(same, -torch.inf)
+        # (2, batch, images) to the views of all other images, in one row
+        losses.append(contrast(own, torch.cat([*similarities], dim=1), temperature=1))
+    return torch.stack(losses).mean(dim=0)
 
 
 def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:

@@ -1,0 +1,110 @@
+"""Small objects that the loop calls by name: no base class, no event system."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list
+from matplotlib.figure import Figure
+from torch import nn
+
+from checksums import checksum
+from files import load_weights, save_weights, writing
+from progress import log
+
+
+class BestModel:
+    """Saves the weights with the best score so far. Higher is better."""
+
+    def __init__(self, accelerator: Accelerator, path: Path) -> None:
+        self.accelerator, self.path = accelerator, path
+        self.score = float("-inf")
+        self.checksum = ""
+
+    def update(self, score: float, model: nn.Module) -> None:
+        """Save the weights if the score is better. All processes call it together."""
+        if score > self.score:  # NaN never is
+            save_weights(self.accelerator, model, self.path)
+            self.score = score
+            self.checksum = checksum(self.path)
+
+    def load(self, model: nn.Module) -> None:
+        """Load the best weights, if there are any. All processes call it together."""
+        if self.score > float("-inf"):
+            load_weights(self.accelerator, model, self.path)
+
+    def state_dict(self) -> dict:
+        return {"score": self.score, "checksum": self.checksum}
+
+    def load_state_dict(self, state: dict) -> None:
+        # another run may have replaced the file; the main process decides for all
+        unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
+        if unchanged:
+            self.score, self.checksum = state["score"], state["checksum"]
+        else:
+            log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
+
+
+class MetricsFile:
+    """Appends lines of JSON. A resumed run replaces what came later."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0
+
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if not PartialState().is_main_process:
+            return
+        line = json.dumps({"step": step, **metrics}) + "\n"
+        with writing(self.path), self.path.open("ab") as file:
+            size = min(self.size, file.tell())  # a new folder has no file yet
+            file.truncate(size)
+            file.write(line.encode())
+        self.size = size + len(line)
+
+    def state_dict(self) -> dict:
+        return {"size": self.size}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.size = state["size"]
+
+
+COLORS = {"train": "C0", "val": "C1", "test": "C2"}
+
+
+class LearningCurves:
+    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        self.source, self.target = source, target
+
+    def draw(self) -> None:
+        """Draw all curves. If that fails, the run continues without them."""
+        if not PartialState().is_main_process:
+            return
+        try:
+            self.draw_panels()
+        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+            log(f"{self.target} was not drawn: {error!r}")
+
+    def draw_panels(self) -> None:
+        lines = [json.loads(line) for line in self.source.read_text().splitlines()]
+        names = dict.fromkeys(name for line in lines for name in line if name != "step")
+        panels = defaultdict(list)
+        for name in names:
+            part, _, metric = name.partition("_")
+            panels[metric if part in COLORS else name].append(name)
+        figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
+        row = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (panel, members) in zip(row, panels.items(), strict=True):
+            for name in members:
+                points = [(line["step"], line[name]) for line in lines if name in line]
+                scored = [line for line in lines if "val_linear_accuracy" in line]
+                if name.startswith("test_") and scored:  # the tested weights are the best ones
+                    best = max(scored, key=lambda line: line["val_linear_accuracy"])
+                    points = [(best["step"], value) for _, value in points]
+                color = COLORS.get(name.partition("_")[0], "gray")
+                axes.plot(*zip(*points, strict=True), marker=".", label=name, color=color)
+            axes.set(xlabel="step", ylabel=panel)
+            axes.legend()
+        figure.savefig(self.target)

@@ -1,0 +1,180 @@
+"""Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from pickle import PickleError
+
+import torch
+from accelerate.utils import broadcast_object_list
+from safetensors import SafetensorError
+
+from checksums import is_complete, is_sound, read_facts, write_facts
+from environment import compare_config, is_trial, write_config
+from files import delete, flush, writing
+from progress import log
+
+# a resumed run must have the same values, or its batches would differ
+DATA_SETTINGS = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None}
+UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
+
+
+class Checkpoints:
+    """A folder for each checkpoint: weights, optimizer, random numbers, and all `states`."""
+
+    def __init__(self, accelerator, config, progress, *states) -> None:
+        self.accelerator, self.config, self.progress = accelerator, config, progress
+        self.states: dict = {}  # by the names of their classes
+        for state in (progress, *states):
+            same = sum(type(state) is type(other) for other in self.states.values())
+            self.states[f"{type(state).__name__}{same or ''}"] = state
+        self.saved, self.saved_at = replace(self.progress), time.monotonic()
+        self.history: list[str] = []  # the checkpoints of this run that are kept, oldest first
+
+    def after_step(self) -> None:
+        """Save every `checkpoint_every` steps or minutes. All processes call it together."""
+        self.save_every("steps", self.progress.step)
+        minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
+        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
+            due = time.monotonic() - self.saved_at >= 60 * minutes
+            if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
+                self.save()
+
+    def after_epoch(self) -> None:
+        """Save every `checkpoint_every` epochs. All processes call it together."""
+        self.save_every("epochs", self.progress.epoch)
+
+    def save_every(self, unit: str, count: int) -> None:
+        every = self.config.checkpoint_every
+        if every and unit == self.config.checkpoint_unit and count % every == 0:
+            self.save()
+
+    def after_training(self) -> None:
+        if self.saved != self.progress:
+            self.save()
+
+    def save(self) -> None:
+        """Write a scratch folder, then rename it. All processes call it together."""
+        scratch = self.config.output_dir / "checkpoint.partial"
+        states = {name: state.state_dict() for name, state in self.states.items()}
+        if self.accelerator.is_main_process:
+            with writing(scratch):
+                delete(scratch)
+                scratch.mkdir(parents=True)
+        self.accelerator.wait_for_everyone()
+        with writing(scratch):
+            self.accelerator.save_state(scratch)
+            self.accelerator.save(states, scratch / "states.pt")
+        self.accelerator.wait_for_everyone()
+        write_config(self.accelerator, self.config, scratch)
+        if self.accelerator.is_main_process:
+            with writing(scratch):
+                self.publish(scratch)
+        self.accelerator.wait_for_everyone()
+        self.saved, self.saved_at = replace(self.progress), time.monotonic()
+
+    def publish(self, scratch: Path) -> None:
+        """Rename a scratch folder, and delete the checkpoints of this run that are too many."""
+        folder, keep = scratch.parent, self.config.keep_checkpoints
+        target = folder / f"checkpoint_{self.progress.step:08d}"
+        while target.exists() or target.is_symlink():  # another one of the same step
+            target = target.with_name(f"{target.name}+")
+        history = [*self.history, target.name]
+        self.history = history[-keep:]  # all of them if keep is 0
+        found = find_checkpoints(folder)
+        number = read_facts(found[-1])["number"] + 1 if found else 1
+        write_facts(scratch, {"number": number, "history": history, "fixed": DATA_SETTINGS})
+        for path in [*scratch.rglob("*"), scratch]:
+            flush(path)
+        scratch.rename(target)
+        flush(folder)
+        for name in history[: -len(self.history)]:
+            delete(folder / name)
+
+    def resume(self) -> None:
+        """Load what `--resume` asks for. Without it, refuse to overwrite more than trials."""
+        folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
+        results = [folder] if any(folder.glob("*.safetensors")) else []
+        if broken := sorted(set(folder.glob("checkpoint_*")) - set(found)):
+            log(f"damaged or incomplete, and kept: {', '.join(path.name for path in broken)}")
+        damaged: list[Path] = []
+        while (path := find_resumed(self.config, damaged)) and not is_sound(path):
+            damaged.append(path)
+        if path:
+            self.load(path)
+            if path.absolute().parent.resolve() == folder.resolve():  # or a link in it
+                history = read_facts(path)["history"]
+                self.history = [other.name for other in found if other.name in history]
+            if others := [other.name for other in found if other.name not in self.history]:
+                log(f"not part of this run, and kept: {', '.join(others)}")
+        elif broken or not all(map(is_trial, found + results)):
+            advice = "--resume it, or use" if found else "use"
+            raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
+        elif found or results:
+            log(f"overwriting the trial run in {folder}, which had --limit-batches")
+        self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
+        if self.accelerator.is_main_process:
+            for rest in [folder / "checkpoint.partial", *([] if path else found)]:
+                delete(rest)
+
+    def load(self, path: Path) -> None:
+        """Restore everything as it was saved. Nothing in a checkpoint is executed."""
+        fixed = {**read_facts(path).get("fixed", {}), **DATA_SETTINGS}
+        compare_config(self.accelerator, self.config, path, fixed)
+        try:
+            states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+            torch.seed()
+            before = torch.get_rng_state()
+            self.accelerator.load_state(path)
+            if torch.equal(torch.get_rng_state(), before):  # load_state only logs this
+                raise ValueError("its random state can't be read")
+            for name, state in self.states.items():
+                if name in states:
+                    state.load_state_dict(states[name])
+            for name in sorted(states.keys() ^ self.states.keys()):
+                log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
+        except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
+            reason = str(error).partition("\n")[0]
+            if isinstance(error, PickleError):  # whose advice is to load it all the same
+                found = re.search(r"GLOBAL (\S+)", str(error))
+                reason = f"it holds {found[1] if found else 'an object'}, and might run code"
+            elif isinstance(error, ConnectionError | RuntimeError) and not UNFIT.search(reason):
+                raise  # no memory, or a lost connection
+            raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
+        self.saved = replace(self.progress)
+        self.accelerator.wait_for_everyone()
+        log(f"resumed {path} at step {self.progress.step}")
+
+
+def find_checkpoints(output_dir: Path) -> list[Path]:
+    """The complete checkpoints of a folder, in the order in which they were saved."""
+    found = filter(is_complete, output_dir.glob("checkpoint_*"))
+    return sorted(found, key=lambda path: read_facts(path)["number"])
+
+
+def find_resumed(config, damaged=()) -> Path | None:
+    """The checkpoint that `--resume` asks for: the newest, or a path. None of the damaged ones."""
+    found = [path for path in find_checkpoints(config.output_dir) if path not in damaged]
+    resume = config.resume
+    if not resume:
+        return None
+    path = Path(resume)
+    if resume == "newest":
+        path = found[-1] if found else config.output_dir
+    if path in damaged or not is_complete(path):
+        raise SystemExit(f"No complete checkpoint to resume: {path}.")
+    return path
+
+
+@contextmanager
+def explain_interrupt(output_dir: Path) -> Iterator[None]:
+    """After Ctrl-C, print which checkpoint is saved."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        saved = find_checkpoints(output_dir)
+        log(f"Interrupted. {saved[-1]} is saved." if saved else "Interrupted. Nothing is saved.")
+        raise SystemExit(130) from None

@@ -1,0 +1,76 @@
+"""Checksums of files: they show damage, but not a forgery."""
+
+import json
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from accelerate import PartialState
+from accelerate.utils import broadcast_object_list
+
+from files import flush
+from progress import log
+
+
+def checksum(path: Path) -> str:
+    """The CRC-32 of a file, or nothing if it can't be read."""
+    value = 0
+    with suppress(OSError), path.open("rb") as file:
+        while block := file.read(1 << 20):
+            value = zlib.crc32(block, value)
+        return f"{value:08x}"
+    return ""
+
+
+def write_facts(folder: Path, facts: dict) -> None:
+    """Wait until all files are on the disk, and write checkpoint.json with their checksums."""
+    files = {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
+    with ThreadPoolExecutor() as pool:  # reads while the disk writes
+        checksums = pool.map(checksum, files.values())
+        for path in files.values():
+            flush(path)
+    facts["files"] = {name: path.stat().st_size for name, path in files.items()}
+    facts["checksums"] = dict(zip(files, checksums, strict=True))
+    facts["checksum"] = facts_checksum(facts)
+    (folder / "checkpoint.json").write_text(json.dumps(facts, indent=1))
+
+
+def read_facts(folder: Path) -> dict:
+    """What checkpoint.json says, or a ValueError if it has changed."""
+    facts = json.loads((folder / "checkpoint.json").read_text())
+    saved = facts.pop("checksum", None)
+    if (saved or "checksums" in facts) and saved != facts_checksum(facts):
+        raise ValueError("checkpoint.json is not as it was saved")
+    return facts
+
+
+def facts_checksum(facts: dict) -> str:
+    return f"{zlib.crc32(json.dumps(facts).encode()):08x}"
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a checkpoint has all its files, with all their bytes, and its settings unchanged."""
+    try:
+        facts = read_facts(folder)
+        whole = [(folder / name).stat().st_size == size for name, size in facts["files"].items()]
+        settings = facts.get("checksums", {}).get("config.json")
+        unchanged = settings in (None, checksum(folder / "config.json"))
+        return isinstance(facts["number"], int) and all(whole) and unchanged
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return False
+
+
+def is_sound(folder: Path) -> bool:
+    """Whether all files are as they were saved. All processes call it together."""
+    changed = []
+    if PartialState().is_main_process:  # it reads them for all
+        saved = read_facts(folder).get("checksums", {})  # earlier versions wrote none
+        with ThreadPoolExecutor() as pool:
+            found = pool.map(checksum, [folder / name for name in saved])
+        changed = [name for name, now in zip(saved, found, strict=True) if now != saved[name]]
+    for name in changed:
+        log(f"{folder / name} is not as it was saved")
+    return not broadcast_object_list([changed])[0]

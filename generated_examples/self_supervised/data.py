@@ -1,0 +1,111 @@
+"""The data: images, shape (batch, 1, 8, 8), from 0 to 1, and what is learned from them."""
+
+import torch
+import torch.nn.functional as F
+from sklearn.datasets import load_digits
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, random_split
+
+SIZE = 8  # pixels, both ways
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1797 handwritten digits, split into training, validation and test data."""
+    digits = load_digits()
+    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
+    labels = torch.tensor(digits.target)
+    # a seed of its own: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
+
+
+class Drawn(Dataset):
+    """Images, each with two random views: other views in each epoch.
+
+    They depend on the seed, the epoch and the index of an image alone. So they are the same in a
+    resumed run, with any number of data workers, and on any number of processes.
+    """
+
+    def __init__(self, images: Dataset, config) -> None:
+        self.images, self.config, self.epoch = images, config, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        image, _ = self.images[index]
+        return image, draw(image, self.config, self.find_seed(index))
+
+    def find_seed(self, index: int) -> int:
+        return hash((self.config.seed, self.epoch, index))
+
+
+def draw(image: Tensor, config, seed: int) -> Tensor:
+    """Two random views of an image, shape (2, channels, size, size)."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.stack([change(image, generator) for _ in range(2)])
+
+
+class Probed(Dataset):
+    """The images of a set, and training images whose classes the probes know, evenly among them.
+
+    A sample is an image, two random views, its class, and whether the probes know that.
+    """
+
+    def __init__(self, new: Dataset, known: Dataset, config) -> None:
+        self.parts, self.config = (new, known), config
+        # a new one is first, and any number of batches has about the same share of both
+        self.order = sorted(
+            (row / len(part), is_known, row)
+            for is_known, part in zip((False, True), self.parts, strict=True)
+            for row in range(len(part))
+        )
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor | int, bool]:
+        _, is_known, row = self.order[index]
+        image, label = self.parts[is_known][row]
+        return image, draw(image, self.config, row), label, is_known
+
+
+def split_known(train_set: Dataset, config) -> tuple[Dataset, Dataset]:
+    """Training images whose classes the probes know, and the others: the same in each run."""
+    # a seed of its own: with another --seed the probes know the same images
+    order = torch.randperm(len(train_set), generator=torch.Generator().manual_seed(0)).tolist()
+    return Subset(train_set, order[: config.known]), Subset(train_set, order[config.known :])
+
+
+def change(image: Tensor, generator: torch.Generator) -> Tensor:
+    """An image turned, slanted, scaled, shifted, and brighter or darker, by chance."""
+    numbers = 2 * torch.rand(7, generator=generator) - 1  # from -1 to 1
+    linear = torch.eye(2) + 0.3 * numbers[:4].reshape(2, 2)
+    shift = 0.25 * numbers[4:6].reshape(2, 1)
+    matrix = torch.cat([linear, shift], dim=1).unsqueeze(0)
+    places = F.affine_grid(matrix, [1, *image.shape], align_corners=False)
+    changed = F.grid_sample(image.unsqueeze(0), places, align_corners=False)[0]
+    return changed * (1 + 0.3 * numbers[6])
+
+
+def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
+    """Loaders for training, validation and test data, not yet divided among processes."""
+    train_set, val_set, test_set = build_datasets(config)
+    known, _ = split_known(train_set, config)
+    val_set, test_set = Probed(val_set, known, config), Probed(test_set, known, config)
+    train_set = Drawn(train_set, config)
+    train_loader = DataLoader(
+        train_set,
+        config.batch_size,
+        shuffle=True,
+        drop_last=True,
+        num_workers=config.num_workers,
+        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+    )
+    # nothing is dropped here, and without gradients a larger batch fits
+    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
+    return train_loader, val_loader, test_loader

@@ -1,0 +1,94 @@
+"""What a run uses: checked before it starts, and recorded."""
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import accelerate
+import torch
+from accelerate import Accelerator
+
+from files import replacing
+from progress import log
+
+
+def check_environment(accelerator: Accelerator) -> None:
+    """Stop if the processes don't train together, or a setting has no effect here."""
+    world_size = int(os.environ.get("WORLD_SIZE", "1"))
+    if accelerator.num_processes != world_size:
+        raise SystemExit(
+            f"{world_size} processes were started, but each of them would train alone. Set "
+            "ACCELERATE_USE_CPU=true if there is no GPU for each process."
+        )
+    if accelerator.gradient_accumulation_steps != 1:
+        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would scale gradients.")
+    if accelerator.mixed_precision == "fp16" and accelerator.device.type == "cpu":
+        raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
+
+
+def describe(accelerator, model, config, total_steps) -> str:
+    """The first line of a run."""
+    processes, device = accelerator.num_processes, accelerator.device.type
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    batch = f"batch {processes} x {config.batch_size}"
+    return (
+        f"{config.output_dir} | {processes} process(es) on {device} | "
+        f"precision {accelerator.mixed_precision} | {batch} | {parameters:,} parameters | "
+        f"{total_steps} steps"
+    )
+
+
+def describe_config(accelerator, config) -> dict:
+    """The settings of a run, the command that started it, and the versions it uses."""
+    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
+    settings = {**vars(config), "processes": accelerator.num_processes}
+    versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
+    versions["project"] = project["version"]
+    return {"settings": settings, "command": sys.argv, "versions": versions}
+
+
+def write_config(accelerator, config, folder) -> None:
+    """Write config.json on the main process."""
+    if accelerator.is_main_process:
+        text = json.dumps(describe_config(accelerator, config), indent=2, default=str)
+        with replacing(folder / "config.json") as scratch:
+            scratch.write_text(text)
+
+
+def read_settings(path) -> dict:
+    """The settings that a checkpoint was saved with."""
+    try:
+        return dict(json.loads((path / "config.json").read_text())["settings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{path / 'config.json'} can't be read: {error!r}") from error
+
+
+def is_trial(path) -> bool:
+    """Whether a checkpoint is of a run with --limit-batches."""
+    return read_settings(path).get("limit_batches", 0) > 0
+
+
+def compare_config(accelerator, config, path, fixed) -> None:
+    """Print which settings differ from those in `path`. Refuse to change the fixed ones.
+
+    `fixed` has their names, and what they are where the script lacks them.
+    """
+    saved, settings = read_settings(path), describe_config(accelerator, config)["settings"]
+    for name, absent in fixed.items():
+        old, value = saved.get(name, absent), settings.get(name, absent)
+        if str(value) != str(old):
+            raise SystemExit(
+                f"{path} was saved with {name} {old}. With {value} the batches "
+                "would differ: resume with the same value, or start a new run."
+            )
+    for name, value in settings.items():
+        old, default = saved.get(name), getattr(type(config), name, value)
+        if name in ("output_dir", "resume"):
+            continue
+        if str(value) == str(old):
+            if value != default:
+                log(f"{name} is {value}, as in the checkpoint; the default is {default}")
+        elif name not in fixed:
+            log(f"{name} is {value}, and was {old} when the checkpoint was saved")

@@ -1,0 +1,71 @@
+"""Files that are complete or absent, even after a crash."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from accelerate import Accelerator
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import nn
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """End the run with one line if the disk is full or can't be written."""
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        # torch.save reports a full disk as a RuntimeError of its file format
+        other = isinstance(error, RuntimeError) and "inline_container" not in str(error)
+        if other or isinstance(error, ConnectionError):
+            raise
+        raise SystemExit(f"Can't write {path}: {error}. Earlier files are intact.") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A scratch file that then takes the place of `path`."""
+    scratch = path.with_name(f"{path.name}.partial")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield scratch
+        flush(scratch)
+        scratch.replace(path)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file or folder is on the disk. A file gets the rights of its folder."""
+    if path.is_file():
+        with suppress(OSError):  # safetensors lets only the owner read; some disks have no rights
+            path.chmod(path.parent.stat().st_mode & 0o666)
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+
+
+def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
+    """Save the weights as safetensors. All processes call it together."""
+    weights = accelerator.get_state_dict(accelerator.unwrap_model(model))
+    if accelerator.is_main_process:
+        with replacing(path) as scratch:
+            accelerator.save(weights, scratch, safe_serialization=True)
+    accelerator.wait_for_everyone()
+
+
+def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
+    """Load weights into the prepared model. All processes call it together."""
+    load_model(accelerator.unwrap_model(model), path)
+
+
+def delete(folder: Path) -> None:
+    """Delete a checkpoint, or only the link to one. A crash leaves no half of a checkpoint."""
+    scratch = folder.with_name("checkpoint.partial")
+    with suppress(OSError):
+        if folder.is_symlink():
+            folder.unlink()
+        else:
+            folder.rename(scratch)
+            shutil.rmtree(scratch)

@@ -1,0 +1,69 @@
+"""A command-line flag for each field of a dataclass, with its comment as the help text."""
+
+import argparse
+import inspect
+import re
+import sys
+from dataclasses import fields
+from math import inf, isfinite
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+from checkpoint import find_resumed
+from environment import read_settings
+
+# the lowest and the highest value of a setting, where they are not 0 and infinity
+LIMITS = {
+    "epochs": (1, inf),
+    "batch_size": (1, inf),
+    "learning_rate": (1e-12, inf),
+    "seed": (0, 4294967295),
+    "known": (1, inf),
+    "width": (8, inf),
+    "projection": (2, inf),
+    "temperature": (0.001, inf),
+    "warmup_ratio": (0, 1),
+}
+
+
+def saved_flags(config_class, path: Path) -> list[str]:
+    """The settings of a checkpoint as flags, without those that belong to the new run."""
+    saved, flags = read_settings(path), []
+    for field in fields(config_class):
+        if field.name in saved and field.name not in ("output_dir", "resume"):
+            flag, value = field.name.replace("_", "-"), saved[field.name]
+            switch = f"--{flag}" if value else f"--no-{flag}"
+            flags.append(switch if field.type is bool else f"--{flag}={value}")
+    return flags
+
+
+def parse_flags(config_class, description):
+    """The settings of a run. A value that is not allowed ends the script with status 2."""
+    parser = argparse.ArgumentParser(
+        usage=argparse.SUPPRESS,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
+    for field in fields(config_class):
+        text = f"{comments.get(field.name, '')} (default: {field.default})".replace("%", "%%")
+        settings = {"default": field.default, "help": text}
+        if field.type is bool:
+            settings |= {"action": argparse.BooleanOptionalAction}
+        elif get_origin(field.type) is Literal:
+            settings |= {"choices": get_args(field.type)}
+        else:
+            settings |= {"type": field.type, "metavar": field.type.__name__.upper()}
+        if field.name == "resume":
+            settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
+        parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
+    values = vars(parser.parse_args())
+    if path := find_resumed(config_class(**values)):
+        parser.prog += f" with the settings of {path}"
+        values = vars(parser.parse_args([*saved_flags(config_class, path), *sys.argv[1:]]))
+    for name, value in values.items():
+        low, high = LIMITS.get(name, (0, inf))
+        if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):
+            allowed = f"at least {low}" if high == inf else f"from {low} to {high}"
+            parser.error(f"--{name.replace('_', '-')} must be {allowed}, not {value}")
+    return config_class(**values)

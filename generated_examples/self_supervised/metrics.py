@@ -1,0 +1,50 @@
+"""The training loss, and how metrics are printed."""
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+
+class RunningLoss:
+    """The mean training loss per sample, over all processes.
+
+    Losses are added up on the device, because reading one waits for the device.
+    """
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples."""
+        self.sum.add_(loss.detach(), alpha=samples)
+        self.samples += samples
+
+    def read(self) -> float:
+        """The mean since the last call. All processes call it together."""
+        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
+        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        self.sum.zero_()
+        self.samples = 0
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. All processes call it together."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        self.read()
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

@@ -1,0 +1,28 @@
+"""Pictures of what the model generates, written while it trains."""
+
+from itertools import islice
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from files import writing
+
+
+def draw_views(data: Dataset, path: Path) -> None:
+    """Draw the first training images, and below each the views that are compared."""
+    images, views = map(torch.stack, zip(*islice(data, 16), strict=True))
+    save_grid(torch.cat([images, views[:, 0], views[:, 1]]), columns=len(images), path=path)
+
+
+def save_grid(images: Tensor, columns: int, path: Path) -> None:
+    """Write images, shape (batch, channels, height, width), from 0 to 1, in rows of one picture."""
+    framed = F.pad(images, (1, 1, 1, 1), value=0.5).unflatten(0, (-1, columns))
+    rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
+    pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grey picture
+    picture = Image.fromarray(pixels.numpy())
+    with writing(path):
+        picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)

@@ -1,0 +1,78 @@
+"""Predicts with the weights of a run: `python predict.py folder > features.csv`."""
+
+import argparse
+import csv
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import gather_object
+from PIL import Image, ImageOps
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from data import SIZE
+from environment import check_environment, read_settings
+from model import build_model
+from train import Config
+
+
+def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+    accelerator = Accelerator()
+    check_environment(accelerator)
+    folder = Path(folder)
+    weights = folder / "model.safetensors"
+    if not weights.exists():
+        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
+    saved = read_settings(folder) | {"output_dir": folder}
+    known = [field for field in fields(Config) if field.name in saved]
+    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
+    config = Config(**values)
+    model = build_model(config)
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
+    return config, model.to(device or accelerator.device).eval()
+
+
+def read_image(path: Path) -> Tensor:
+    """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
+    try:
+        image = ImageOps.fit(Image.open(path).convert("L"), (SIZE, SIZE))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+    return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)
+
+
+@torch.inference_mode()
+def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+    """A row for each input, in their order. All processes call it together."""
+    device, rows = next(model.parameters()).device, []
+    with PartialState().split_between_processes(inputs) as share:
+        for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+            images = torch.stack([read_image(path) for path in paths]).to(device) / 255
+            for features in model(images).float().tolist():
+                rows.append({f"feature_{number}": value for number, value in enumerate(features)})
+    named = zip(inputs, gather_object(rows), strict=True)
+    return [{"image": str(path), **row} for path, row in named]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
+    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    arguments = parser.parse_args()
+    known, inputs = Image.registered_extensions(), []
+    for path in arguments.inputs:
+        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+    rows = predict(*load(arguments.run), inputs)
+    if PartialState().is_main_process:
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

@@ -1,0 +1,45 @@
+"""How far a run has come, and how it is shown."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+from accelerate import PartialState
+from tqdm import tqdm
+
+
+@dataclass
+class Progress:
+    epoch: int = 0  # finished epochs
+    batch: int = 0  # batches of the current epoch, on each process
+    step: int = 0  # optimizer steps
+
+    def state_dict(self) -> dict:
+        return asdict(self)
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
+
+
+def count_steps(loader, config) -> tuple[int, int]:
+    """Batches per epoch on each process, and steps of the run. Call it after prepare()."""
+    if not len(loader):
+        raise SystemExit("The training data does not fill one batch: use a smaller --batch-size.")
+    batches = min(len(loader), config.limit_batches or len(loader))
+    steps = config.epochs * batches
+    return batches, min(steps, config.max_steps or steps)
+
+
+def progress_bar(batches: Iterable, done: int, total: int) -> tqdm:
+    """The batches of an epoch up to `total`, with a bar on the main process of a terminal."""
+    hidden = None if PartialState().is_main_process else True
+    remaining = islice(batches, total - done)
+    return tqdm(remaining, initial=done, total=total, leave=False, disable=hidden)
+
+
+def log(text: str) -> None:
+    """Print a line on the main process, above the progress bar."""
+    if PartialState().is_main_process:
+        tqdm.write(text)
+        sys.stdout.flush()

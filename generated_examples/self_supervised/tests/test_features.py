@@ -1,0 +1,301 @@
+"""The features of this project."""
+
+import json
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from matplotlib.figure import Figure
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+import train
+from callbacks import LearningCurves
+from contrast import compare_views
+from data import build_datasets, build_loaders, split_known
+from helpers import SETTINGS, build_exact_model, build_sgd, column, run
+from probe import find_right
+from test_resume import last_checkpoint
+
+
+def test_training_draws_anew_in_each_epoch_and_evaluation_does_not():
+    config = train.Config(**SETTINGS)
+    train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
+
+    def read(data, rows) -> list:
+        return [data[row][1].tolist() for row in rows]
+
+    first, fixed = read(train_set, range(8)), read(val_set, range(2))
+    assert len({str(one) for one in first}) > 1, "all images have the same"
+    train_set.set_epoch(1)
+    assert read(train_set, range(8)) != first, "two epochs have the same"
+    train_set.set_epoch(0)
+    torch.rand(1)  # other random numbers in between, and another order
+    assert read(train_set, reversed(range(8))) == first[::-1], "a resumed run has others"
+    other = build_loaders(train.Config(**SETTINGS, seed=1))[1].dataset
+    assert read(val_set, range(2)) == read(other, range(2)) == fixed
+
+
+def test_the_loss_is_that_of_all_other_views():
+    """Formula 1 of https://arxiv.org/abs/2002.05709, one view after the other."""
+    vectors = torch.randn(5, 2, 3, dtype=torch.float64)
+    views = [(image, view) for image in range(5) for view in range(2)]
+    expected = []
+    for image, view in views:
+        others = [other for other in views if other != (image, view)]
+        similar = torch.stack([vectors[image, view] @ vectors[other] for other in others])
+        positive = similar[others.index((image, 1 - view))]
+        expected.append(-(positive.exp() / similar.exp().sum()).log())
+    expected = torch.stack(expected).reshape(5, 2).mean(dim=1)
+    torch.testing.assert_close(compare_views(vectors, vectors, torch.arange(5)), expected)
+    torch.testing.assert_close(train.compare_all(vectors), expected)
+
+
+def test_both_views_are_drawn(tmp_path):
+    data = build_loaders(train.Config(**SETTINGS))[0].dataset
+    image, views = data[0]
+    assert views.shape == (2, *image.shape)
+    assert not torch.equal(views[0], views[1]) and not torch.equal(views[0], image)
+    numbers = torch.get_rng_state()
+    assert torch.equal(data[0][1], views) and torch.equal(torch.get_rng_state(), numbers)
+    run(tmp_path, limit_batches=2, epochs=1)
+    with Image.open(tmp_path / "views.png") as picture:
+        assert picture.width > picture.height, "up to 16 images in three rows"
+
+
+def test_probes_see_no_labels_of_new_images():
+    """Of features that say nothing about classes, chance is all they can reach."""
+    features, draw = torch.randn(400, 300), torch.Generator().manual_seed(0)
+    labels = torch.randint(0, 4, (400,), generator=draw)
+    known = torch.arange(400) < 200
+    right = find_right(features, labels, known)
+    others = find_right(features, torch.where(known, labels, 3 - labels), known)
+    for probe in right:
+        message = f"{probe} has seen the labels that it has to find"
+        assert right[probe].double().mean() < 0.4, message
+        assert not (right[probe] & others[probe]).any(), "a prediction changed with its label"
+    told = torch.cat([features[~known]] * 2), torch.cat([labels[~known]] * 2)
+    leak = find_right(*told, known)  # with the answers among what is known
+    assert leak["linear"].double().mean() > 0.9, "this test would not see a leak"
+
+
+def test_the_probes_know_training_images_alone():
+    config = train.Config(**SETTINGS)
+    train_set, val_set, _ = build_datasets(config)
+    known, others = split_known(train_set, config)
+    assert len(known) + len(others) == len(train_set) and len(known) <= config.known
+    assert not {*known.indices} & {*others.indices}
+    data = build_loaders(config)[1].dataset
+    samples = [data[row] for row in range(len(data))]
+    for part, is_known in ((known, True), (val_set, False)):
+        found = [(sample[0], int(sample[2])) for sample in samples if sample[3] == is_known]
+        assert len(found) == len(part)
+        for (image, label), expected in zip(found, part, strict=True):
+            assert torch.equal(image, expected[0]) and label == int(expected[1])
+
+
+def test_best_model_is_the_final_one(tmp_path, monkeypatch, capsys):
+    """If every evaluation counts as worse, the first weights are tested and saved."""
+    evaluate, update = train.evaluate, train.BestModel.update
+    evaluated, looked_at, scores = [], [], []
+
+    def evaluate_and_note(accelerator, model, *rest):
+        weights = accelerator.unwrap_model(model).state_dict()
+        evaluated.append({key: value.clone() for key, value in weights.items()})
+        return evaluate(accelerator, model, *rest)
+
+    def get_worse(best_model, score, model):
+        looked_at.append(evaluated[-1])
+        scores.append(score)
+        update(best_model, -len(scores), model)
+
+    monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    monkeypatch.setattr(train.BestModel, "update", get_worse)
+    run(tmp_path)
+    final = load_file(tmp_path / "model.safetensors")
+    for tested in (evaluated[-1], final):
+        best = [torch.equal(tested[name], looked_at[0][name]) for name in final]
+        assert all(best), "the best weights must be tested and saved"
+    last = [torch.equal(looked_at[-1][name], looked_at[0][name]) for name in final]
+    assert not all(last), "no weights were trained between two evaluations"
+
+    name, values = "val_linear_accuracy", []
+    for line in capsys.readouterr().out.splitlines():
+        if line.startswith(("epoch", "evaluated")) and f" {name} " in line:
+            values.append(float(line.split(f" {name} ")[1].split()[0]))
+    assert scores == pytest.approx(values, rel=1e-4, abs=1e-3), "higher scores are better"
+
+
+def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
+    """As in a run that stops before its first evaluation, or whose scores are all NaN."""
+    monkeypatch.setattr(train.BestModel, "update", lambda *_: None)
+    run(tmp_path)
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
+    """In another folder, or if another run replaced the file, the best model is chosen again."""
+    first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
+    monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
+    path = tmp_path / "one" / "best.safetensors"
+    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    for folder in ("one", "two"):
+        run(tmp_path / folder, epochs=2, resume=str(first))
+        assert "is not the best model of this checkpoint" in capsys.readouterr().out
+        names = ("best.safetensors", "model.safetensors")
+        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert best == final
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and one step of size 1 away, without and with a limit."""
+    changes = {
+        "start": {"learning_rate": 0.0},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
+    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    rate = float(column(capsys.readouterr().out, "lr")[-1])
+    expected = start + (free - start) * 0.01 * rate / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    steps = [json.loads(line)["step"] for line in lines]
+    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+
+
+def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first))
+    lines = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    assert (tmp_path / "metrics.jsonl").read_bytes() == lines
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_the_curves_show_the_test_at_the_step_of_the_best_model(tmp_path, monkeypatch):
+    lines = [
+        {"step": step, "val_linear_accuracy": score} for step, score in ((4, 1), (8, 2), (12, 1))
+    ]
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    source.write_text("\n".join(map(json.dumps, [*lines, {"step": 12, "test_loss": 2.5}])))
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path: drawn.append(figure))
+    LearningCurves(source, target).draw()
+    found = {line.get_label(): line for axes in drawn[0].axes for line in axes.lines}
+    assert found["test_loss"].get_xydata().tolist() == [[8, 2.5]]
+
+
+def scheduled_rates(steps: int, total: int = 0, **changes) -> list[float]:
+    """The learning rate of each step of a run that peaks at 1."""
+    config = train.Config(**changes)
+    return [train.learning_rate_at(step, total or steps, 1.0, config) for step in range(steps)]
+
+
+def test_each_step_has_its_learning_rate(tmp_path, capsys):
+    run(tmp_path)
+    config = train.Config(**SETTINGS)
+    rates = [train.learning_rate_at(step, 12, config.learning_rate, config) for step in range(12)]
+    found = [float(rate) for rate in column(capsys.readouterr().out, "lr")]
+    assert found == pytest.approx(rates, rel=1e-3), "set the rate before each step"
+
+
+def test_schedule_does_not_rise_after_its_end():
+    rates = scheduled_rates(150, total=100)
+    assert all(later <= rates[99] + 1e-12 for later in rates[100:])
+
+
+def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
+    """A group with half the learning rate has half of it at every step."""
+    build, built = train.build_optimizer, []
+
+    def build_with_groups(model, config):
+        optimizer = build(model, config)
+        *others, last = optimizer.param_groups[0]["params"]
+        optimizer.param_groups[0]["params"] = others
+        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
+        optimizer.add_param_group(group)
+        built.append(optimizer)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_with_groups)
+    run(tmp_path, max_steps=3)
+    rates = [group["lr"] for group in built[0].param_groups]
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the peak"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"

@@ -1,0 +1,81 @@
+"""predict.py gives the metrics that training reported, on any number of processes."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from accelerate import PartialState
+
+import predict
+import train
+from data import build_loaders
+from helpers import launch, run
+from probe import find_right
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
+    """The folder of a run of two steps, and the metrics that it reported."""
+    folder, reported, evaluate = tmp_path_factory.mktemp("run"), {}, train.evaluate
+
+    def note(*values):
+        metrics = evaluate(*values)
+        reported.update(metrics)
+        return metrics
+
+    with mock.patch.object(train, "evaluate", note):
+        run(folder, epochs=1, limit_batches=2)
+    return folder, reported
+
+
+def read_batches(config) -> list:
+    """The batches of test data that the run evaluated."""
+    return list(islice(build_loaders(config)[2], config.limit_batches))
+
+
+def predict_images(config, model, images) -> list[dict]:
+    with mock.patch.object(predict, "read_image", lambda image: 255 * image):
+        return predict.predict(config, model, images)
+
+
+def test_predictions_give_the_metric_of_the_test(trained):
+    folder, reported = trained
+    config, model = predict.load(folder)
+    assert not model.training and config.limit_batches == 2
+    images, _, labels, known = zip(*read_batches(config), strict=True)
+    rows = predict_images(config, model, list(torch.cat(images)))
+    names = [name for name in rows[0] if name.startswith("feature_")]
+    features = torch.tensor([[row[name] for name in names] for row in rows])
+    for probe, right in find_right(features, torch.cat(labels), torch.cat(known)).items():
+        found = float(right.double().mean())
+        assert found == pytest.approx(reported[f"test_{probe}_accuracy"], abs=1e-9)
+
+
+def test_two_processes_predict_like_one(trained):
+    """One row for each input, in their order."""
+    folder, _ = trained
+    predict_five(folder)
+    launch(predict_five, folder)
+    one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
+    assert len(one) == len(two) == 5
+    for row, other in zip(one, two, strict=True):
+        assert other.keys() == row.keys()
+        for name, value in row.items():
+            close = value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-6)
+            assert other[name] == close
+
+
+def predict_five(folder: Path) -> None:
+    config, model = predict.load(folder)
+    rows = predict_images(config, model, list(read_batches(config)[0][0][:5]))
+    state = PartialState()
+    if state.is_main_process:
+        (folder / f"{state.num_processes}.json").write_text(json.dumps(rows))
+
+
+def test_a_run_without_weights(tmp_path):
+    with pytest.raises(SystemExit, match="train first"):
+        predict.load(tmp_path)

@@ -1,0 +1,203 @@
+"""Train an encoder of images without labels on scikit-learn's handwritten digits.
+
+`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+"""
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+from math import cos, inf, pi
+from pathlib import Path
+from typing import Literal
+
+import torch
+from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from callbacks import BestModel, LearningCurves, MetricsFile
+from checkpoint import Checkpoints, explain_interrupt
+from contrast import Gather, compare_views
+from data import build_loaders
+from environment import check_environment, describe, write_config
+from files import save_weights
+from flags import parse_flags
+from metrics import RunningLoss, format_metrics
+from model import build_model
+from pictures import draw_views
+from probe import find_new, find_right
+from progress import Progress, count_steps, log, progress_bar
+from workarounds import apply_workarounds
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 20  # passes over the training data
+    batch_size: int = 128  # samples per batch on each process
+    learning_rate: float = 0.003  # the peak learning rate
+    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: none
+    seed: int = 0  # for initial weights, data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    known: int = 100  # training images whose class the probes know
+    width: int = 32  # channels of the first level; a multiple of 8
+    projection: int = 64  # length of the vectors that are compared
+    temperature: float = 0.2  # divides cosines; lower: closer negatives count
+    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    keep_checkpoints: int = 2  # the newest ones; 0: all
+    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+
+
+def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
+    """A linear warm-up to the peak, then half a cosine down to zero."""
+    warmup = int(config.warmup_ratio * total_steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    done = min(1, (step - warmup) / max(1, total_steps - warmup))
+    return peak * 0.5 * (1 + cos(pi * done))
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    parameters = model.parameters()
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
+def project(model: nn.Module, views: Tensor) -> Tensor:
+    """What is compared of the views of images, shape (batch, 2, width)."""
+    return model(views.flatten(0, 1), project=True).unflatten(0, (-1, 2))
+
+
+def compute_loss(vectors: Tensor, accelerator) -> Tensor:
+    """The loss of each image, shape (batch,), among the images of all processes."""
+    others = Gather.apply(vectors, accelerator)
+    places = torch.arange(len(vectors), device=vectors.device)
+    return compare_views(vectors, others, places + accelerator.process_index * len(vectors))
+
+
+def compare_all(vectors: Tensor) -> Tensor:
+    """The loss of each image, shape (images,), among all of a set."""
+    places = torch.arange(len(vectors), device=vectors.device)
+    # not all at once: that takes the square of the images
+    parts = zip(vectors.split(256), places.split(256), strict=True)
+    return torch.cat([compare_views(part, vectors, rows) for part, rows in parts])
+
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss of a set, and in how many of its images the probes find the class.
+
+    All are the same for any number of processes and any batch size: views compete with those of the
+    set. gather_for_metrics drops the images that pad the last batch. The known images, whose classes
+    the probes may see, do not count themselves.
+    """
+    model.eval()
+    batches = []
+    for images, views, labels, known in islice(loader, limit or None):
+        values = (project(model, views).float(), model(images).float(), labels, known)
+        batches.append(accelerator.gather_for_metrics(values))
+    model.train()
+    vectors, features, labels, known = map(torch.cat, zip(*batches, strict=True))
+    right = find_right(features, labels, known)
+    return {
+        f"{name}_loss": float(compare_all(vectors[find_new(known)]).mean()),
+        **{
+            f"{name}_{probe}_accuracy": float(found.double().mean())
+            for probe, found in right.items()
+        },
+    }
+
+
+def main(config: Config) -> None:
+    apply_workarounds()
+    accelerator = Accelerator(
+        # the order of the data depends on the seed and the epoch alone
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+    )
+    check_environment(accelerator)
+    set_seed(config.seed)  # every process starts with the same weights
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    optimizer = build_optimizer(model, config)
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    log(describe(accelerator, model, config, total_steps))
+    progress, train_loss = Progress(), RunningLoss(accelerator)
+    peaks = [group["lr"] for group in optimizer.param_groups]
+    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
+    metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
+    learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
+    checkpoints.resume()
+    write_config(accelerator, config, config.output_dir)
+    if accelerator.is_main_process:
+        draw_views(train_loader.dataset, config.output_dir / "views.png")
+
+    for epoch in range(progress.epoch, config.epochs):
+        if progress.step >= total_steps:
+            break
+        model.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        train_loader.dataset.set_epoch(epoch)  # which draws anew in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for _, views in bar:
+            vectors = project(model, views)
+            loss = compute_loss(vectors, accelerator).mean()
+            train_loss.add(loss, len(views))
+            accelerator.backward(loss)
+            progress.batch += 1
+            grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
+                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+            optimizer.step()
+            optimizer.zero_grad()
+            progress.step += 1
+            if config.log_every and progress.step % config.log_every == 0:
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                values["grad_norm"] = float(grad_norm)
+                metrics_file.append(progress.step, values)
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=values["loss"])
+            if progress.step >= total_steps:
+                break
+            checkpoints.after_step()
+
+        metrics = {"train_loss": train_loss.end_epoch()}
+        metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        best_model.update(metrics["val_linear_accuracy"], model)
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch >= batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
+        checkpoints.after_epoch()
+    checkpoints.after_training()
+    best_model.load(model)
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+    save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    log(f"done | {format_metrics(metrics)}")
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    model, optimizer = accelerator.free_memory(model, optimizer)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    config = parse_flags(Config, __doc__)
+    with explain_interrupt(config.output_dir):
+        main(config)

@@ -1,0 +1,2 @@
+#: replace read
+with mock.patch.object(predict, "ImageFiles", lambda images, size: images):

@@ -1,0 +1,2 @@
+#: slot settings
+"backbone": "test_resnet",  # a small model

@@ -1,0 +1,17 @@
+"""The model: images in, features out. {{ task.pretext }}"""
+
+from torch import Tensor, nn
+
+#: slot sizes
+
+
+#: slot functions
+
+
+#: slot encoder
+
+
+#: slot model
+
+
+...  #: slot build_model

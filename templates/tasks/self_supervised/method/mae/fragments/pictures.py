@@ -1,0 +1,25 @@
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from model import to_images, to_patches
+from torch import Tensor, nn
+
+#: slot functions
+@torch.no_grad()
+def draw_reconstructions(
+    accelerator: Accelerator, model: nn.Module, images: Tensor, seen: Tensor, path: Path
+) -> None:
+    """Draw images, below each what the model sees of it, and what it makes of that.
+
+    All processes call it together.
+    """
+    model.eval()
+    outputs = model(images.to(accelerator.device), seen.to(accelerator.device)).float().cpu()
+    model.train()
+    if accelerator.is_main_process:
+        whole = to_patches(images, outputs.shape[1])
+        is_seen = torch.zeros(whole.shape[:2], dtype=torch.bool).scatter(1, seen, True).unsqueeze(2)
+        rows = whole, whole.where(is_seen, 0.5), whole.where(is_seen, outputs.clamp(0, 1))
+        pictures = to_images(torch.cat(rows), images.shape[1])
+        save_grid(pictures, columns=len(images), path=path)

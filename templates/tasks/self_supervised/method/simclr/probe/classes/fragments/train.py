@@ -1,0 +1,26 @@
+from probe import find_new, find_right
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss of a set, and in how many of its images the probes find the class.
+
+    All are the same for any number of processes and any batch size: views compete with those of the
+    set. gather_for_metrics drops the images that pad the last batch. The known images, whose classes
+    the probes may see, do not count themselves.
+    """
+    model.eval()
+    batches = []
+    #: slot before_evaluation
+    for images, views, labels, known in islice(loader, limit or None):
+        values = (project(model, views).float(), model(images).float(), labels, known)
+        batches.append(accelerator.gather_for_metrics(values))
+        #: slot evaluated_batch
+    model.train()
+    vectors, features, labels, known = map(torch.cat, zip(*batches, strict=True))
+    right = find_right(features, labels, known)
+    return {
+        f"{name}_loss": float(compare_all(vectors[find_new(known)]).mean()),
+        **{f"{name}_{probe}_accuracy": float(found.double().mean()) for probe, found in right.items()},
+        #: slot evaluated
+    }

@@ -1,0 +1,1 @@
+from train import compare_all, project

@@ -1,0 +1,33 @@
+import csv
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from itertools import islice
+
+import torch
+from data import Probed, split_known
+from probe import find_new, find_right
+
+#: slot samples
+if split == "train":
+    known, others = split_known(data, config)
+    data = Probed(others, known, config)
+
+#: slot measure
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The loss of each new image, its label, and whether the probes find that."""
+    model.eval()
+    batches = []
+    for images, {{ task.drawn_name }}, labels, known in islice(loader, limit or None):
+        values = ({{ task.measured }}, model(images).float(), labels, known)
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    {{ task.measured_name }}, features, labels, known = map(torch.cat, zip(*batches, strict=True))
+    new = find_new(known)
+    columns = {"loss": {{ task.losses }}, "label": labels[new]}
+    return columns | find_right(features, labels, known)
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these images."""
+    rights = {f"{probe}_accuracy": columns[probe] for probe in ("knn", "linear")}
+    means = {name: float(values.double().mean()) for name, values in rights.items()}
+    return {"loss": float(columns["loss"].mean()), **means}

@@ -1,0 +1,2 @@
+#: replace image
+image = self.images[index]

@@ -1,0 +1,2 @@
+#: replace train_set
+train_set = Fixed(build_datasets(config)[0], config)

@@ -1,0 +1,13 @@
+import gradio as gr
+import pytest
+from PIL import Image
+
+#: slot values
+Image.new("RGB", (20, 30), (200, 100, 0)).save(tmp_path / "image.png")
+with pytest.raises(gr.Error, match="Choose an image first"):
+    page.fn(None)
+values = [str(tmp_path / "image.png")]
+
+#: slot expected
+[row] = app.predict(config, model, values)
+assert shown == [[name, pytest.approx(row[name])] for name in row if name != "image"]

@@ -1,0 +1,2 @@
+#: slot task
+TASK = "image-feature-extraction"  # one of https://huggingface.co/tasks
