@@ -3,43 +3,30 @@
 import argparse
 import csv
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image, ImageOps
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from data import SIZE
-from environment import check_environment, read_settings
-from model import build_model
+from environment import check_environment
+from files import load_weights
+from flags import parse_flags, saved_flags
 from pictures import save_grid
-from train import Config, compute_loss
+from train import Config, build_model, compute_loss
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
-    folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
+    check_environment(Accelerator())
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    try:
-        load_model(model, weights)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    return config, model.to(device or PartialState().device).eval()
 
 
 def read_image(path: Path) -> Tensor:
@@ -51,7 +38,7 @@ def read_image(path: Path) -> Tensor:
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)
 
 
-def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> None:
+def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Path) -> None:
     """Draw images, and below each what the model makes of it."""
     images = torch.stack([read_image(path) for path in paths]) / 255
     with torch.inference_mode():
@@ -60,7 +47,7 @@ def draw(config: Config, model: nn.Module, paths: list[Path], picture: Path) -> 
 
 
 @torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     with PartialState().split_between_processes(inputs) as share:
@@ -68,8 +55,7 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
             errors = compute_loss(model(images), images)
             rows += [{"error": error} for error in errors.tolist()]
-    named = zip(inputs, gather_object(rows), strict=True)
-    return [{"image": str(path), **row} for path, row in named]
+    return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]
 
 
 if __name__ == "__main__":
@@ -86,8 +72,6 @@ if __name__ == "__main__":
     config, model = load(arguments.run)
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
         if arguments.picture:
             draw(config, model, inputs[:16], arguments.picture)

@@ -6,7 +6,6 @@ import re
 import sys
 from dataclasses import fields
 from math import inf, isfinite
-from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 from checkpoint import find_resumed
@@ -25,9 +24,9 @@ LIMITS = {
 }
 
 
-def saved_flags(config_class, path: Path) -> list[str]:
-    """The settings of a checkpoint as flags, without those that belong to the new run."""
-    saved, flags = read_settings(path), []
+def saved_flags(config_class, folder) -> list[str]:
+    """The settings of a run or a checkpoint as flags, without those of one run alone."""
+    saved, flags = read_settings(folder), []
     for field in fields(config_class):
         if field.name in saved and field.name not in ("output_dir", "resume"):
             flag, value = field.name.replace("_", "-"), saved[field.name]
@@ -36,7 +35,7 @@ def saved_flags(config_class, path: Path) -> list[str]:
     return flags
 
 
-def parse_flags(config_class, description):
+def parse_flags(config_class, description, arguments=None):
     """The settings of a run. A value that is not allowed ends the script with status 2."""
     parser = argparse.ArgumentParser(
         usage=argparse.SUPPRESS,
@@ -56,7 +55,7 @@ def parse_flags(config_class, description):
         if field.name == "resume":
             settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
         parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
-    values = vars(parser.parse_args())
+    values = vars(parser.parse_args(arguments))
     if path := find_resumed(config_class(**values)):
         parser.prog += f" with the settings of {path}"
         values = vars(parser.parse_args([*saved_flags(config_class, path), *sys.argv[1:]]))

@@ -43,7 +43,7 @@ class Config:
     log_every: int = 20  # steps between log lines; 0: none
     context: int = 128  # most tokens of a conversation; more are cut
     beta: float = 0.1  # how strongly the reference holds the model
-    sft_weight: float = 1.0  # weight of the preferred answer's own loss
+    sft_weight: float = 1.0  # weight of the preferred answer's own loss; 0: off
     layers: int = 2  # blocks of attention and an MLP
     width: int = 64  # size of a token's vector between the layers
     heads: int = 4  # attention heads per layer; they share the width

@@ -3,45 +3,31 @@
 import argparse
 import csv
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image, ImageOps
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import Tensor, nn
-from torch.utils.data import DataLoader
 
-from environment import check_environment, read_settings
-from model import build_model
+from environment import check_environment
+from files import load_weights
+from flags import parse_flags, saved_flags
 from run_folders import newest_run
-from train import Config
+from train import Config, build_model
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator(cpu=True)
-    check_environment(accelerator)
+    check_environment(Accelerator(cpu=True))
     folder = newest_run(Path(folder))
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    try:
-        load_model(model, weights)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    return config, model.to(device or PartialState().device).eval()
 
 
-def read_image(path: Path) -> Tensor:
+def read_image(path: Path) -> torch.Tensor:
     """A digit, white on black, shape (1, 8, 8), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (8, 8))
@@ -51,21 +37,19 @@ def read_image(path: Path) -> Tensor:
 
 
 @torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     # the precision of training
     precision = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(config.mixed_precision)
     autocast = torch.autocast(device.type, precision, enabled=precision is not None)
     with PartialState().split_between_processes(inputs) as share, autocast:
-        for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+        for paths in torch.utils.data.DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
-            probabilities = model(images).cpu().double().softmax(dim=1)
-            for chances in probabilities.tolist():
+            for chances in model(images).cpu().double().softmax(dim=1).tolist():
                 row = {"label": str(chances.index(max(chances)))}
                 rows.append(row | {f"p_{digit}": chance for digit, chance in enumerate(chances)})
-    named = zip(inputs, gather_object(rows), strict=True)
-    return [{"image": str(path), **row} for path, row in named]
+    return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]
 
 
 if __name__ == "__main__":
@@ -78,6 +62,4 @@ if __name__ == "__main__":
         inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
-        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])

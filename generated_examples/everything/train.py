@@ -81,7 +81,7 @@ class Config:
     distillation_share: float = 0.5  # share of the loss from the teacher; 0: off
     distillation_temperature: float = 2.0  # divides logits; higher: unlikely classes count more
     patience: int = 5  # evaluations without improvement; 0: off
-    min_delta: float = 0.0  # smallest change that counts as improvement
+    min_delta: float = 0.0  # smallest change that counts as improvement; 0: any
     ema_decay: float = 0.99  # share of the average that each step keeps; 0: off
     eval_batch_size: int = 64  # samples per batch; 0: four times batch_size
     evaluate_every: int = 100  # steps between evaluations
@@ -90,7 +90,7 @@ class Config:
     mixed_precision: Literal["no", "bf16", "fp16", "fp8"] = "bf16"  # precision of the computations
     mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha); 0: off
     mixing_probability: float = 1.0  # fraction of batches to mix; 0: off
-    profiler_wait: int = 5  # steps before the profiler starts
+    profiler_wait: int = 5  # steps before the profiler starts; 0: none
     profiler_warmup: int = 2  # steps to warm up before recording
     profiler_active: int = 3  # steps to record
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none

@@ -1,46 +1,34 @@
 """Predicts with the weights of a run: `python predict.py folder --pictures boxes`."""
 
 import argparse
+import csv
 import json
-from dataclasses import fields
+import sys
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image, ImageOps
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from boxes import find_objects
 from data import class_names, to_tensor
-from environment import check_environment, read_settings
-from files import writing
-from model import build_model
+from environment import check_environment
+from files import load_weights, writing
+from flags import parse_flags, saved_flags
 from pictures import draw
-from train import Config
+from train import Config, build_model
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
-    folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
+    check_environment(Accelerator())
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    try:
-        load_model(model, weights)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    return config, model.to(device or PartialState().device).eval()
 
 
 def read_image(path: Path) -> Image.Image:
@@ -63,11 +51,20 @@ def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str])
     ]
 
 
-def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
-    """Print a line of JSON for each image. If a folder is given, draw the images there."""
+COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
+
+
+def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:
+    """Print the objects of each image. If a folder is given, draw the images there."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    if as_csv:
+        table.writerow(COLUMNS)
     for number, row in enumerate(rows):
         found = [one for one in row["objects"] if one["score"] >= threshold]
-        print(json.dumps({**row, "objects": found}, ensure_ascii=False))
+        if as_csv:
+            table.writerows([row["image"], one["label"], one["score"], *one["box"]] for one in found)
+        else:
+            print(json.dumps({**row, "objects": found}, ensure_ascii=False))
         if folder:
             labels = [f"{one['label']} {one['score']:.2f}" for one in found]
             picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
@@ -78,7 +75,7 @@ def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
 
 
 @torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     names = class_names(config)
@@ -90,8 +87,7 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
                 images, find_objects(model(scaled.to(device))).cpu(), strict=True
             ):
                 rows.append({"objects": list_objects(found, image, config.image_size, names)})
-    named = zip(inputs, gather_object(rows), strict=True)
-    return [{"image": str(path), **row} for path, row in named]
+    return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]
 
 
 if __name__ == "__main__":
@@ -100,6 +96,8 @@ if __name__ == "__main__":
     help = "the lowest score of an object (default: %(default)s)"
     parser.add_argument("--threshold", type=float, default=0.3, help=help)
     parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
+    help = "a row of CSV for each object, instead of a line of JSON for each image"
+    parser.add_argument("--csv", action="store_true", help=help)
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     known, inputs = Image.registered_extensions(), []
@@ -107,4 +105,4 @@ if __name__ == "__main__":
         inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
-        write(rows, arguments.threshold, arguments.pictures)
+        write(rows, arguments.threshold, arguments.pictures, arguments.csv)

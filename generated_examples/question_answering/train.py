@@ -44,7 +44,7 @@ class Config:
     layers: int = 2  # layers of attention and an MLP
     dropout: float = 0.0  # fraction of activations dropped; 0: off
     max_length: int = 128  # tokens of a window, with the question
-    overlap: int = 32  # tokens that a window shares with the last
+    overlap: int = 32  # tokens that a window shares with the last; 0: none
     max_answer: int = 30  # tokens of an answer that is found, at most
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every

@@ -57,12 +57,13 @@ def write_config(accelerator, config, folder) -> None:
             scratch.write_text(text)
 
 
-def read_settings(path) -> dict:
-    """The settings that a checkpoint was saved with."""
+def read_settings(folder) -> dict:
+    """The settings of a run or a checkpoint."""
+    path = Path(folder, "config.json")
     try:
-        return dict(json.loads((path / "config.json").read_text())["settings"])
+        return dict(json.loads(path.read_text())["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SystemExit(f"{path / 'config.json'} can't be read: {error!r}") from error
+        raise SystemExit(f"{path} can't be read: {error!r}") from error
 
 
 def is_trial(path) -> bool:

@@ -4,44 +4,31 @@ import argparse
 import csv
 import json
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from audio import find_sounds, read_sound
 from data import pad, prepare, sample_rate
-from environment import check_environment, read_settings
+from environment import check_environment
+from files import load_weights
+from flags import parse_flags, saved_flags
 from metrics import read_letters
-from model import build_model
-from train import Config
+from train import Config, build_model
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
-    folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
+    check_environment(Accelerator())
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     letters = json.loads((folder / "letters.json").read_text())
     model = build_model(config, letters)
-    try:
-        load_model(model, weights)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    return config, model.to(device or PartialState().device).eval()
 
 
 def load_sound(path: Path, config: Config) -> Tensor:
@@ -53,7 +40,7 @@ def load_sound(path: Path, config: Config) -> Tensor:
 
 
 @torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     letters = json.loads((config.output_dir / "letters.json").read_text())
@@ -62,8 +49,7 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
             sounds, lengths = pad([load_sound(path, config) for path in paths])
             for numbers in read_letters(model(sounds.to(device), lengths.to(device))):
                 rows.append({"text": "".join(letters[number] for number in numbers)})
-    named = zip(inputs, gather_object(rows), strict=True)
-    return [{"sound": str(path), **row} for path, row in named]
+    return [{"sound": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]
 
 
 if __name__ == "__main__":
@@ -76,6 +62,4 @@ if __name__ == "__main__":
         inputs += (find_sounds(path) if path.is_dir() else []) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
-        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])

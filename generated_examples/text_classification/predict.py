@@ -3,42 +3,28 @@
 import argparse
 import csv
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import broadcast_object_list, gather_object
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import nn
 from torch.utils.data import DataLoader
 from transformers import AutoTokenizer
 
 from data import tokenize
-from environment import check_environment, read_settings
-from model import build_model
-from train import Config
+from environment import check_environment
+from files import load_weights
+from flags import parse_flags, saved_flags
+from train import Config, build_model
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
-    folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
-    model = build_model(config, folder / "transformers")
-    try:
-        load_model(model, weights)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    check_environment(Accelerator())
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
+    model = build_model(config, config.output_dir / "transformers")
+    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    return config, model.to(device or PartialState().device).eval()
 
 
 def read_inputs(config: Config, names: list[str]) -> list[str]:
@@ -64,7 +50,7 @@ def split_lines(text: str) -> list[str]:
 
 
 @torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     saved = config.output_dir / "transformers"
@@ -95,6 +81,4 @@ if __name__ == "__main__":
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])

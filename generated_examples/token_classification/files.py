@@ -57,7 +57,10 @@ def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
     """Load weights into the prepared model. All processes call it together."""
-    load_model(accelerator.unwrap_model(model), path)
+    try:
+        load_model(accelerator.unwrap_model(model), path)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{path} can't be loaded: {error}") from error
 
 
 def delete(folder: Path) -> None:

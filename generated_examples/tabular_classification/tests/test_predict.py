@@ -69,5 +69,5 @@ def predict_five(folder: Path) -> None:
 
 
 def test_a_run_without_weights(tmp_path):
-    with pytest.raises(SystemExit, match="train first"):
+    with pytest.raises(SystemExit, match="config.json can.t be read"):
         predict.load(tmp_path)
