@@ -29,6 +29,9 @@ class Row(NamedTuple):
 #: slot read_rows
 
 
+#: slot row_readers
+
+
 #: slot check_row
 
 

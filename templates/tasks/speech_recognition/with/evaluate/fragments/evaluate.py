@@ -1,5 +1,5 @@
-import csv
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from errors import draw_losses, write_samples
 from itertools import islice
 
 import torch
