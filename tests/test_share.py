@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from conftest import render, write_files
+from conftest import FIRST_TASK, render, write_files
+from test_after_training import prepare_inputs
 from training import count_passed, run_python, run_tests, start
 
 from scaffold.answers.catalog import load_catalog
@@ -20,22 +21,6 @@ pytestmark = pytest.mark.train
 FEATURE = {"features.share.enabled": True}
 TASKS = sorted(load_catalog().tasks)
 EPOCH = ["train.py", "--epochs", "1"]
-# what the inputs in a card stand for
-INPUTS = """
-import csv
-from pathlib import Path
-from PIL import Image
-from sklearn.datasets import load_breast_cancer, load_diabetes
-
-Image.new("L", (8, 8), 200).save("image.png")
-Path("folder").mkdir()
-Image.new("L", (8, 8), 100).save("folder/image.png")
-Path("numbers.txt").write_text("1,2,3,4\\n4,3,2,1\\n")
-regression = "tabular-regression" in Path("README.md").read_text()
-data = load_diabetes() if regression else load_breast_cancer()
-with open("rows.csv", "w", newline="") as file:
-    csv.writer(file).writerows([data.feature_names, *data.data[:3]])
-"""
 
 
 def share(folder: Path, *arguments: str) -> str:
@@ -45,10 +30,9 @@ def share(folder: Path, *arguments: str) -> str:
     return result.stdout
 
 
-def use(shared: Path) -> dict[str, str]:
-    """What the commands and the Python in a card print, in an empty folder."""
-    (shared.parent / "inputs.py").write_text(INPUTS)
-    assert run_python(shared, ["../inputs.py"]).returncode == 0
+def use(shared: Path, task: str = FIRST_TASK) -> dict[str, str]:
+    """What the commands and the Python in a card print, with the inputs that they name."""
+    prepare_inputs(task, shared)
     card = (shared / "README.md").read_text()
     found = {}
     for language, block in re.findall("```(sh|python)\n(.*?)```", card, re.DOTALL):
@@ -84,7 +68,7 @@ def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     assert "\n![curves.png](curves.png)\n" in card
     assert (shared / "curves.png").read_bytes().startswith(b"\x89PNG")
     printed = use(shared)
-    assert len(printed["sh"].splitlines()) == 3, "a row for each of the two images"
+    assert len(printed["sh"].splitlines()) == 4, "a row for each of the three images"
     assert printed["python"].startswith("[{'image': 'image.png', 'label': ")
 
 
@@ -214,7 +198,7 @@ def test_each_task_is_shared(task: str, tmp_path: Path) -> None:
     share(folder)
     shutil.move(folder / "shared", tmp_path / "elsewhere")
     shutil.rmtree(folder)
-    assert use(tmp_path / "elsewhere")
+    assert use(tmp_path / "elsewhere", task)
 
 
 # a choice of data, where it is, and the input of predict.py

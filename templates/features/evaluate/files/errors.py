@@ -30,7 +30,7 @@ def draw_losses(path: Path, losses: Tensor) -> None:
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
     axes.hist(losses[losses.isfinite()], bins=50)
-    axes.set(xlabel="loss of a sample", ylabel="samples", yscale="log")
+    axes.set(xlabel="loss of a sample", ylabel="samples", yscale="symlog")
     save(figure, path)
 
 
