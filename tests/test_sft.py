@@ -68,7 +68,10 @@ more["mamba"] = {"state_size": 4}
 for folder in sys.argv[1:]:
     kind, template = folder.split("_")
     torch.manual_seed(0)
-    config = AutoConfig.for_model(kind, **small, **more[kind])
+    settings = {**small, **more[kind]}
+    if kind == "mamba":  # which has no limit
+        del settings["max_position_embeddings"]
+    config = AutoConfig.for_model(kind, **settings)
     AutoModelForCausalLM.from_config(config).bfloat16().save_pretrained(folder)
     names = {"bos_token": "<s>", "eos_token": "</s>", "extra_special_tokens": special[2:]}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, **names)
