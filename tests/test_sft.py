@@ -248,6 +248,10 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert wrong.returncode
     assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
+    (project / "chats/train.jsonl").write_text("\n".join([*lines, "{'prompt'"]) + "\n")
+    broken = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert broken.returncode and "Traceback" not in broken.stderr
+    assert "--dataset-name chats can't be loaded: JSON parse error" in broken.stderr
 
 
 @pytest.mark.sweep
