@@ -582,7 +582,7 @@ for part, rows in (("train", 40), ("test", 4)):
 columns = {"image": [None] * 40, "captions": [["a"]] * 40}
 Dataset.from_dict(columns, features=features).to_parquet("none/train.parquet")
 columns = {"image": [picture(1)] * 40, "captions": [["a"], [" "]] * 20}
-Dataset.from_dict(columns, features=features).to_parquet("text/train.parquet")
+Dataset.from_dict(columns, features=features).to_parquet("blank/train.parquet")
 """
 
 
@@ -592,27 +592,27 @@ def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     more = {"dataset": "hub_images", "image_dataset": "own", "pair_columns": "image,captions"}
     settings = {f"embeddings.{key}": value for key, value in (more | SMALL_IMAGES).items()}
     folder = write_files(tmp_path, render({**TASK, **settings, "training.num_workers": 0}))
-    for name in ("own", "none", "text"):
+    for name in ("own", "none", "blank"):
         (tmp_path / name).mkdir()
     made = call(folder, HUB_IMAGES)
     assert made.returncode == 0, made.stderr
     code = "parts = data.load_rows(config)\n"
     code += "images = [{image for image, _ in part} for part in parts]\n"
-    code += "[pixels, text, numbers] = data.build_datasets(config)[2][0]"
-    sizes, counts, shape, numbers = ask(
-        folder, code, "[list(map(len, parts)), list(map(len, images)), pixels.shape, numbers]"
+    code += "pixels = data.build_datasets(config)[2][0][0]"
+    sizes, counts, shape = ask(
+        folder, code, "[list(map(len, parts)), list(map(len, images)), pixels.shape]"
     )
     assert sum(sizes) == 88 and sizes[2] == 8 and counts[2] == 2  # equal to two of train
     assert counts[:2] == [35, 3] and shape == [3, 16, 16]
     result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
     assert result.returncode == 0, result.stderr
     wrong = [["--pair-columns", "image,text"], ["--pair-columns", "captions,image"]]
-    wrong += [["--dataset-name", name] for name in ("none", "text", "nobody/nothing")]
+    wrong += [["--dataset-name", name] for name in ("none", "blank", "nobody/nothing")]
     messages = said(folder, "train.py", *wrong)
     assert "own has no 'text', only image, captions. Set --pair-columns." in messages[0]
     assert "The column 'captions' of own holds no images." in messages[1]
     assert "none, train, row 1: its image can't be read." in messages[2]
-    assert "text, train, row 2: its text is not text, but ' '" in messages[3]
+    assert "blank, train, row 2: its text is not text, but ' '" in messages[3]
     assert "'nobody/nothing' can't be loaded" in messages[4]
 
 

@@ -68,7 +68,10 @@ more["mamba"] = {"state_size": 4}
 for folder in sys.argv[1:]:
     kind, template = folder.split("_")
     torch.manual_seed(0)
-    config = AutoConfig.for_model(kind, **small, **more[kind])
+    settings = {**small, **more[kind]}
+    if kind == "mamba":  # which has no limit
+        del settings["max_position_embeddings"]
+    config = AutoConfig.for_model(kind, **settings)
     AutoModelForCausalLM.from_config(config).bfloat16().save_pretrained(folder)
     names = {"bos_token": "<s>", "eos_token": "</s>", "extra_special_tokens": special[2:]}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=tokens, **names)
@@ -245,6 +248,10 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert wrong.returncode
     assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
+    (project / "chats/train.jsonl").write_text("\n".join([*lines, "{'prompt'"]) + "\n")
+    broken = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert broken.returncode and "Traceback" not in broken.stderr
+    assert "--dataset-name chats can't be loaded: JSON parse error" in broken.stderr
 
 
 @pytest.mark.sweep

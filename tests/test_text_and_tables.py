@@ -281,6 +281,49 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert "tokenizer of 'nobody/nothing' can't be loaded" in message(folder, wrong)
 
 
+MAKE_DECODER = """
+from pathlib import Path
+from transformers import GPT2Config, GPT2ForSequenceClassification, GPT2Tokenizer
+
+texts = [Path("texts.csv").read_text()]
+tokenizer = GPT2Tokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+tokenizer.padding_side = "left"
+assert tokenizer.pad_token is None
+tokenizer.save_pretrained("tiny")
+config = GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=1, n_head=2, num_labels=3)
+GPT2ForSequenceClassification(config).save_pretrained("tiny")
+"""
+ALONE = """
+import torch
+network, tokenizer = model.build_model(config).eval(), data.build_tokenizer(config)
+texts = [("a", "b"), ("a longer text than the other one", "b")]
+with torch.no_grad():
+    batches = (data.tokenize(part, tokenizer, 64) for part in (texts, texts[:1]))
+    both, alone = (network(**batch).logits for batch in batches)
+worst = float((both[:1] - alone).abs().max())
+long = data.tokenize([("word " * 20_000, "x " * 20_000)], tokenizer, 64)["input_ids"].shape
+"""
+
+
+@pytest.mark.sweep
+def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
+    """GPT-2, which was trained for another number of classes. Two books are a pair like others."""
+    write_texts(tmp_path / "texts.csv", 100)
+    more = {"text_classification__model": "pretrained"}
+    more["text_classification__pretrained_name"] = str(tmp_path / "tiny")
+    folder = project(tmp_path, **TEXTS, **more)
+    made = call(folder, MAKE_DECODER)
+    assert made.returncode == 0, made.stderr
+    found = call(folder, f"{ALONE}\nprint(json.dumps([worst, long, list(both.shape)]))")
+    assert found.returncode == 0, found.stderr
+    worst, long, shape = json.loads(found.stdout.splitlines()[-1])
+    assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
+    assert result.returncode == 0, result.stderr
+    asked = start(folder, ["predict.py", "a\tb", "longer than that\tb"], 1)
+    assert asked.returncode == 0 and len(asked.stdout.splitlines()) >= 2, asked.stderr
+
+
 # --- tables -------------------------------------------------------------------------------------
 
 

@@ -1,10 +1,12 @@
 from datasets import load_dataset
+from datasets.exceptions import DatasetsError
 
 #: slot split
 try:
     splits = load_dataset(config.dataset_name, config.dataset_subset or None)
-except (OSError, ValueError) as error:  # no such dataset, or no network
-    raise SystemExit(f"--dataset-name {config.dataset_name} can't be loaded: {error}") from error
+except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
+    reason = error.__cause__ or error
+    raise SystemExit(f"--dataset-name {config.dataset_name} can't be loaded: {reason}") from error
 if "train" not in splits:
     raise SystemExit(f"{config.dataset_name} has no split train, only {', '.join(splits)}.")
 for name in ("validation", "test"):

@@ -1,4 +1,5 @@
 from datasets import load_dataset
+from datasets.exceptions import DatasetsError
 
 #: slot load_questions
 @cache
@@ -10,8 +11,9 @@ def load_questions(config) -> list[list[Question]]:
     name = config.dataset_name
     try:
         dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {error}") from error
+    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
+        reason = error.__cause__ or error
+        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
     if "train" not in dataset:
         raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
     parts = {

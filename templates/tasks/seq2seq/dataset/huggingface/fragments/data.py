@@ -1,4 +1,5 @@
 from datasets import load_dataset
+from datasets.exceptions import DatasetsError
 
 #: slot load_pairs
 def load_pairs(config) -> list[list[tuple[str, str]]]:
@@ -6,8 +7,9 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
     name = config.dataset_name
     try:
         splits = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError) as error:  # no such dataset, or no network
-        raise SystemExit(f"--dataset-name {name} can't be loaded: {error}") from error
+    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
+        reason = error.__cause__ or error
+        raise SystemExit(f"--dataset-name {name} can't be loaded: {reason}") from error
     if "train" not in splits:
         raise SystemExit(f"{name} has no split train, only {', '.join(splits)}.")
     for part in ("validation", "test"):

@@ -1,6 +1,7 @@
 from functools import cache
 
 from datasets import load_dataset
+from datasets.exceptions import DatasetsError
 
 #: slot texts
 @cache
@@ -12,8 +13,9 @@ def load_texts(config) -> list[list[Row]]:
     name = config.dataset_name
     try:
         dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {error}") from error
+    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
+        reason = error.__cause__ or error
+        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
     if "train" not in dataset:
         raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
     parts = {part: read_rows(dataset[part], config) for part in dataset}

@@ -1,13 +1,15 @@
 from datasets import load_dataset
+from datasets.exceptions import DatasetsError
 
 #: slot read_documents
 def read_documents(config) -> list[list[str]]:
     """The documents of the splits train, validation and test: each row that is not empty."""
     try:
         splits = load_dataset(config.dataset_name, config.dataset_subset or None)
-    except (OSError, ValueError) as error:  # no such dataset, or no network
+    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
+        reason = error.__cause__ or error
         raise SystemExit(
-            f"--dataset-name {config.dataset_name} can't be loaded: {error}"
+            f"--dataset-name {config.dataset_name} can't be loaded: {reason}"
         ) from error
     if "train" not in splits:
         raise SystemExit(f"{config.dataset_name} has no split train, only {', '.join(splits)}.")

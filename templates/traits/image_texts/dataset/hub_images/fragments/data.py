@@ -3,6 +3,7 @@ from io import BytesIO
 
 from datasets import DatasetDict, load_dataset
 from datasets import Image as ImageColumn
+from datasets.exceptions import DatasetsError
 
 #: slot load_rows
 @cache
@@ -11,8 +12,9 @@ def load_splits(config) -> DatasetDict:
     name, columns = config.dataset_name, config.pair_columns.split(",")
     try:
         splits = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {error}") from error
+    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
+        reason = error.__cause__ or error
+        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
     if "train" not in splits:
         raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(splits)}.")
     found = splits["train"].features
