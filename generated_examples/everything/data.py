@@ -86,9 +86,9 @@ class Augmented(Dataset):
         return len(self.data)
 
     def __getitem__(self, index: int):
-        sample = self.data[index]
         seed = hash((self.config.seed, self.epoch, index))
         generator = torch.Generator().manual_seed(seed)
+        sample = self.data[index]
         if isinstance(sample, Tensor):  # an image without a label
             return augment(sample, self.config, generator)
         image, *others = sample

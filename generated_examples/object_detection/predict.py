@@ -1,7 +1,9 @@
 """Predicts with the weights of a run: `python predict.py folder --pictures boxes`."""
 
 import argparse
+import csv
 import json
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -63,11 +65,20 @@ def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str])
     ]
 
 
-def write(rows: list[dict], threshold: float, folder: Path | None) -> None:
-    """Print a line of JSON for each image. If a folder is given, draw the images there."""
+COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
+
+
+def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:
+    """Print the objects of each image. If a folder is given, draw the images there."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    if as_csv:
+        table.writerow(COLUMNS)
     for number, row in enumerate(rows):
         found = [one for one in row["objects"] if one["score"] >= threshold]
-        print(json.dumps({**row, "objects": found}, ensure_ascii=False))
+        if as_csv:
+            table.writerows([row["image"], one["label"], one["score"], *one["box"]] for one in found)
+        else:
+            print(json.dumps({**row, "objects": found}, ensure_ascii=False))
         if folder:
             labels = [f"{one['label']} {one['score']:.2f}" for one in found]
             picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
@@ -100,6 +111,8 @@ if __name__ == "__main__":
     help = "the lowest score of an object (default: %(default)s)"
     parser.add_argument("--threshold", type=float, default=0.3, help=help)
     parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
+    help = "a row of CSV for each object, instead of a line of JSON for each image"
+    parser.add_argument("--csv", action="store_true", help=help)
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     known, inputs = Image.registered_extensions(), []
@@ -107,4 +120,4 @@ if __name__ == "__main__":
         inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
-        write(rows, arguments.threshold, arguments.pictures)
+        write(rows, arguments.threshold, arguments.pictures, arguments.csv)
