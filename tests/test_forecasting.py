@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Mapping
 from datetime import date, timedelta
 from math import sin
@@ -264,3 +265,13 @@ def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Pat
     assert trained.returncode == 0, trained.stderr
     last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
     assert last["test_mase"] < 0.8
+
+
+def test_an_interval_holds_as_many_values_as_it_says(tmp_path: Path) -> None:
+    """Of the made-up series, with the default settings: 80 % of the test data, up to 4 %."""
+    answers: dict[str, Value] = {"project.task": TASK, f"{TASK}.loss": "quantiles"}
+    project = write_files(tmp_path, render(answers))
+    trained = start(project, ["train.py"], 1)
+    assert trained.returncode == 0, trained.stderr
+    found = re.search(r"test_coverage ([\d.]+)", trained.stdout)
+    assert found and abs(float(found[1]) - 0.8) < 0.04, trained.stdout[-500:]

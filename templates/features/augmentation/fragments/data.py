@@ -11,9 +11,9 @@ class Augmented(Dataset):
     """
 
     def __init__(self, data, config) -> None:
-        #: region data
+        #: region augmented_data
         self.data, self.config, self.epoch = data, config, 0
-        #: end data
+        #: end augmented_data
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -23,14 +23,14 @@ class Augmented(Dataset):
 
     def __getitem__(self, index: int):
         seed = hash((self.config.seed, self.epoch, index))
-        #: region sample
+        #: region augmented_sample
         generator = torch.Generator().manual_seed(seed)
         sample = self.data[index]
         if isinstance(sample, Tensor):  # an image without a label
             return augment(sample, self.config, generator)
         image, *others = sample
         return augment(image, self.config, generator), *others
-        #: end sample
+        #: end augmented_sample
 
 #: slot after_datasets
 train_set = Augmented(train_set, config)

@@ -1,3 +1,6 @@
+import torch
+import torch.nn.functional as F
+
 #: slot quantiles
 # from low to high: the ends of the interval, and the median between them
 QUANTILES = [{{ ((1 - forecasting.interval) / 2) | round(4) }}, 0.5, {{ ((1 + forecasting.interval) / 2) | round(4) }}]
@@ -11,8 +14,11 @@ class Quantiles(nn.Module):
         self.model, self.horizon = model, horizon
 
     def forward(self, contexts: Tensor) -> Tensor:
-        # a higher quantile can't be below a lower one
-        return self.model(contexts).unflatten(1, (self.horizon, -1)).sort(dim=2).values
+        # each output stays at its level: if all were sorted, they would swap, and none would learn it
+        outputs = self.model(contexts).unflatten(1, (self.horizon, -1))
+        median, below, above = outputs.unbind(dim=2)
+        low, high = median - F.softplus(below), median + F.softplus(above)
+        return torch.stack([low, median, high], dim=2)
 
 #: slot result
 return Quantiles(model, config.horizon)

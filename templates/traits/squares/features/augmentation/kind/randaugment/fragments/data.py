@@ -4,10 +4,10 @@ from functools import partial
 from torch.utils.data import ConcatDataset, Subset
 from torchvision.transforms import v2
 
-#: replace data
+#: replace augmented_data
 self.data, self.config, self.epoch = with_transform(data, build_change(config)), config, 0
 
-#: replace sample
+#: replace augmented_sample
 with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
     torch.default_generator.manual_seed(seed)
     return self.data[index]

@@ -1,0 +1,13 @@
+from helpers import run
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+#: slot tests
+def test_tracker_gets_the_picture(tmp_path):
+    run(tmp_path, epochs=1)
+    [picture] = tmp_path.glob("*_*.png")
+    name, step = picture.stem.rsplit("_", 1)
+    files = [EventAccumulator(str(p)).Reload() for p in tmp_path.rglob("events.out.tfevents.*")]
+    [image] = [one for file in files if name in file.Tags()["images"] for one in file.Images(name)]
+    assert image.step == int(step)
+    assert (image.width, image.height) == Image.open(picture).size

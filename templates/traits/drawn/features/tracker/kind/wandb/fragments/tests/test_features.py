@@ -1,0 +1,16 @@
+from unittest import mock
+
+from accelerate import Accelerator
+from helpers import run
+from PIL import Image
+
+#: slot tests
+def test_tracker_gets_the_picture(tmp_path):
+    with mock.patch.object(Accelerator, "get_tracker") as get_tracker:
+        run(tmp_path, epochs=1)
+    [picture] = tmp_path.glob("*_*.png")
+    name, step = picture.stem.rsplit("_", 1)
+    [call] = get_tracker.return_value.log_images.call_args_list
+    [[key, [image]]] = call.args[0].items()
+    assert (key, image.size) == (name, Image.open(picture).size)
+    assert call.kwargs == {"step": int(step)}
