@@ -22,7 +22,11 @@ def write_table(folder: Path, texts: list[str]) -> train.Config:
         write_sound(folder / f"a/{number}.wav")
         rows.append(f"a/{number}.wav,{text}")
     (folder / "clips.csv").write_text("\n".join(rows))
-    return train.Config(**{**SETTINGS, "path": str(folder / "clips.csv")})
+    return choose(folder / "clips.csv")
+
+
+def choose(path: Path, **changes) -> train.Config:
+    return train.Config(**{**SETTINGS, "path": str(path), "seconds": 1.5, **changes})
 
 
 def test_tables_become_datasets(tmp_path):
@@ -40,8 +44,8 @@ def test_long_sounds_are_left_out_of_the_training_data(tmp_path):
     config = write_table(tmp_path, ["ab"] * 20)
     longest = write_sound(tmp_path / "a/long.wav", config.seconds + 0.5)
     (tmp_path / "long.csv").write_text(f"file,text\na/1.wav,ab\n{longest},ab\n")
-    long = str(tmp_path / "long.csv")
-    config = train.Config(**{**SETTINGS, "path": long, "val_path": long, "test_path": long})
+    path = str(tmp_path / "long.csv")
+    config = choose(path, val_path=path, test_path=path)
     assert [len(part) for part in build_datasets(config)] == [1, 2, 2]
     assert len(load_rows(config)[0]) == 2
 
@@ -61,4 +65,4 @@ def test_wrong_rows_are_named(tmp_path):
         path = tmp_path / f"{number}.csv"
         path.write_text(f"file,text\na/2.wav,a\n{row}\n")
         with pytest.raises(SystemExit, match=message):
-            load_rows(train.Config(**{**SETTINGS, "path": str(path)}))
+            load_rows(choose(path))
