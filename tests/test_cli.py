@@ -757,7 +757,8 @@ MEANT = {
     ("set", "wandb=true"): ["did you mean features.tracker.kind=wandb?"],
     ("set", "features.wandb=true"): ["did you mean features.tracker.kind=wandb?"],
     ("set", "timm=true"): [
-        "did you mean image_classification.model=timm or object_detection.model=timm?"
+        "did you mean image_classification.model=timm or object_detection.model=timm or "
+        "self_supervised.encoder=timm?"
     ],
     ("set", "fsdp=true"): ["did you mean hardware.sharding=fsdp?"],
     ("set", "learning_rate=1"): ["did you mean training.learning_rate?"],

@@ -345,7 +345,6 @@ print("loaded")
 )
 def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path: Path) -> None:
     """With the lines of the page, which need the same architecture in both projects."""
-    pytest.importorskip("timm" if library == "timm" else "safetensors")
     given: dict[str, Value] = {**FOLDER, f"{TASK}.encoder": library, f"{TASK}.backbone": name}
     project = make_project(tmp_path / "features", given)
     trained = start(project, ["train.py", *BRIEF], 1)

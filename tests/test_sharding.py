@@ -539,6 +539,10 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
     ),
     "values": ({"features.clipping.enabled": True, "features.clipping.kind": "value"}, "use norm"),
     "BatchNorm": ({"image_classification.model": "timm"}, "turn on features.sync_batch_norm"),
+    "BatchNorm of an encoder": (
+        {"project.task": "self_supervised", "self_supervised.encoder": "torchvision"},
+        "turn on features.sync_batch_norm",
+    ),
     "schedule-free": ({"training.optimizer": "schedule_free"}, "does not resume exactly"),
     "adafactor": ({"training.optimizer": "adafactor"}, "norms of sharded weights"),
     "ZeRO 3": (

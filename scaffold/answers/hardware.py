@@ -229,8 +229,9 @@ def _deepspeed_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
 
 
 def _normalisation_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
-    images = answers["project.task"] == "image_classification"
-    backbone = images and answers["image_classification.model"] in ("timm", "torchvision")
+    models = {"image_classification": "model", "self_supervised": "encoder"}
+    task = str(answers["project.task"])
+    backbone = task in models and answers[f"{task}.{models[task]}"] in ("timm", "torchvision")
     if backbone and not answers["features.sync_batch_norm.enabled"]:
         yield (
             SHARDING,
