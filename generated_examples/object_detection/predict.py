@@ -4,45 +4,31 @@ import argparse
 import csv
 import json
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image, ImageOps
-from safetensors import SafetensorError
-from safetensors.torch import load_model
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.data import DataLoader
 
 from boxes import find_objects
 from data import class_names, to_tensor
-from environment import check_environment, read_settings
-from files import writing
-from model import build_model
+from environment import check_environment
+from files import load_weights, writing
+from flags import parse_flags, saved_flags
 from pictures import draw
-from train import Config
+from train import Config, build_model
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, nn.Module]:
+def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
-    folder = Path(folder)
-    weights = folder / "model.safetensors"
-    if not weights.exists():
-        raise SystemExit(f"{folder} has no model.safetensors: train first, or use another --run.")
-    saved = read_settings(folder) | {"output_dir": folder}
-    known = [field for field in fields(Config) if field.name in saved]
-    values = {f.name: Path(saved[f.name]) if f.type is Path else saved[f.name] for f in known}
-    config = Config(**values)
+    check_environment(Accelerator())
+    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    try:
-        load_model(model, weights)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise SystemExit(f"{weights} does not fit the model of this project: {error}") from error
-    return config, model.to(device or accelerator.device).eval()
+    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    return config, model.to(device or PartialState().device).eval()
 
 
 def read_image(path: Path) -> Image.Image:
@@ -89,7 +75,7 @@ def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool)
 
 
 @torch.inference_mode()
-def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
+def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     names = class_names(config)
@@ -101,8 +87,7 @@ def predict(config: Config, model: nn.Module, inputs) -> list[dict]:
                 images, find_objects(model(scaled.to(device))).cpu(), strict=True
             ):
                 rows.append({"objects": list_objects(found, image, config.image_size, names)})
-    named = zip(inputs, gather_object(rows), strict=True)
-    return [{"image": str(path), **row} for path, row in named]
+    return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]
 
 
 if __name__ == "__main__":
