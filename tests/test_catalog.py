@@ -295,7 +295,7 @@ def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) ->
 
 
 def test_every_setting_says_what_0_means(catalog: Catalog) -> None:
-    """If it is allowed: a setting at 0 must not train nothing, or something else, without a word."""
+    """Where 0 is allowed: it must not train nothing, or something else, without a word."""
     numbers = [
         option
         for option in catalog.settings.values()
