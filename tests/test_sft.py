@@ -110,8 +110,10 @@ def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path
 
 
 def write_chats(path: Path, count: int) -> list[str]:
-    """Lines of both forms, one of them with a system message and two turns."""
-    lines = [json.dumps({"prompt": f"up {n:x}", "completion": f"{n:X}"}) for n in range(count - 1)]
+    """Lines of all forms, one of them with a system message and two turns."""
+    lines = [json.dumps({"prompt": f"up {n:x}", "completion": f"{n:X}"}) for n in range(count - 2)]
+    asked, said = ([{"role": r, "content": "Ä"}] for r in ("user", "assistant"))
+    lines.append(json.dumps({"prompt": asked, "completion": said}))
     turns = [("system", "Be brief."), ("user", "up a"), ("assistant", "A"), ("user", "up b")]
     messages = [{"role": role, "content": text} for role, text in [*turns, ("assistant", "B")]]
     lines.append(json.dumps({"messages": messages}))

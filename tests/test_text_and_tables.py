@@ -318,6 +318,8 @@ def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stderr
     worst, long, shape = json.loads(found.stdout.splitlines()[-1])
     assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
+    wrong = "model.build_model(train.Config(max_length=1025))"
+    assert "takes at most 1024 tokens: lower --max-length." in message(folder, wrong)
     result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
     assert result.returncode == 0, result.stderr
     asked = start(folder, ["predict.py", "a\tb", "longer than that\tb"], 1)

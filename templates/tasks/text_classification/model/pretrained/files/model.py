@@ -30,6 +30,10 @@ def build_model(config) -> nn.Module:
         name = config.pretrained_name
         raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
     #: end build
+    limit = getattr(model.config, "max_position_embeddings", None)
+    if limit and config.max_length > limit:
+        name = config.pretrained_name
+        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
     # a decoder has its classes at the last token that is not padding
     model.config.pad_token_id = build_tokenizer(config).pad_token_id
     return model

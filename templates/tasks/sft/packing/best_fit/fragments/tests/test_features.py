@@ -6,8 +6,10 @@ from helpers import SETTINGS, build_exact_model
 from metrics import count_tokens
 
 #: slot tests
-CHATS = [[{"role": "user", "content": "b" * n}, {"role": "assistant", "content": "ab" * n}] for n in
-    (1, 9, 2, 7, 3, 8, 4, 1)]
+CHATS = [
+    [{"role": "user", "content": "b" * n}, {"role": "assistant", "content": "ab" * n}]
+    for n in (1, 9, 2, 7, 3, 8, 4, 1)
+]
 
 
 def test_packed_rows_hold_each_conversation_once(capsys):
