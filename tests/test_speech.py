@@ -360,9 +360,9 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     letters, kept, places, difference = json.loads(looked.stdout.splitlines()[-1])
     assert letters[:2] == ["", " "] and difference < 1e-5
     if kind in ("written", "hubert"):
-        written = kind == "written"
         assert kept and letters[2:] == list("ponmlkjihgfedcba")
-        assert places == [19, 0, *range(1, 17)] if written else [0, 4, *range(5, 21)]
+        expected = {"written": [20, 0, *range(1, 17)], "hubert": [0, 4, *range(5, 21)]}
+        assert places == expected[kind]
     else:
         assert letters[2:] == list("abcdefghijklmnop") and places == list(range(18))
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
