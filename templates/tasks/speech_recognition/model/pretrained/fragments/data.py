@@ -25,9 +25,9 @@ def load_settings(name: str) -> PreTrainedConfig:
 
 @cache
 def read_vocabulary(name: str) -> tuple[list[str], list[int]]:
-    """What a pretrained model writes, the blank and the space first, and their places in it.
+    """The letters that a pretrained model writes, after the blank and the space, and their places.
 
-    Both are empty if it was not trained to write.
+    Both are empty if it was not trained to write. Special tokens, such as <s>, are left out.
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
@@ -36,11 +36,11 @@ def read_vocabulary(name: str) -> tuple[list[str], list[int]]:
     numbers, space = tokenizer.get_vocab(), getattr(tokenizer, "word_delimiter_token", None)
     if space not in numbers:
         return [], []
+    size, others = load_settings(name).vocab_size, {space, *tokenizer.all_special_tokens}
+    letters = {n: text for text, n in numbers.items() if n < size and text not in others}
+    places = sorted(letters)
     first = [tokenizer.pad_token_id, numbers[space]]
-    places = [*first, *(n for n in range(load_settings(name).vocab_size) if n not in first)]
-    special = {tokenizer.pad_token, *tokenizer.all_special_tokens}
-    letters = {number: "" if text in special else text for text, number in numbers.items()}
-    return ["", " ", *(letters.get(place, "") for place in places[2:])], places
+    return ["", " ", *(letters[place] for place in places)], [*first, *places]
 
 #: slot known_letters
 known, _ = read_vocabulary(config.pretrained_name)
