@@ -212,7 +212,7 @@ print(json.dumps({"pixels": pixels, "untrained": untrained}))
 @pytest.mark.parametrize(
     ("given", "most", "least"),
     [
-        ({}, {"knn": 0.85, "linear": 0.87}, {"knn": 0.87, "linear": 0.92}),
+        ({}, {"knn": 0.85, "linear": 0.87}, {"knn": 0.87, "linear": 0.9}),
         (MAE, {"knn": 0.4}, {"knn": 0.75}),
     ],
     ids=["simclr", "mae"],
