@@ -369,7 +369,6 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
         {**FOLDER, **LABELLED},
         {**FOLDER, f"{TASK}.views": "turned"},
         {f"{TASK}.encoder": "timm", f"{TASK}.backbone": "test_resnet"},
-        {**FOLDER, **LABELLED, f"{TASK}.encoder": "torchvision"},
     ],
     ids=str,
 )
