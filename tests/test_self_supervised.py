@@ -212,7 +212,7 @@ print(json.dumps({"pixels": pixels, "untrained": untrained}))
 @pytest.mark.parametrize(
     ("given", "most", "least"),
     [
-        ({}, {"knn": 0.85, "linear": 0.87}, {"knn": 0.87, "linear": 0.92}),
+        ({}, {"knn": 0.85, "linear": 0.87}, {"knn": 0.87, "linear": 0.9}),
         (MAE, {"knn": 0.4}, {"knn": 0.75}),
     ],
     ids=["simclr", "mae"],
@@ -369,7 +369,6 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
         {**FOLDER, **LABELLED},
         {**FOLDER, f"{TASK}.views": "turned"},
         {f"{TASK}.encoder": "timm", f"{TASK}.backbone": "test_resnet"},
-        {**FOLDER, **LABELLED, f"{TASK}.encoder": "torchvision"},
     ],
     ids=str,
 )

@@ -35,7 +35,7 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 128  # samples per batch on each process
-    learning_rate: float = 0.003  # the peak learning rate
+    learning_rate: float = 0.001  # the peak learning rate
     weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
     num_workers: int = 0  # data workers per process; 0: none
@@ -128,6 +128,8 @@ def main(config: Config) -> None:
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
+    if config.batch_size * accelerator.num_processes < 2:
+        raise SystemExit("--batch-size 1: an image alone has no other to be compared with.")
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)

@@ -37,3 +37,7 @@ train_loss.add(loss, len(views))
 #: slot start_of_training
 if accelerator.is_main_process:
     draw_views(train_loader.dataset, config.output_dir / "views.png")
+
+#: slot after_prepare
+if config.batch_size * accelerator.num_processes < 2:
+    raise SystemExit("--batch-size 1: an image alone has no other to be compared with.")
