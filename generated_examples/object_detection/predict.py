@@ -62,7 +62,9 @@ def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool)
     for number, row in enumerate(rows):
         found = [one for one in row["objects"] if one["score"] >= threshold]
         if as_csv:
-            table.writerows([row["image"], one["label"], one["score"], *one["box"]] for one in found)
+            table.writerows(
+                [row["image"], one["label"], one["score"], *one["box"]] for one in found
+            )
         else:
             print(json.dumps({**row, "objects": found}, ensure_ascii=False))
         if folder:

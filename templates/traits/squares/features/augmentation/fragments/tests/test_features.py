@@ -25,7 +25,7 @@ class Pictures(Dataset):
 def test_augmentation_depends_on_seed_epoch_and_index():
     config = train.Config(**{**SETTINGS, "image_size": 16})
     pictures = Pictures(50)
-    images = [image for image, _ in pictures]
+    images = [pictures[index][0] for index in range(50)]
     # parts of parts, as random_split and cross-validation make them
     data = Augmented(Subset(ConcatDataset([Subset(pictures, range(50))]), range(50)), config)
     numbers = torch.get_rng_state()
