@@ -241,7 +241,9 @@ def bundles(catalog: Catalog, apart: int, each: int = 2) -> list[tuple[str, list
         for way in ways(catalog, feature):
             if str(way).endswith(UNTRAINED) or not tasks:  # it needs a choice of a task
                 continue
-            for task in {tasks[(turn + offset) % len(tasks)]: None for offset in range(each)}:
+            turned = tasks[turn % len(tasks) :] + tasks[: turn % len(tasks)]
+            going = (task for task in turned if not conflict(catalog, [way], task))
+            for task in itertools.islice(going, each):
                 _add_to_bundle(catalog, found, task, way)
             turn += apart
     return found
@@ -577,7 +579,40 @@ def pytest_configure(config: pytest.Config) -> None:
     open_folder(config.cache.mkdir("shared"))
 
 
+# Files of many small tests that look at one thing from many sides: every run has every second test
+# of them, or every third; the sweep has the others, too.
+IN_TURNS = {
+    "test_ask.py": 2,
+    "test_check.py": 2,
+    "test_doctor.py": 2,
+    "test_fuzz.py": 2,
+    "test_journal.py": 2,
+    "test_layouts.py": 2,
+    "test_merge_edits.py": 2,
+    "test_merge_moves.py": 2,
+    "test_merge_ways.py": 2,
+    "test_old_projects.py": 2,
+    "test_own_files.py": 2,
+    "test_predict.py": 2,
+    "test_resume.py": 2,
+    "test_scenarios.py": 2,
+    "test_search.py": 2,
+    "test_settings.py": 2,
+    "test_text_and_tables.py": 2,
+    "test_update_tasks.py": 3,
+    "test_values.py": 2,
+}
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seen: Counter[str] = Counter()
+    for item in items:
+        name = item.path.name
+        if name in IN_TURNS and item.get_closest_marker("sweep") is None:
+            if seen[name] % IN_TURNS[name]:
+                item.add_marker(pytest.mark.sweep)
+            seen[name] += 1
     files = changed.changed_files(config)
     if files is not None:
         kept = list(changed.select(items, files, config.cache.get(changed.NOTES, {})))

@@ -371,6 +371,7 @@ def test_train_sh_starts_one_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.train
+@pytest.mark.sweep
 def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     """Told to stop, all processes save, and a resumed run ends with the same bits."""
     answers: Answers = {**TWO, "features.preemption.enabled": True}

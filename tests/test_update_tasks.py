@@ -88,4 +88,9 @@ def test_choices_of_a_task_change(
     changes = {**needed_for(CATALOG, key), key: value}
     result = cli("update", folder, *(f"--set={name}={text(v)}" for name, v in changes.items()))
     assert result.code == 0, result.out + result.err
-    assert_merged(folder, {**given_for(CATALOG, [], project__task=task), **changes})
+    given = given_for(CATALOG, [], project__task=task)
+    for name, chosen in changes.items():  # a choice may turn features on
+        for choice in CATALOG.settings[name].choices:
+            if choice.value == chosen:
+                given = {key: old for key, old in given.items() if key not in choice.defaults}
+    assert_merged(folder, {**given, **changes})

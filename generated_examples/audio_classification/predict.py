@@ -16,7 +16,8 @@ from data import class_names, prepare, sample_rate
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -36,12 +37,11 @@ def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
         raise SystemExit(str(error)) from error
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     names = class_names(config)
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             sounds, lengths = default_collate([load_sound(path, config) for path in paths])
             probabilities = (

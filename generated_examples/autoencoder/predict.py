@@ -16,8 +16,9 @@ from data import SIZE
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
+from model import build_model
 from pictures import save_grid
-from train import Config, build_model, compute_loss
+from train import Config, compute_loss
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -46,11 +47,10 @@ def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Pat
     save_grid(torch.cat([images, outputs]), columns=len(images), path=picture.with_suffix(".png"))
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
             errors = compute_loss(model(images), images)

@@ -14,7 +14,8 @@ from diffusion import LEVELS, SAMPLING_STEPS, fixed_noise, sample
 from environment import check_environment
 from files import load_weights, writing
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -37,13 +38,12 @@ def write(rows: list[dict], folder: Path) -> None:
     print(f"{len(rows)} images are in {folder}.")
 
 
-@torch.inference_mode()
 def predict(
     config: Config, model: torch.nn.Module, inputs, steps: int = SAMPLING_STEPS
 ) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             noise = fixed_noise(numbers, image_shape(config)).to(device)
             images = sample(model, noise, steps).cpu()

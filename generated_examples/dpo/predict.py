@@ -15,8 +15,8 @@ from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
 from generation import generate
-from model import build_tokenizer
-from train import Config, build_model
+from model import build_model, build_tokenizer
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -85,12 +85,11 @@ def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
     return tokens
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             prompts = [write_prompt(config, chat) for chat in chats]
             answers = generate(model, prompts, find_ends(config), config.context, length, device)

@@ -15,7 +15,8 @@ from data import tokenize
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -73,11 +74,10 @@ def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
     return rows
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             vectors = model(*(part.to(device) for part in tokenize(texts, config)))
             pairs = zip(texts, vectors.tolist(), strict=True)

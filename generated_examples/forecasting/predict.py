@@ -14,8 +14,9 @@ from data import arrange, read_table
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
+from model import build_model
 from scales import Scales
-from train import Config, build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -70,11 +71,10 @@ def list_lines(rows: list[dict], step: str) -> list[list]:
     return lines
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for histories in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             contexts = torch.stack([history["context"] for history in histories])
             for history, forecast in zip(histories, model(contexts.to(device)).cpu(), strict=True):

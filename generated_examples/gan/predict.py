@@ -12,8 +12,8 @@ from torch.utils.data import DataLoader
 from environment import check_environment
 from files import load_weights, writing
 from flags import parse_flags, saved_flags
-from model import fixed_noise
-from train import Config, build_model
+from model import build_model, fixed_noise
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -36,11 +36,10 @@ def write(rows: list[dict], folder: Path) -> None:
     print(f"{len(rows)} images are in {folder}.")
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             noise = fixed_noise(numbers[0], len(numbers), model.latent).to(device)
             images = zip(numbers, model(noise).float().cpu(), strict=True)

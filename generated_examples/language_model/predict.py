@@ -15,8 +15,8 @@ from torch.utils.data import DataLoader
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from model import build_tokenizer
-from train import Config, build_model
+from model import build_model, build_tokenizer
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -64,12 +64,11 @@ def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: 
     return texts
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
             texts = [torch.tensor(start) for start in starts]

@@ -16,7 +16,8 @@ from data import MASK, build_tokenizer, pad
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -63,12 +64,11 @@ def encode_masked(text: str, config: Config) -> Tensor:
     return torch.tensor(tokens)
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs, top: int = 5) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             encoded = [encode_masked(text, config) for text in texts]
             mask = pad([torch.ones_like(tokens) for tokens in encoded]).bool()

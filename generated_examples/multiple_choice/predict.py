@@ -16,7 +16,8 @@ from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
 from metrics import hide_padding
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -50,11 +51,10 @@ def read_inputs(config: Config, names: list[str]) -> list[Question]:
     return questions
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             tokens, mask, types, _ = collate(encode_questions(questions, config))
             scores = model(tokens.to(device), mask.to(device), types.to(device)).cpu().double()

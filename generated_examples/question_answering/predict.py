@@ -16,7 +16,8 @@ from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
 from metrics import find_spans
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -67,11 +68,10 @@ def read_answer(question: Question, windows: list) -> dict:
     return row | {"start": start, "end": end}
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             found = [[] for _ in questions]
             windows = make_windows(questions, config)

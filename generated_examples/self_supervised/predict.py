@@ -16,7 +16,8 @@ from data import SIZE
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -37,11 +38,10 @@ def read_image(path: Path) -> Tensor:
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
             for features in model(images).float().tolist():

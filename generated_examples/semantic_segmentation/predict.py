@@ -16,8 +16,9 @@ from data import to_tensor
 from environment import check_environment
 from files import load_weights, writing
 from flags import parse_flags, saved_flags
+from model import build_model
 from pictures import COLORS
-from train import Config, build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -51,11 +52,10 @@ def write(rows: list[dict], folder: Path) -> None:
         table.writerow({**row, "mask": path})
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = [read_image(path) for path in paths]
             scaled = torch.stack([to_tensor(image, config.image_size) for image in images])

@@ -16,8 +16,8 @@ from data import encode
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from model import END, PADDING
-from train import Config, build_model
+from model import END, PADDING, build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -58,11 +58,10 @@ def decode(tokens: Tensor) -> str:
     return bytes(token for token in known if token < 256).decode(errors="replace")
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             sources = [encode(text) for text in texts]
             sources = pad_sequence(sources, batch_first=True, padding_value=PADDING).to(device)

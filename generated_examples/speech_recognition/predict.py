@@ -18,7 +18,8 @@ from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
 from metrics import read_letters
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -39,12 +40,11 @@ def load_sound(path: Path, config: Config) -> Tensor:
         raise SystemExit(str(error)) from error
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     letters = json.loads((config.output_dir / "letters.json").read_text())
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             sounds, lengths = pad([load_sound(path, config) for path in paths])
             for numbers in read_letters(model(sounds.to(device), lengths.to(device))):

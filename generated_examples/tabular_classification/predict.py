@@ -13,7 +13,8 @@ from torch import Tensor
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -45,12 +46,11 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
     return torch.tensor(rows)
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     names = load_breast_cancer().target_names
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for table in share.split(4 * config.batch_size):
             predictions = model(table.to(device))
             for chances in predictions.cpu().double().softmax(dim=1).tolist():

@@ -19,7 +19,8 @@ from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
 from metrics import find_entities
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -92,12 +93,11 @@ def write(rows: list[dict], as_json: bool) -> None:
         table.writerows({"line": line, **entity} for entity in row["entities"])
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     names = json.loads((config.output_dir / "tags.json").read_text())
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             lines = [split_words(text) for text in texts]
             words = [[text[start:end] for start, end in spans] for text, spans in lines]

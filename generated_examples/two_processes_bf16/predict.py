@@ -13,7 +13,8 @@ from PIL import Image, ImageOps
 from environment import check_environment
 from files import load_weights
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -34,14 +35,13 @@ def read_image(path: Path) -> torch.Tensor:
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, 8, 8)
 
 
-@torch.inference_mode()
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. All processes call it together."""
     device, rows = next(model.parameters()).device, []
     # the precision of training
     precision = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(config.mixed_precision)
     autocast = torch.autocast(device.type, precision, enabled=precision is not None)
-    with PartialState().split_between_processes(inputs) as share, autocast:
+    with torch.inference_mode(), autocast, PartialState().split_between_processes(inputs) as share:
         for paths in torch.utils.data.DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
             for chances in model(images).cpu().double().softmax(dim=1).tolist():

@@ -7,7 +7,8 @@ from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from environment import check_environment
 from flags import parse_flags, saved_flags
-from train import Config, build_model
+from model import build_model
+from train import Config
 
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
@@ -30,7 +31,6 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
 #: slot functions
 
 
-@torch.inference_mode()
 def predict(
     config: Config, model: torch.nn.Module, inputs
     #: slot parameters
@@ -39,7 +39,7 @@ def predict(
     device, rows = next(model.parameters()).device, []
     #: slot before_batches
     #: region share
-    with PartialState().split_between_processes(inputs) as share:
+    with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         #: end share
         #: region batches
         ...  #: slot batches

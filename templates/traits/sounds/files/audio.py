@@ -59,9 +59,7 @@ def log_mel(sound: Tensor, rate: int, mels: int) -> Tensor:
     return energy.clamp(min=1e-10).log()
 
 
-def normalize(spectrogram: Tensor) -> Tensor:
-    """The same with the mean 0 and the standard deviation 1, however loud the sound is."""
-    return (spectrogram - spectrogram.mean()) / (spectrogram.std() + 1e-5)
+#: slot functions
 
 
 @cache

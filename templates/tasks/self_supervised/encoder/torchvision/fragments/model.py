@@ -18,9 +18,9 @@ class Backbone(nn.Module):
         head = [*linear][-1]
         self.features = linear[head].in_features
         self.network.set_submodule(head, nn.Identity())
-        for name in ("mean", "std"):
-            values = torch.tensor(getattr(weights.transforms(), name)).reshape(3, 1, 1)
-            self.register_buffer(name, values)
+        for part in ("mean", "std"):
+            values = torch.tensor(getattr(weights.transforms(), part)).reshape(3, 1, 1)
+            self.register_buffer(part, values)
 
     def forward(self, images: Tensor) -> Tensor:
         return self.network((images - self.mean) / self.std)

@@ -4,7 +4,7 @@ from audio import measure_sound, read_sound
 
 #: replace checked
 settings = columns, Path(path).parent, config
-rows = [check_sound(row, f"{path}, line {number}", *settings) for number, row in found]
+rows = [check_sound(row, place, *settings) for place, row in found]
 
 #: slot check_row
 def check_sound(row, place: str, columns: list[str], folder: Path, config) -> Row:
