@@ -1732,7 +1732,7 @@ STOPPED = both(
         TRAIN,
         """
         if early_stopping.should_stop:
-            log(f"early stop: {early_stopping.stale} epochs with no better val_accuracy")
+            log(f"early stop: {early_stopping.stale} epochs, no better val_accuracy")
             break
     """,
     ),

@@ -170,7 +170,7 @@ def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
         assert result.returncode == 0, result.stderr
         evaluated = re.findall(r"^evaluated step (\d+)", result.stdout, re.MULTILINE)
         assert evaluated == ["3", "6", "9"], "the first is the best, and two are not better"
-        assert "early stop: 2 evaluations with no better val_accuracy" in result.stdout
+        assert "early stop: 2 evaluations, no better val_accuracy" in result.stdout
 
 
 @pytest.mark.train

@@ -65,7 +65,7 @@ def class_names(config) -> list[str]:
 
 
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
-    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its frames before that."""
+    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its own frames."""
     rate, size = config.sample_rate, round(config.seconds * config.sample_rate)
     frames = normalize(log_mel(sound[:size], rate, config.mels))
     most = len(log_mel(torch.zeros(size), rate, config.mels))

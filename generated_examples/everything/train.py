@@ -240,7 +240,7 @@ def main(config: Config) -> None:
     with last_step.saved_on_error():
         for epoch in range(progress.epoch, config.epochs):
             if early_stopping.should_stop:
-                log(f"early stop: {early_stopping.stale} evaluations with no better val_accuracy")
+                log(f"early stop: {early_stopping.stale} evaluations, no better val_accuracy")
                 break
             if hooks.stopped:
                 break

@@ -52,7 +52,7 @@ def draw(image: Tensor, config, seed: int) -> Tensor:
 class Probed(Dataset):
     """The images of a set, and training images whose classes the probes know, evenly among them.
 
-    A sample is an image, two random views, its class, and whether the probes know that.
+    A sample is an image, two random views, its class, and whether it is known.
     """
 
     def __init__(self, new: Dataset, known: Dataset, config) -> None:

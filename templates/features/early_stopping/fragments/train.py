@@ -10,7 +10,7 @@ early_stopping = EarlyStopping(config.patience, config.min_delta)
 #: region early_stop
 #: region out_of_patience
 if early_stopping.should_stop:
-    log(f"early stop: {early_stopping.stale} {{ "evaluations" if features.evaluation_by_steps.enabled else "epochs" }} with no better {{ features.early_stopping.monitor }}")
+    log(f"early stop: {early_stopping.stale} {{ "evaluations" if features.evaluation_by_steps.enabled else "epochs" }}, no better {{ features.early_stopping.monitor }}")
     break
 #: end out_of_patience
 #: end early_stop

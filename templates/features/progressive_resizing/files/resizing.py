@@ -34,7 +34,7 @@ def check_sizes(model: nn.Module, loader: DataLoader, config) -> None:
         model(small)
     except (AssertionError, RuntimeError, ValueError) as error:
         raise SystemExit(
-            f"The model does not take images of {small.shape[-1]} x {small.shape[-1]} pixels: use a "
-            f"larger --progressive-resizing-start, or 1. ({error})"
+            f"The model does not take images of {small.shape[-1]} x {small.shape[-1]} pixels: use "
+            f"a larger --progressive-resizing-start, or 1. ({error})"
         ) from error
     model.train()

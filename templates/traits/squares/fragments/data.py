@@ -3,15 +3,6 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 #: slot build_datasets
-def read_image(path, transform) -> Tensor:
-    """An image, as the transform makes it. Raises OSError with its path if it can't be read."""
-    try:
-        with Image.open(path) as picture:
-            return transform(picture)
-    except (OSError, SyntaxError, ValueError) as error:
-        raise OSError(f"{path} can't be read as an image: {error}") from error
-
-
 def decode(picture: Image.Image, size: int) -> Image.Image:
     """An upright RGB picture. A large JPEG is decoded at a smaller size, at least twice `size`."""
     picture.draft("RGB", (2 * size, 2 * size))

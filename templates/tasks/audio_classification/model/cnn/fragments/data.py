@@ -3,7 +3,7 @@ from audio import log_mel, normalize
 
 #: slot prepare
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
-    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its frames before that."""
+    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its own frames."""
     rate, size = config.sample_rate, round(config.seconds * config.sample_rate)
     frames = normalize(log_mel(sound[:size], rate, config.mels))
     most = len(log_mel(torch.zeros(size), rate, config.mels))

@@ -33,7 +33,7 @@ def find_right(features: Tensor, labels: Tensor, known: Tensor) -> dict[str, Ten
 
 
 def find_neighbours(known: Tensor, targets: Tensor, features: Tensor) -> Tensor:
-    """The votes for each class, shape (images, classes), of the known images with the highest cosines.
+    """The votes for each class, (images, classes), of the known images with the highest cosines.
 
     All that are as close as the last one vote, too: what rounding says does not count.
     """
@@ -48,8 +48,8 @@ def find_neighbours(known: Tensor, targets: Tensor, features: Tensor) -> Tensor:
 def fit(known: Tensor, targets: Tensor, features: Tensor) -> Tensor:
     """The scores of each class, shape (images, classes), of a linear model: ridge regression.
 
-    Features are standardised with mean and standard deviation of the known images. Hoerl and Kennard
-    1970, https://doi.org/10.1080/00401706.1970.10488634
+    Features are standardised with mean and standard deviation of the known images. Hoerl and
+    Kennard 1970, https://doi.org/10.1080/00401706.1970.10488634
     """
     mean, std = known.mean(dim=0), known.std(dim=0, correction=0)
     std = torch.where(std > ROUNDING, std, 1.0)  # of a feature that is always the same

@@ -4,7 +4,7 @@ from torch.utils.data import Subset
 class Probed(Dataset):
     """The images of a set, and training images whose classes the probes know, evenly among them.
 
-    A sample is an image, {{ task.drawn }}, its class, and whether the probes know that.
+    A sample is an image, {{ task.drawn }}, its class, and whether it is known.
     """
 
     def __init__(self, new: Dataset, known: Dataset, config) -> None:

@@ -4,7 +4,7 @@ from data import VOID, Augmented, augment
 
 #: slot tests
 def paint() -> tuple[torch.Tensor, torch.Tensor]:
-    """A mask of blocks of all sorts, also of VOID, and an image with a brightness for each class."""
+    """A mask of blocks, also of VOID, and an image with a brightness for each class."""
     blocks = torch.tensor([[0, 1, 2, 1], [2, 0, 0, 1], [1, VOID, 2, 2], [0, 1, 1, 0]])
     mask = blocks.repeat_interleave(8, dim=0).repeat_interleave(8, dim=1)
     brightness = torch.zeros(256)

@@ -2,14 +2,21 @@ import json
 from functools import partial
 from pathlib import Path
 
-from data import read_image, to_square
+from data import to_square
+from PIL import Image
 from torch import Tensor
 
 #: slot functions
 def read_images(config: Config, paths: list[Path]) -> Tensor:
     """Images as the model takes them, shape (batch, 3, size, size)."""
-    transform = partial(to_square, size=config.image_size)
-    return torch.stack([read_image(path, transform) for path in paths])
+    images = []
+    for path in paths:
+        try:
+            with Image.open(path) as picture:
+                images.append(to_square(picture, config.image_size))
+        except (OSError, SyntaxError, ValueError) as error:
+            raise OSError(f"{path} can't be read as an image: {error}") from error
+    return torch.stack(images)
 
 #: slot before_batches
 names = json.loads((config.output_dir / "classes.json").read_text())

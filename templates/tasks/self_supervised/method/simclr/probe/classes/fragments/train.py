@@ -6,8 +6,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of a set, and in how many of its images the probes find the class.
 
     All are the same for any number of processes and any batch size: views compete with those of the
-    set. gather_for_metrics drops the images that pad the last batch. The known images, whose classes
-    the probes may see, do not count themselves.
+    set. gather_for_metrics drops the images that pad the last batch. The known images, whose
+    classes the probes may see, do not count themselves.
     """
     model.eval()
     batches = []
