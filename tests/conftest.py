@@ -584,7 +584,9 @@ def pytest_configure(config: pytest.Config) -> None:
 IN_TURNS = {
     "test_ask.py": 2,
     "test_check.py": 2,
+    "test_cli.py": 2,
     "test_doctor.py": 2,
+    "test_evaluate_script.py": 2,
     "test_fuzz.py": 2,
     "test_journal.py": 2,
     "test_layouts.py": 2,
@@ -598,7 +600,11 @@ IN_TURNS = {
     "test_scenarios.py": 2,
     "test_search.py": 2,
     "test_settings.py": 2,
+    "test_sharding.py": 2,
+    "test_templates.py": 2,
     "test_text_and_tables.py": 2,
+    "test_training.py": 2,
+    "test_update.py": 2,
     "test_update_tasks.py": 3,
     "test_values.py": 2,
 }
