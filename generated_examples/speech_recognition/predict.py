@@ -26,7 +26,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     check_environment(Accelerator())
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
-    letters = json.loads((folder / "letters.json").read_text())
+    letters = json.loads((config.output_dir / "letters.json").read_text())
     model = build_model(config, letters)
     load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()

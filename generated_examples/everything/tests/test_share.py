@@ -33,7 +33,7 @@ def test_a_run_is_shared(tmp_path, monkeypatch):
         write(monkeypatch, "--run", tmp_path / "run", "--output", shared)
     assert (shared / "README.md").read_text() == before
     (tmp_path / "run/model.safetensors").unlink()
-    with pytest.raises(SystemExit, match="config.json can.t be read"):
+    with pytest.raises(SystemExit, match="can't be loaded"):
         write(monkeypatch, "--run", tmp_path / "run", "--output", tmp_path / "other")
     assert not (tmp_path / "other").exists()
 

@@ -5,7 +5,7 @@ from metrics import read_letters
 from torch.utils.data import DataLoader
 
 #: replace build
-letters = json.loads((folder / "letters.json").read_text())
+letters = json.loads((config.output_dir / "letters.json").read_text())
 model = build_model(config, letters)
 
 #: slot before_batches
