@@ -543,6 +543,14 @@ REFUSED: dict[str, tuple[dict[str, Value], str]] = {
         {"project.task": "self_supervised", "self_supervised.encoder": "torchvision"},
         "turn on features.sync_batch_norm",
     ),
+    "BatchNorm of a segmentation model": (
+        {"project.task": "semantic_segmentation", "semantic_segmentation.model": "torchvision"},
+        "turn on features.sync_batch_norm",
+    ),
+    "BatchNorm of a detector": (
+        {"project.task": "object_detection", "object_detection.model": "timm"},
+        "turn on features.sync_batch_norm",
+    ),
     "schedule-free": ({"training.optimizer": "schedule_free"}, "does not resume exactly"),
     "adafactor": ({"training.optimizer": "adafactor"}, "norms of sharded weights"),
     "ZeRO 3": (

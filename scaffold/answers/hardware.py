@@ -142,7 +142,7 @@ def _sharding_faults(
         yield SHARDING, f"fsdp shards a model across several devices: use {KIND}=MULTI_GPU."
     if sharding == "fsdp":
         yield from _fsdp_faults(answers, traits)
-        yield from _normalisation_faults(answers)
+        yield from _normalization_faults(answers, traits)
     else:
         yield from _deepspeed_faults(answers)
     if sharding == "fsdp" and answers["parallelism.enabled"]:
@@ -228,11 +228,10 @@ def _deepspeed_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
         yield "features.clipping.kind", "DeepSpeed only clips by norm: use norm."
 
 
-def _normalisation_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
-    models = {"image_classification": "model", "self_supervised": "encoder"}
-    task = str(answers["project.task"])
-    backbone = task in models and answers[f"{task}.{models[task]}"] in ("timm", "torchvision")
-    if backbone and not answers["features.sync_batch_norm.enabled"]:
+def _normalization_faults(
+    answers: dict[str, Value], traits: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    if "batch_norm" in traits and not answers["features.sync_batch_norm.enabled"]:
         yield (
             SHARDING,
             "with fsdp, each process keeps its own BatchNorm statistics and evaluates a different "

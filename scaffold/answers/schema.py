@@ -164,8 +164,8 @@ def resolve(
     for key, option in options.items():
         if option.default_from and key not in given:
             answers[key] = answers[option.default_from]
-    traits = catalog.tasks[str(answers["project.task"])].has
-    hardware.complete(answers, given if fresh is None else fresh, traits)
+    fresh = given if fresh is None else fresh
+    hardware.complete(answers, fresh, traits(catalog, answers))
     _check_features(catalog, answers)
     _check_choices(catalog, answers)
     for key in given:

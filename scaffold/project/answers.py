@@ -16,6 +16,7 @@ from scaffold.answers.schema import (
     read_answers,
     resolve,
     schema,
+    traits,
 )
 from scaffold.errors import AnswerError
 from scaffold.project.pristine import Pristine
@@ -90,7 +91,7 @@ def complete(
     answers = {**default_answers(catalog, known), **known}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
     with suppress(AnswerError):  # `resolve` will raise it
-        hardware.complete(answers, given, catalog.tasks[str(answers[task])].has)
+        hardware.complete(answers, given, traits(catalog, answers))
     options = schema(catalog)
     return {
         key: answers[key]
