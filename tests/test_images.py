@@ -141,3 +141,22 @@ def test_a_folder_of_digits_is_learned(
     [found] = re.findall(rf"test_{metric} (\S+)", result.stdout)
     print(f"{task}: {metric} {found} after {epochs} epochs")
     assert lowest <= float(found) <= highest
+
+
+BROKEN = {
+    "an empty file": (b"", "can't be loaded: "),
+    "no Parquet": (b"PAR1 and nothing else", "can't be loaded: "),
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path) -> None:
+    data, reason = BROKEN[name]
+    given = {"image_classification.dataset": "huggingface"}
+    project = write_files(tmp_path / "project", render(given))
+    (project / "broken").mkdir()
+    (project / "broken/train.parquet").write_bytes(data)
+    result = start(project, ["train.py", "--dataset-name", "broken"], processes=1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+    assert f"The dataset 'broken' {reason}" in result.stderr

@@ -129,7 +129,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
     wrong = [["--text-column", "text"], ["--dataset-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *wrong)
     assert "no column text: --text-column names one of words" in messages[0]
-    assert "nobody/nothing can't be loaded" in messages[1]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
 
 
 # --- metrics ------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     given: dict[str, Value] = {"sft.dataset": "huggingface", "sft.dataset_name": "chats"}
     project = make_project(tmp_path, given)
     (project / "chats").mkdir()
-    lines = write_chats(project / "chats/train.jsonl", 40)[:-1]
+    lines = write_chats(project / "chats/train.jsonl", 40)[:-2]  # of one form, as a table has them
     (project / "chats/train.jsonl").write_text("\n".join(lines) + "\n")
     trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
     assert trained.returncode == 0, trained.stderr
@@ -253,7 +253,15 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "chats/train.jsonl").write_text("\n".join([*lines, "{'prompt'"]) + "\n")
     broken = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert broken.returncode and "Traceback" not in broken.stderr
-    assert "--dataset-name chats can't be loaded: JSON parse error" in broken.stderr
+    assert "The dataset 'chats' can't be loaded: JSON parse error" in broken.stderr
+    (project / "chats/train.jsonl").write_text("")
+    empty = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert empty.returncode and "Traceback" not in empty.stderr
+    assert "The dataset 'chats' can't be loaded: it has an empty file." in empty.stderr
+    (project / "chats/train.jsonl").write_text(lines[0] + "\n")
+    small = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert small.returncode and "Traceback" not in small.stderr
+    assert "Too few rows for three parts (1): use 3 or more." in small.stderr
 
 
 @pytest.mark.sweep

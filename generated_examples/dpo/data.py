@@ -36,30 +36,30 @@ class Pair:
 
 def write_pairs() -> list[Pair]:
     """Made-up questions with their answer, and with one that has a mistake."""
-    chance, pairs = random.Random(0), []
-    for question, answer in dict(write_question(chance) for _ in range(4_000)).items():
+    rng, pairs = random.Random(0), []
+    for question, answer in dict(write_question(rng) for _ in range(4_000)).items():
         prompt = [{"role": "user", "content": question}]
         chosen, rejected = (
             [*prompt, {"role": "assistant", "content": text}]
-            for text in (answer, make_mistake(answer, chance))
+            for text in (answer, make_mistake(answer, rng))
         )
         pairs.append(Pair(chosen, rejected, f"pair {len(pairs) + 1}"))
     return pairs
 
 
-def make_mistake(answer: str, chance: random.Random) -> str:
+def make_mistake(answer: str, rng: random.Random) -> str:
     """The answer with another digit or letter in one place."""
-    place = chance.randrange(len(answer))
+    place = rng.randrange(len(answer))
     others = "0123456789" if answer.isdigit() else "abcdefgh"
-    wrong = chance.choice(others.replace(answer[place], ""))
+    wrong = rng.choice(others.replace(answer[place], ""))
     return answer[:place] + wrong + answer[place + 1 :]
 
 
-def write_question(chance: random.Random) -> tuple[str, str]:
+def write_question(rng: random.Random) -> tuple[str, str]:
     """A question and its answer, by one of three rules."""
-    word = "".join(chance.choices("abcdefgh", k=3))
-    digit, number = chance.randint(1, 3), chance.randint(100, 999)
-    return chance.choice(
+    word = "".join(rng.choices("abcdefgh", k=3))
+    digit, number = rng.randint(1, 3), rng.randint(100, 999)
+    return rng.choice(
         [
             (f"reverse {word}", word[::-1]),
             (f"sort {word}", "".join(sorted(word))),

@@ -47,16 +47,18 @@ def load_rows(config) -> list[list[Row]]:
     Both share no word. Each of five words has another one, which only the pairs tell.
     """
     pairs = [[pair.split() for pair in words.split(",")] for words in WORDS.split("\n\n")]
-    chance, rows = random.Random(0), {}
+    rng, rows = random.Random(0), {}
     while len(rows) < 4000:
-        firsts, seconds = zip(*(chance.choice(words) for words in pairs), strict=True)
+        firsts, seconds = zip(*(rng.choice(words) for words in pairs), strict=True)
         rows[ANCHOR.format(*firsts)] = POSITIVE.format(*seconds)
     return split_rows(list(rows.items()), [0.8, 0.1, 0.1])
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+def split_rows(rows: list, shares: list[float]) -> list[list]:
     """The rows in parts of these sizes, the same in each run."""
-    if len(rows) < 10 and shares[0] < 1:
+    if shares[0] == 1:  # the others have files of their own
+        return [rows, [], []]
+    if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
         )

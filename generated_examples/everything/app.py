@@ -22,7 +22,7 @@ def answer(config: Config, model, *values):
         raise gr.Error(
             str(error).replace(f"{folder}{os.sep}", ""), print_exception=False
         ) from error
-    return {name[2:]: chance for name, chance in row.items() if name.startswith("p_")}
+    return {name[2:]: prob for name, prob in row.items() if name.startswith("p_")}
 
 
 def build_page(config: Config, model) -> gr.Interface:

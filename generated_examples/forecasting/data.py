@@ -58,14 +58,14 @@ def fill(values: Tensor) -> Tensor:
 def read_series(config) -> pd.DataFrame:
     """A row for each series and a column for each step, NaN where a value is missing."""
     times = pd.date_range("2026-01-01", periods=800, freq="h", name="time")
-    chance, hours = np.random.default_rng(0), np.arange(len(times))
+    rng, hours = np.random.default_rng(0), np.arange(len(times))
     rows = {}
     for number in range(16):
-        level, slope = chance.uniform(50, 500), chance.normal(0, 0.02)
-        size = level * chance.uniform(0.1, 0.3)
-        one, two = chance.uniform(0, 2 * pi, 2)
+        level, slope = rng.uniform(50, 500), rng.normal(0, 0.02)
+        size = level * rng.uniform(0.1, 0.3)
+        one, two = rng.uniform(0, 2 * pi, 2)
         day, cycle = np.sin(2 * pi * hours / 24 + one), np.sin(2 * pi * hours / 60 + two)
-        noise = chance.normal(0, 0.3, len(hours))
+        noise = rng.normal(0, 0.3, len(hours))
         rows[f"series {number}"] = level + slope * hours + size * (day + 0.7 * cycle + noise)
     return pd.DataFrame(rows, index=times).T.rename_axis("series")
 

@@ -41,9 +41,9 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in torch.utils.data.DataLoader(share, 4 * config.batch_size, collate_fn=list):
             images = torch.stack([read_image(path) for path in paths]).to(device) / 255
-            for chances in model(images).cpu().double().softmax(dim=1).tolist():
-                row = {"label": str(chances.index(max(chances)))}
-                rows.append(row | {f"p_{digit}": chance for digit, chance in enumerate(chances)})
+            for probs in model(images).cpu().double().softmax(dim=1).tolist():
+                row = {"label": str(probs.index(max(probs)))}
+                rows.append(row | {f"p_{digit}": prob for digit, prob in enumerate(probs)})
     return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), strict=True)]
 
 

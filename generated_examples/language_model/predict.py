@@ -58,8 +58,8 @@ def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: 
         inputs = pad_sequence(windows, batch_first=True).to(device)  # no token sees a later one
         logits = model(inputs)
         for row, window in enumerate(windows):
-            chances = logits[row, len(window) - 1].float().softmax(dim=-1).cpu()
-            token = torch.multinomial(chances, 1, generator=generators[row])
+            probs = logits[row, len(window) - 1].float().softmax(dim=-1).cpu()
+            token = torch.multinomial(probs, 1, generator=generators[row])
             texts[row] = torch.cat([texts[row], token])
     return texts
 

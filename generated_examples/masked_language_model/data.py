@@ -138,10 +138,10 @@ def mask_tokens(block: Block, config) -> tuple[Tensor, Tensor]:
 
     inputs, targets = block.tokens.clone(), torch.full_like(block.tokens, IGNORED)
     targets[chosen] = block.tokens[chosen]
-    chance = torch.rand(len(chosen), generator=generator)
+    draw = torch.rand(len(chosen), generator=generator)
     others = torch.randint(tokenizer.size, (len(chosen),), generator=generator)
-    inputs[chosen] = torch.where(chance < 0.9, others, inputs[chosen])
-    inputs[chosen[chance < 0.8]] = tokenizer.mask
+    inputs[chosen] = torch.where(draw < 0.9, others, inputs[chosen])
+    inputs[chosen[draw < 0.8]] = tokenizer.mask
     return inputs, targets
 
 

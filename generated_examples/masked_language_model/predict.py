@@ -79,7 +79,7 @@ def predict(config: Config, model: torch.nn.Module, inputs, top: int = 5) -> lis
                 best = tokens.clone()
                 best[masks] = scores[masks].argmax(dim=-1)
                 for number, place in enumerate(masks.tolist(), start=1):
-                    for chance, token in zip(*scores[place].topk(top), strict=True):
+                    for prob, token in zip(*scores[place].topk(top), strict=True):
                         filled = best.clone()
                         filled[place] = token
                         row = {
@@ -87,7 +87,7 @@ def predict(config: Config, model: torch.nn.Module, inputs, top: int = 5) -> lis
                             "mask": number,
                             "token": tokenizer.decode([int(token)]),
                         }
-                        row |= {"probability": float(chance)}
+                        row |= {"probability": float(prob)}
                         rows.append(row | {"filled": tokenizer.decode(filled.tolist())})
     return gather_object(rows)
 

@@ -112,29 +112,30 @@ def load_questions(config) -> list[list[Question]]:
 
     What is done with another thing that the sentence names is always among them.
     """
-    chance = random.Random(0)
-    return split_questions([write_question(chance) for _ in range(5000)], [0.8, 0.1, 0.1])
+    rng = random.Random(0)
+    return split_rows([write_question(rng) for _ in range(5000)], [0.8, 0.1, 0.1])
 
 
-def write_question(chance: random.Random) -> Question:
-    things = chance.sample(list(USES), chance.randint(2, 4))
-    name, (thing, other, *_) = chance.choice(NAMES.split()), things
-    context = chance.choice(CONTEXTS).format(name=name, thing=thing, other=other)
-    chance.shuffle(things)
+def write_question(rng: random.Random) -> Question:
+    things = rng.sample(list(USES), rng.randint(2, 4))
+    name, (thing, other, *_) = rng.choice(NAMES.split()), things
+    context = rng.choice(CONTEXTS).format(name=name, thing=thing, other=other)
+    rng.shuffle(things)
     choices = tuple(f"{name} {USES[one]}." for one in things)
     return Question(context, choices, things.index(thing))
 
 
-def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """Parts of these sizes, the same in each run."""
-    if len(questions) < 10 and shares[0] < 1:
+def split_rows(rows: list, shares: list[float]) -> list[list]:
+    """The rows in parts of these sizes, the same in each run."""
+    if shares[0] == 1:  # the others have files of their own
+        return [rows, [], []]
+    if len(rows) < 10:
         raise SystemExit(
-            f"{len(questions)} rows can't be split into training, validation and test: "
-            "use 10 or more."
+            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
         )
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(questions, shares, generator=split)]
+    return [list(part) for part in random_split(rows, shares, generator=split)]
 
 
 PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those before and after a text

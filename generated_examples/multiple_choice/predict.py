@@ -58,17 +58,17 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
         for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             tokens, mask, types, _ = collate(encode_questions(questions, config))
             scores = model(tokens.to(device), mask.to(device), types.to(device)).cpu().double()
-            for question, chances in zip(
+            for question, probs in zip(
                 questions, hide_padding(scores, mask).softmax(dim=1), strict=True
             ):
-                chances = chances[: len(question.choices)].tolist()
-                label = chances.index(max(chances))
+                probs = probs[: len(question.choices)].tolist()
+                label = probs.index(max(probs))
                 row = {
                     "context": question.context,
                     "label": label,
                     "choice": question.choices[label],
                 }
-                rows.append(row | {"probability": chances[label], "probabilities": chances})
+                rows.append(row | {"probability": probs[label], "probabilities": probs})
     return gather_object(rows)
 
 

@@ -30,12 +30,12 @@ class Conversation:
 
 def write_conversations() -> list[Conversation]:
     """Made-up conversations of one or two questions, each of which is asked once."""
-    chance = random.Random(0)
-    questions = list(dict.fromkeys(write_question(chance) for _ in range(6_000)))
+    rng = random.Random(0)
+    questions = list(dict.fromkeys(write_question(rng) for _ in range(6_000)))
     conversations = []
     while len(questions) > 1:
         messages = []
-        for _ in range(chance.choice([1, 2])):
+        for _ in range(rng.choice([1, 2])):
             question, answer = questions.pop()
             messages += [{"role": "user", "content": question}]
             messages += [{"role": "assistant", "content": answer}]
@@ -43,11 +43,11 @@ def write_conversations() -> list[Conversation]:
     return conversations
 
 
-def write_question(chance: random.Random) -> tuple[str, str]:
+def write_question(rng: random.Random) -> tuple[str, str]:
     """A question and its answer, by one of three rules."""
-    word = "".join(chance.choices("abcdefgh", k=3))
-    digit, number = chance.randint(1, 3), chance.randint(100, 999)
-    return chance.choice(
+    word = "".join(rng.choices("abcdefgh", k=3))
+    digit, number = rng.randint(1, 3), rng.randint(100, 999)
+    return rng.choice(
         [
             (f"reverse {word}", word[::-1]),
             (f"sort {word}", "".join(sorted(word))),

@@ -32,11 +32,11 @@ LETTERS = "abcdefghijklmnop"
 @cache
 def load_rows(config) -> list[list[Row]]:
     """1,500 texts of one to three words, each with the seed of its sound, in three parts."""
-    chance = Random(0)
+    rng = Random(0)
     rows = []
     for seed in range(1500):
-        sizes = [chance.randint(1, 5) for _ in range(chance.randint(1, 3))]
-        words = ["".join(chance.choices(LETTERS, k=size)) for size in sizes]
+        sizes = [rng.randint(1, 5) for _ in range(rng.randint(1, 3))]
+        words = ["".join(rng.choices(LETTERS, k=size)) for size in sizes]
         rows.append(Row(seed, " ".join(words)))
     return split_rows(rows, [0.8, 0.1, 0.1])
 
@@ -46,20 +46,20 @@ def load_sound(row: Row, rate: int) -> Tensor:
 
     A letter is three semitones above the one before it. Its length, loudness and pitch vary.
     """
-    chance, parts = Random(row.sound), []
+    rng, parts = Random(row.sound), []
     for letter in row.text:
-        time = torch.arange(int(chance.uniform(0.06, 0.12) * rate)) / rate
+        time = torch.arange(int(rng.uniform(0.06, 0.12) * rate)) / rate
         if letter != " ":
-            pitch = 350 * 2 ** (LETTERS.index(letter) / 4 + chance.uniform(-0.03, 0.03))
+            pitch = 350 * 2 ** (LETTERS.index(letter) / 4 + rng.uniform(-0.03, 0.03))
             swell = (pi * time / time[-1]).sin()  # a tone that starts at once is a click
-            parts.append(chance.uniform(0.2, 0.8) * swell * (2 * pi * pitch * time).sin())
+            parts.append(rng.uniform(0.2, 0.8) * swell * (2 * pi * pitch * time).sin())
         parts.append(torch.zeros_like(time) if letter == " " else time[: len(time) // 4] * 0)
     sound = torch.cat(parts)
     noise = torch.randn(len(sound), generator=torch.Generator().manual_seed(row.sound))
-    return sound + chance.uniform(0.01, 0.1) * noise
+    return sound + rng.uniform(0.01, 0.1) * noise
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+def split_rows(rows: list, shares: list[float]) -> list[list]:
     """The rows in parts of these sizes, the same in each run."""
     if shares[0] == 1:  # the others have files of their own
         return [rows, [], []]

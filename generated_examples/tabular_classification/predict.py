@@ -53,10 +53,10 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for table in share.split(4 * config.batch_size):
             predictions = model(table.to(device))
-            for chances in predictions.cpu().double().softmax(dim=1).tolist():
-                chance_of = dict(zip(names, chances, strict=True))
-                row = {"label": max(chance_of, key=chance_of.get)}
-                rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+            for probs in predictions.cpu().double().softmax(dim=1).tolist():
+                prob_of = dict(zip(names, probs, strict=True))
+                row = {"label": max(prob_of, key=prob_of.get)}
+                rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
     return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]
 
 

@@ -42,9 +42,11 @@ def load_texts(config) -> list[list[Row]]:
     return split_rows(list(found.items()), [0.8, 0.1, 0.1])
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+def split_rows(rows: list, shares: list[float]) -> list[list]:
     """The rows in parts of these sizes, the same in each run."""
-    if len(rows) < 10 and shares[0] < 1:
+    if shares[0] == 1:  # the others have files of their own
+        return [rows, [], []]
+    if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
         )

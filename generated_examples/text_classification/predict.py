@@ -61,10 +61,10 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
             parts = [(text,) for text in texts]
             batch = tokenize(parts, tokenizer, config.max_length)
             probabilities = model(**batch.to(device)).logits.cpu().double().softmax(dim=1)
-            for text, chances in zip(texts, probabilities.tolist(), strict=True):
-                chance_of = dict(zip(names, chances, strict=True))
-                row = {"text": text, "label": max(chance_of, key=chance_of.get)}
-                rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+            for text, probs in zip(texts, probabilities.tolist(), strict=True):
+                prob_of = dict(zip(names, probs, strict=True))
+                row = {"text": text, "label": max(prob_of, key=prob_of.get)}
+                rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
     return gather_object(rows)
 
 

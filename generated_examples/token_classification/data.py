@@ -48,19 +48,19 @@ def load_sentences(config) -> list[list[Sentence]]:
 
     All of them share their names, so only the words around a name tell what it is.
     """
-    chance = random.Random(0)
-    return split_sentences([write_sentence(chance) for _ in range(5000)], [0.8, 0.1, 0.1])
+    rng = random.Random(0)
+    return split_rows([write_sentence(rng) for _ in range(5000)], [0.8, 0.1, 0.1])
 
 
-def write_sentence(chance: random.Random) -> Sentence:
+def write_sentence(rng: random.Random) -> Sentence:
     """One or two clauses with made-up names of one or two words."""
-    text = chance.choice(CLAUSES)
-    if chance.random() < 0.5:
-        text += f" {chance.choice(LINKS)} {chance.choice(CLAUSES)}"
+    text = rng.choice(CLAUSES)
+    if rng.random() < 0.5:
+        text += f" {rng.choice(LINKS)} {rng.choice(CLAUSES)}"
     words, tags = [], []
     for word in f"{text} .".split():
         if word in ("PER", "ORG", "LOC"):
-            names = [write_name(chance) for _ in range(chance.randint(1, 2))]
+            names = [write_name(rng) for _ in range(rng.randint(1, 2))]
             words += names
             tags += [f"B-{word}", f"I-{word}"][: len(names)]
         else:
@@ -69,20 +69,22 @@ def write_sentence(chance: random.Random) -> Sentence:
     return [words[0].capitalize(), *words[1:]], tags
 
 
-def write_name(chance: random.Random) -> str:
-    return chance.choice(STARTS.split()) + chance.choice(ENDS.split())
+def write_name(rng: random.Random) -> str:
+    return rng.choice(STARTS.split()) + rng.choice(ENDS.split())
 
 
-def split_sentences(sentences: list[Sentence], shares: list[float]) -> list[list[Sentence]]:
-    """The sentences in parts of these sizes, the same in each run."""
-    if len(sentences) < 10 and shares[0] < 1:
+def split_rows(rows: list, shares: list[float]) -> list[list]:
+    """The rows in parts of these sizes, the same in each run."""
+    if shares[0] == 1:  # the others have files of their own
+        return [rows, [], []]
+    if len(rows) < 10:
         raise SystemExit(
-            f"{len(sentences)} sentences can't be split into training, validation and test: "
+            f"{len(rows)} sentences can't be split into training, validation and test: "
             "use 10 or more."
         )
     # a seed of its own: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(sentences, shares, generator=split)]
+    return [list(part) for part in random_split(rows, shares, generator=split)]
 
 
 def tag_names(config) -> list[str]:

@@ -73,8 +73,8 @@ def test_predictions_give_the_metric_of_the_test(trained):
     rows = predict.predict(config, model, known)
     right = [row["label"] == question.label for row, question in zip(rows, known, strict=True)]
     assert sum(right) / seen == pytest.approx(reported["test_accuracy"], rel=1e-6)
-    chances = [r["probabilities"][q.label] for r, q in zip(rows, known, strict=True)]
-    assert -sum(map(log, chances)) / seen == pytest.approx(reported["test_loss"], rel=1e-4)
+    probs = [r["probabilities"][q.label] for r, q in zip(rows, known, strict=True)]
+    assert -sum(map(log, probs)) / seen == pytest.approx(reported["test_loss"], rel=1e-4)
 
 
 def test_two_processes_predict_like_one(trained):

@@ -51,6 +51,7 @@ def test_each_object_is_found_once():
         (21, 20, 30, 30, 0.6, 0),  # the second object, up to an IoU of 0.9
         (50, 50, 60, 60, 0.5, 0),  # the crowd
         (52, 52, 70, 60, 0.4, 0),  # the crowd
+        (20, 20, 30, 30, 0.0, 0),  # the second object, but taken out
     )
     image = objects((0, 0, 10, 10, 0), (20, 20, 30, 30, 0), (50, 50, 90, 90, 0, "crowd"))
     [rows] = judge(boxes.unsqueeze(0), [image])

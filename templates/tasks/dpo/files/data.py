@@ -145,6 +145,12 @@ def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
 #: slot pad
 
 
+#: slot load_splits
+
+
+#: slot complete_splits
+
+
 def build_datasets(config) -> list[Dataset]:
     """Pairs for training, validation and test."""
     reference = Reference(config)

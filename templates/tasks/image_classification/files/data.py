@@ -3,6 +3,9 @@
 import torch
 from torch.utils.data import Dataset, random_split
 
+#: slot load_splits
+
+
 #: slot build_datasets
 
 

@@ -12,6 +12,12 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from model import build_tokenizer
 
+#: slot load_splits
+
+
+#: slot complete_splits
+
+
 #: slot read_documents
 
 

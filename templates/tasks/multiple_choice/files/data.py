@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.utils.data import random_split
 
 
 @dataclass(frozen=True)
@@ -70,22 +69,16 @@ def read_label(given, choices: int, place: str) -> int:
     return int(given)
 
 
+#: slot load_splits
+
+
 #: slot load_questions
 
 
 #: slot row_readers
 
 
-def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """Parts of these sizes, the same in each run."""
-    if len(questions) < 10 and shares[0] < 1:
-        raise SystemExit(
-            f"{len(questions)} rows can't be split into training, validation and test: "
-            "use 10 or more."
-        )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(questions, shares, generator=split)]
+#: slot split_rows
 
 
 #: slot tokenizer

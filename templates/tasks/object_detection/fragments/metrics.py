@@ -31,7 +31,8 @@ def judge_image(found: Tensor, objects: Objects) -> Tensor:
     shares = iou(boxes, true)
     covered = area(intersect(boxes, true)) / area(boxes).clamp(min=1e-9)
     shares = torch.where(crowd, covered, shares)  # as many boxes as you like find a crowd
-    shares = shares.where(found[:, None, 5] == labels, -1)
+    left = found[:, None, 4] > 0  # what find_objects() took out finds nothing
+    shares = shares.where(left & (found[:, None, 5] == labels), -1)
     outcome = torch.zeros(len(found), len(IOUS)).masked_fill(found[:, None, 4] == 0, -1)
     free = (~crowd).repeat(len(IOUS), 1)
     for row in (shares >= IOUS[0]).any(dim=1).nonzero().flatten().tolist():

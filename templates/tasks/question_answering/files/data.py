@@ -87,6 +87,9 @@ def read_question(row: dict, place: str, config) -> Question:
     return Question(context, question, tuple(answers))
 
 
+#: slot load_splits
+
+
 #: slot load_questions
 
 

@@ -11,6 +11,12 @@ from torch.utils.data import Dataset
 
 from metrics import IGNORED
 
+#: slot load_splits
+
+
+#: slot complete_splits
+
+
 #: slot load_pairs
 
 

@@ -111,6 +111,12 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
 #: slot pad
 
 
+#: slot load_splits
+
+
+#: slot complete_splits
+
+
 def build_datasets(config) -> list[Dataset]:
     """Conversations for training, validation and test."""
     ...  #: slot split

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import Dataset, random_split
+from torch.utils.data import Dataset
 
 
 class Row(NamedTuple):
@@ -21,6 +21,9 @@ class Row(NamedTuple):
     sound: {{ task.sound }}
     text: str
     #: slot row
+
+
+#: slot load_splits
 
 
 #: slot load_rows
@@ -38,17 +41,7 @@ class Row(NamedTuple):
 #: slot load_sound
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
-        return [rows, [], []]
-    if len(rows) < 10:
-        raise SystemExit(
-            f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."
-        )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+#: slot split_rows
 
 
 #: slot letters

@@ -8,12 +8,14 @@ from functools import cache
 
 import torch
 from torch import Tensor
-from torch.utils.data import random_split
 from transformers import PreTrainedTokenizerBase
 
 #: region row
 Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
 #: end row
+
+
+#: slot load_splits
 
 
 #: slot texts
@@ -22,15 +24,7 @@ Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of 
 #: slot row_readers
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
-    """The rows in parts of these sizes, the same in each run."""
-    if len(rows) < 10 and shares[0] < 1:
-        raise SystemExit(
-            f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
-        )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+#: slot split_rows
 
 
 #: region class_names

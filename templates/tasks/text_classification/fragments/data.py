@@ -10,3 +10,6 @@ collate_fn=collate_fn,
 #: replace eval_loaders
 val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
 test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
+
+#: replace few
+f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."

@@ -9,12 +9,14 @@ from functools import cache
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import random_split
 
 from metrics import IGNORED
 
 Sentence = tuple[list[str], list[str]]  # words, and the tag of each
 Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
+
+
+#: slot load_splits
 
 
 #: slot load_sentences
@@ -23,16 +25,7 @@ Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
 #: slot row_readers
 
 
-def split_sentences(sentences: list[Sentence], shares: list[float]) -> list[list[Sentence]]:
-    """The sentences in parts of these sizes, the same in each run."""
-    if len(sentences) < 10 and shares[0] < 1:
-        raise SystemExit(
-            f"{len(sentences)} sentences can't be split into training, validation and test: "
-            "use 10 or more."
-        )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(sentences, shares, generator=split)]
+#: slot split_rows
 
 
 def tag_names(config) -> list[str]:

@@ -11,10 +11,13 @@ from functools import cache
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import Dataset, random_split
+from torch.utils.data import Dataset
 
 Row = tuple[{{ task.picture }}, str]  # an image, and a text that belongs to it
 Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their numbers
+
+
+#: slot load_splits
 
 
 #: slot load_rows
@@ -35,17 +38,13 @@ Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their nu
 #: slot read_image
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+#: slot split_rows
+
+
+def split_by_image(rows: list[Row], shares: list[float]) -> list[list[Row]]:
     """The rows in parts of these sizes, the same in each run. Those of an image stay together."""
-    images = list(dict.fromkeys(image for image, _ in rows))
-    if len(images) < 10 and shares[0] < 1:
-        raise SystemExit(
-            f"{len(images)} images can't be split into training, validation and test: "
-            "use 10 or more."
-        )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = [set(part) for part in random_split(images, shares, generator=split)]
+    images = dict.fromkeys(image for image, _ in rows)
+    parts = map(set, split_rows(list(images), shares))
     return [[row for row in rows if row[0] in part] for part in parts]
 
 

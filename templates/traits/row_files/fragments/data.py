@@ -4,7 +4,9 @@ def load_rows(config) -> list[list[Row]]:
     """Rows for training, validation and test. A part without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
+    #: region parts
     parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    #: end parts
     files = ["", *paths]
     return [
         read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)

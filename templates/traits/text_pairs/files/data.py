@@ -11,10 +11,12 @@ from functools import cache
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils.data import random_split
 
 Row = tuple[str, ...]  # an anchor, its positive, and maybe a negative
 Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
+
+
+#: slot load_splits
 
 
 #: slot load_rows
@@ -29,15 +31,7 @@ Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
 #: slot check_row
 
 
-def split_rows(rows: list[Row], shares: list[float]) -> list[list[Row]]:
-    """The rows in parts of these sizes, the same in each run."""
-    if len(rows) < 10 and shares[0] < 1:
-        raise SystemExit(
-            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
-        )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+#: slot split_rows
 
 
 @cache

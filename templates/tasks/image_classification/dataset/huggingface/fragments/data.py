@@ -1,6 +1,6 @@
-from functools import cache, partial
+from functools import partial
 
-from datasets import ClassLabel, DatasetDict, load_dataset
+from datasets import ClassLabel, load_dataset
 from torch import Tensor
 
 #: slot build_datasets
@@ -22,7 +22,7 @@ class Images(Dataset):
 
 def build_datasets(config) -> list[Dataset]:
     """The splits train, validation and test. A tenth of train replaces a missing one."""
-    splits = load_splits(config.dataset_name)
+    splits = load_splits(config)
     class_names(config)  # checks the columns
     parts = {name: Images(rows, config) for name, rows in splits.items()}
     # a seed of its own: another --seed must not move test samples into the training data
@@ -35,20 +35,8 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["validation"], parts["test"]]
 
 
-@cache
-def load_splits(name: str) -> DatasetDict:
-    """All splits of a dataset, downloaded once."""
-    try:
-        splits = load_dataset(name)
-    except (OSError, ValueError) as error:  # no such dataset, or no network
-        raise SystemExit(f"--dataset-name {name} can't be loaded: {error}") from error
-    if "train" not in splits:
-        raise SystemExit(f"{name} has no split train, only {', '.join(splits)}.")
-    return splits
-
-
 def class_names(config) -> list[str]:
-    columns = load_splits(config.dataset_name)["train"].features
+    columns = load_splits(config)["train"].features
     for flag, name in (("image", config.image_column), ("label", config.label_column)):
         if name not in columns:
             raise SystemExit(
@@ -59,3 +47,6 @@ def class_names(config) -> list[str]:
     if not isinstance(label, ClassLabel):
         raise SystemExit(f"the column {config.label_column} holds {label}, not a ClassLabel.")
     return label.names
+
+#: replace load
+splits = load_dataset(name)

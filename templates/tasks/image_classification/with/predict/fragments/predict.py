@@ -5,10 +5,10 @@ for paths in torch.utils.data.DataLoader(share, 4 * config.batch_size, collate_f
     #: end images
     #: region outputs
     #: region probabilities
-    for chances in model(images).cpu().double().softmax(dim=1).tolist():
+    for probs in model(images).cpu().double().softmax(dim=1).tolist():
         #: end probabilities
         #: region named
-        row = {"label": str(chances.index(max(chances)))}
-        rows.append(row | {f"p_{digit}": chance for digit, chance in enumerate(chances)})
+        row = {"label": str(probs.index(max(probs)))}
+        rows.append(row | {f"p_{digit}": prob for digit, prob in enumerate(probs)})
         #: end named
     #: end outputs

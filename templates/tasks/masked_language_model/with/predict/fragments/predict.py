@@ -32,11 +32,11 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
         best = tokens.clone()
         best[masks] = scores[masks].argmax(dim=-1)
         for number, place in enumerate(masks.tolist(), start=1):
-            for chance, token in zip(*scores[place].topk(top), strict=True):
+            for prob, token in zip(*scores[place].topk(top), strict=True):
                 filled = best.clone()
                 filled[place] = token
                 row = {"text": text, "mask": number, "token": tokenizer.decode([int(token)])}
-                row |= {"probability": float(chance)}
+                row |= {"probability": float(prob)}
                 rows.append(row | {"filled": tokenizer.decode(filled.tolist())})
 
 #: slot arguments

@@ -4,7 +4,7 @@ def load_questions(config) -> list[list[Question]]:
     """Questions for training, validation and test. A part without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_questions(read_questions(config.path), [1 - sum(shares), *shares])
+    parts = split_rows(read_questions(config.path), [1 - sum(shares), *shares])
     files = ["", *paths]
     return [read_questions(path) if path else part for path, part in zip(files, parts, strict=True)]
 

@@ -1,5 +1,3 @@
-from datasets import load_dataset
-from datasets.exceptions import DatasetsError
 
 #: slot load_questions
 @cache
@@ -10,13 +8,7 @@ def load_questions(config) -> list[list[Question]]:
     for the test.
     """
     name = config.dataset_name
-    try:
-        dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
-    if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    dataset = load_splits(config)
     parts = {}
     for part in ("train", "validation", "test"):
         rows = enumerate(dataset.get(part, []), start=1)
@@ -24,5 +16,5 @@ def load_questions(config) -> list[list[Question]]:
         parts[part] = [question for question in questions if question.label >= 0]
     for part in ("validation", "test"):
         if not parts[part]:
-            parts["train"], parts[part] = split_questions(parts["train"], [0.9, 0.1])
+            parts["train"], parts[part] = split_rows(parts["train"], [0.9, 0.1])
     return list(parts.values())

@@ -39,14 +39,14 @@ def load_questions(config) -> list[list[Question]]:
 
     What is done with another thing that the sentence names is always among them.
     """
-    chance = random.Random(0)
-    return split_questions([write_question(chance) for _ in range(5000)], [0.8, 0.1, 0.1])
+    rng = random.Random(0)
+    return split_rows([write_question(rng) for _ in range(5000)], [0.8, 0.1, 0.1])
 
 
-def write_question(chance: random.Random) -> Question:
-    things = chance.sample(list(USES), chance.randint(2, 4))
-    name, (thing, other, *_) = chance.choice(NAMES.split()), things
-    context = chance.choice(CONTEXTS).format(name=name, thing=thing, other=other)
-    chance.shuffle(things)
+def write_question(rng: random.Random) -> Question:
+    things = rng.sample(list(USES), rng.randint(2, 4))
+    name, (thing, other, *_) = rng.choice(NAMES.split()), things
+    context = rng.choice(CONTEXTS).format(name=name, thing=thing, other=other)
+    rng.shuffle(things)
     choices = tuple(f"{name} {USES[one]}." for one in things)
     return Question(context, choices, things.index(thing))

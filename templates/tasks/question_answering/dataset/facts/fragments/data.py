@@ -23,36 +23,36 @@ def load_questions(config) -> list[list[Question]]:
     With --optional-answers, a fifth of the questions have no answer. All paragraphs use the same
     names, so the answer is only in the right sentence.
     """
-    chance, missing = random.Random(0), 0.2 if config.optional_answers else 0.0
-    rows = [row for _ in range(5000) for row in write_rows(chance, missing)]
+    rng, missing = random.Random(0), 0.2 if config.optional_answers else 0.0
+    rows = [row for _ in range(5000) for row in write_rows(rng, missing)]
     questions = [read_question(row, "made-up questions", config) for row in rows]
     return split_questions(questions, [0.8, 0.1, 0.1])
 
 
-def write_rows(chance: random.Random, missing: float) -> list[dict]:
+def write_rows(rng: random.Random, missing: float) -> list[dict]:
     """A paragraph with two facts about each of two people, and questions about two facts."""
-    people = [write_name(chance) for _ in range(2)]
-    told = [(one, fact) for one in people for fact in chance.sample(FACTS, 2)]
-    chance.shuffle(told)
-    names = [(one, write_name(chance)) for one, _ in told]
+    people = [write_name(rng) for _ in range(2)]
+    told = [(one, fact) for one in people for fact in rng.sample(FACTS, 2)]
+    rng.shuffle(told)
+    names = [(one, write_name(rng)) for one, _ in told]
     sentences = [fact[0].format(*pair) for (_, fact), pair in zip(told, names, strict=True)]
-    context = " ".join([*sentences[:2], chance.choice(OTHERS), *sentences[2:]])
+    context = " ".join([*sentences[:2], rng.choice(OTHERS), *sentences[2:]])
     rows = []
     for _ in range(2):
-        place, side = chance.randrange(len(told)), chance.choice([0, 1])
+        place, side = rng.randrange(len(told)), rng.choice([0, 1])
         (one, fact), pair = told[place], names[place]
         start = context.index(sentences[place])
         start += sentences[place].index(pair[side], len(pair[0]) if side else 0)
         answers = [{"text": pair[side], "answer_start": start}]
-        if chance.random() < missing:  # what is not told of the person
-            fact = chance.choice([other for other in FACTS if (one, other) not in told])
+        if rng.random() < missing:  # what is not told of the person
+            fact = rng.choice([other for other in FACTS if (one, other) not in told])
             side, answers = 1, []
         question = fact[2 - side].format(pair[1 - side])
         rows.append({"context": context, "question": question, "answers": answers})
     return rows
 
 
-def write_name(chance: random.Random) -> str:
+def write_name(rng: random.Random) -> str:
     """One or two words."""
-    name = chance.choice(STARTS.split()) + chance.choice(ENDS.split())
-    return f"{name} {chance.choice(SECONDS)}" if chance.random() < 0.3 else name
+    name = rng.choice(STARTS.split()) + rng.choice(ENDS.split())
+    return f"{name} {rng.choice(SECONDS)}" if rng.random() < 0.3 else name

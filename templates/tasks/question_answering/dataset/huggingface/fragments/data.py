@@ -1,5 +1,3 @@
-from datasets import load_dataset
-from datasets.exceptions import DatasetsError
 
 #: slot load_questions
 @cache
@@ -9,13 +7,7 @@ def load_questions(config) -> list[list[Question]]:
     A tenth of the texts of the training data replaces a split that is missing.
     """
     name = config.dataset_name
-    try:
-        dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
-    if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    dataset = load_splits(config)
     parts = {
         part: [
             read_question(row, f"{name}, {part}, row {number}", config)

@@ -1,21 +1,8 @@
-from datasets import load_dataset
-from datasets.exceptions import DatasetsError
 
 #: slot load_pairs
 def load_pairs(config) -> list[list[tuple[str, str]]]:
     """The splits train, validation and test of a dataset of Hugging Face."""
-    name = config.dataset_name
-    try:
-        splits = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"--dataset-name {name} can't be loaded: {reason}") from error
-    if "train" not in splits:
-        raise SystemExit(f"{name} has no split train, only {', '.join(splits)}.")
-    for part in ("validation", "test"):
-        if part not in splits:  # a tenth of the training data takes its place
-            parts = splits["train"].train_test_split(0.1, seed=0)
-            splits["train"], splits[part] = parts["train"], parts["test"]
+    splits = complete_splits(load_splits(config))
     names = (config.source_column, config.target_column)
     return [
         list(zip(*(read_column(splits[part], name) for name in names), strict=True))

@@ -4,12 +4,12 @@ from torch.utils.data import random_split
 #: slot read_conversations
 def write_conversations() -> list[Conversation]:
     """Made-up conversations of one or two questions, each of which is asked once."""
-    chance = random.Random(0)
-    questions = list(dict.fromkeys(write_question(chance) for _ in range(6_000)))
+    rng = random.Random(0)
+    questions = list(dict.fromkeys(write_question(rng) for _ in range(6_000)))
     conversations = []
     while len(questions) > 1:
         messages = []
-        for _ in range(chance.choice([1, 2])):
+        for _ in range(rng.choice([1, 2])):
             question, answer = questions.pop()
             messages += [{"role": "user", "content": question}]
             messages += [{"role": "assistant", "content": answer}]

@@ -2,7 +2,7 @@ from io import BytesIO
 from pathlib import Path
 
 from audio import measure_sound, read_sound
-from datasets import Audio, load_dataset
+from datasets import Audio
 
 #: slot load_rows
 @cache
@@ -12,12 +12,7 @@ def load_rows(config) -> list[list[Row]]:
     A tenth of the training data replaces a split that is missing.
     """
     name, columns = config.dataset_name, config.sound_columns.split(",")
-    try:
-        dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {error}") from error
-    if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    dataset = load_splits(config)
     for column in columns:
         if column not in dataset["train"].features:
             known = ", ".join(dataset["train"].features)

@@ -1,7 +1,5 @@
 from functools import cache
 
-from datasets import load_dataset
-from datasets.exceptions import DatasetsError
 
 #: slot texts
 @cache
@@ -10,14 +8,7 @@ def load_texts(config) -> list[list[Row]]:
 
     A tenth of the training data replaces a split that is missing, or has no labels, as in GLUE.
     """
-    name = config.dataset_name
-    try:
-        dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
-    if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    dataset = load_splits(config)
     parts = {part: read_rows(dataset[part], config) for part in dataset}
     train_rows = parts["train"]
     for part in ("validation", "test"):

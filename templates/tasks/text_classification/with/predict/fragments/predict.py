@@ -26,11 +26,11 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     #: region probabilities
     probabilities = model(**batch.to(device)).logits.cpu().double().softmax(dim=1)
     #: end probabilities
-    for text, chances in zip(texts, probabilities.tolist(), strict=True):
+    for text, probs in zip(texts, probabilities.tolist(), strict=True):
         #: slot text
-        chance_of = dict(zip(names, chances, strict=True))
+        prob_of = dict(zip(names, probs, strict=True))
         #: region row
-        row = {"text": text, "label": max(chance_of, key=chance_of.get)}
+        row = {"text": text, "label": max(prob_of, key=prob_of.get)}
         #: end row
-        rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+        rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
     #: end outputs

@@ -6,7 +6,7 @@ def load_sentences(config) -> list[list[Sentence]]:
     """Sentences for training, validation and test. A part without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_sentences(read_sentences(config.path, config), [1 - sum(shares), *shares])
+    parts = split_rows(read_sentences(config.path, config), [1 - sum(shares), *shares])
     files = ["", *paths]
     return [
         read_sentences(path, config) if path else part

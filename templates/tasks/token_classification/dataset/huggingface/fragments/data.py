@@ -1,5 +1,4 @@
-from datasets import ClassLabel, load_dataset
-from datasets.exceptions import DatasetsError
+from datasets import ClassLabel
 
 #: slot load_sentences
 @cache
@@ -9,13 +8,7 @@ def load_sentences(config) -> list[list[Sentence]]:
     A tenth of the training data replaces a split that is missing.
     """
     name = config.dataset_name
-    try:
-        dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
-    if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    dataset = load_splits(config)
     parts = {
         part: read_rows(dataset[part], f"{name}, {part}", config)
         for part in ("train", "validation", "test")
@@ -24,7 +17,7 @@ def load_sentences(config) -> list[list[Sentence]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_sentences(train_rows, [0.9, 0.1])
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
     return [train_rows, parts["validation"], parts["test"]]
 
 

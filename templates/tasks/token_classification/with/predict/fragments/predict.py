@@ -19,13 +19,13 @@ def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
     return " ".join(text), [(e - 1 - len(w), e - 1) for w, e in zip(text, ends, strict=True)]
 
 
-def read_entities(text: str, spans: list[tuple[int, int]], chances: Tensor, names: list[str]):
-    """The entities of a text, in their order. `chances` has a row for each word: (words, tags).
+def read_entities(text: str, spans: list[tuple[int, int]], probs: Tensor, names: list[str]):
+    """The entities of a text, in their order. `probs` has a row for each word: (words, tags).
 
     `start` and `end` count the characters of the text. The probability is that of all of its tags,
     as if the words were independent.
     """
-    best, tags = chances.max(dim=-1)
+    best, tags = probs.max(dim=-1)
     entities = []
     for _, first, after in sorted(find_entities(tags.tolist()), key=lambda found: found[1]):
         start, end = spans[first][0], spans[after - 1][1]
@@ -48,8 +48,8 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     tokens, mask, _ = collate([(tokens, tokens) for tokens, _ in encoded])
     logits = model(tokens.to(device), mask.to(device))
     probabilities = logits.cpu().double().softmax(dim=-1)
-    for (text, spans), (_, starts), chances in zip(lines, encoded, probabilities, strict=True):
-        rows.append({"text": text, "entities": read_entities(text, spans, chances[starts], names)})
+    for (text, spans), (_, starts), probs in zip(lines, encoded, probabilities, strict=True):
+        rows.append({"text": text, "entities": read_entities(text, spans, probs[starts], names)})
         if len(starts) < len(spans):
             beyond = text[spans[len(starts)][0] :]
             print(f"beyond --max-length, without entities: {beyond}", file=sys.stderr)

@@ -1,22 +1,15 @@
 from hashlib import sha256
 from io import BytesIO
 
-from datasets import DatasetDict, load_dataset
+from datasets import DatasetDict
 from datasets import Image as ImageColumn
-from datasets.exceptions import DatasetsError
 
 #: slot load_rows
 @cache
-def load_splits(config) -> DatasetDict:
+def load_pictures(config) -> DatasetDict:
     """All splits of a dataset of Hugging Face, with images as the files that they are."""
     name, columns = config.dataset_name, config.pair_columns.split(",")
-    try:
-        splits = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
-    if "train" not in splits:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(splits)}.")
+    splits = load_splits(config)
     found = splits["train"].features
     for column in columns:
         if column not in found:
@@ -36,7 +29,7 @@ def load_rows(config) -> list[list[Row]]:
     the first one: its split and its row.
     """
     places, parts = {}, {}
-    for part, split in load_splits(config).items():
+    for part, split in load_pictures(config).items():
         rows = parts[{"dev": "validation"}.get(part, part)] = []
         for row, texts in enumerate(split[config.pair_columns.split(",")[1]]):
             place = f"{config.dataset_name}, {part}, row {row + 1}"
@@ -51,14 +44,14 @@ def load_rows(config) -> list[list[Row]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+            train_rows, parts[part] = split_by_image(train_rows, [0.9, 0.1])
     return [train_rows, parts["validation"], parts["test"]]
 
 
 def read_stored(image: tuple[str, int], config) -> bytes:
     """The file of an image, which is a row of a split. Empty: the row has none."""
     part, row = image
-    stored = load_splits(config)[part][row][config.pair_columns.split(",")[0]]
+    stored = load_pictures(config)[part][row][config.pair_columns.split(",")[0]]
     if stored is None:
         return b""
     return stored["bytes"] or Path(stored["path"]).read_bytes()

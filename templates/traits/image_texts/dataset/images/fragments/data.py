@@ -2,6 +2,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+#: replace parts
+parts = split_by_image(read_rows(config.path, config), [1 - sum(shares), *shares])
+
 #: replace checked
 check = partial(check_pair, columns, Path(path).parent)
 with ThreadPoolExecutor() as pool:  # threads can decode images at the same time

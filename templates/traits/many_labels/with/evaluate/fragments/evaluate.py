@@ -39,8 +39,8 @@ names = class_names(config)
 for key, chosen in ("labels", columns["label"] > 0), ("predictions", columns["logit"] > 0):
     rows = chosen.tolist()
     table[key] = [",".join(name for name, one in zip(names, row, strict=True) if one) for row in rows]
-chances = columns["logit"].sigmoid().T.tolist()
-table |= {f"p_{name}": column for name, column in zip(names, chances, strict=True)}
+probs = columns["logit"].sigmoid().T.tolist()
+table |= {f"p_{name}": column for name, column in zip(names, probs, strict=True)}
 
 #: slot class_scores
 for label, row in enumerate(found.values()):

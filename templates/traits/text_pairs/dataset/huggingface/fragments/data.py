@@ -1,5 +1,3 @@
-from datasets import load_dataset
-from datasets.exceptions import DatasetsError
 
 #: slot load_rows
 @cache
@@ -9,13 +7,7 @@ def load_rows(config) -> list[list[Row]]:
     A tenth of the training data replaces a split that is missing.
     """
     name, columns = config.dataset_name, config.text_columns.split(",")
-    try:
-        dataset = load_dataset(name, config.dataset_subset or None)
-    except (OSError, ValueError, RuntimeError, DatasetsError) as error:  # or no network
-        reason = error.__cause__ or error
-        raise SystemExit(f"The dataset {name!r} can't be loaded: {reason}") from error
-    if "train" not in dataset:
-        raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(dataset)}.")
+    dataset = load_splits(config)
     parts = {
         {"dev": "validation"}.get(part, part): [
             check_row(row, columns, f"{name}, {part}, row {number}")

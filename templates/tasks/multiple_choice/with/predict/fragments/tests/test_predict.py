@@ -7,8 +7,8 @@ known = load_questions(config)[2][:seen]
 rows = predict.predict(config, model, known)
 right = [row["label"] == question.label for row, question in zip(rows, known, strict=True)]
 assert sum(right) / seen == pytest.approx(reported["test_accuracy"], rel=1e-6)
-chances = [r["probabilities"][q.label] for r, q in zip(rows, known, strict=True)]
-assert -sum(map(log, chances)) / seen == pytest.approx(reported["test_loss"], rel=1e-4)
+probs = [r["probabilities"][q.label] for r, q in zip(rows, known, strict=True)]
+assert -sum(map(log, probs)) / seen == pytest.approx(reported["test_loss"], rel=1e-4)
 
 #: slot functions
 def test_inputs_are_a_text_and_its_choices_or_files(tmp_path):

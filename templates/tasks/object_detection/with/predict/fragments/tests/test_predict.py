@@ -23,7 +23,7 @@ def test_objects_are_printed_and_drawn(tmp_path, capsys):
     Image.new("RGB", (40, 30)).save(tmp_path / "a.png")
     objects = [{"label": "b", "score": s, "box": [5.0, 5.0, 30.0, 20.0]} for s in (0.9, 0.2)]
     rows = [{"image": str(tmp_path / "a.png"), "objects": objects}]
-    predict.write(rows, 0.5, tmp_path / "drawn")
+    predict.write(rows, 0.5, tmp_path / "drawn", as_csv=False)
     [line] = capsys.readouterr().out.splitlines()
     assert json.loads(line)["objects"] == objects[:1]
     picture = Image.open(tmp_path / "drawn" / "00000_a.png")

@@ -26,13 +26,13 @@ def test_entities_have_their_place_and_probability(trained):
 
     class Knows(nn.Linear):
         def forward(self, tokens, mask):
-            chances = torch.zeros(*tokens.shape, len(names)).index_fill(2, torch.tensor(0), 0.5)
+            probs = torch.zeros(*tokens.shape, len(names)).index_fill(2, torch.tensor(0), 0.5)
             text = [["Bo", "Kim", ",", "Li"]]
             (_, starts), *_ = predict.encode(text, config)
-            for start, tag, chance in zip(starts, (1, 2, 0, 1), (0.5, 0.8, 1, 0.9), strict=True):
-                chances[0, start] = (1 - chance) / (len(names) - 1)
-                chances[0, start, tag] = chance
-            return chances.log()
+            for start, tag, prob in zip(starts, (1, 2, 0, 1), (0.5, 0.8, 1, 0.9), strict=True):
+                probs[0, start] = (1 - prob) / (len(names) - 1)
+                probs[0, start, tag] = prob
+            return probs.log()
 
     rows = predict.predict(config, Knows(1, 1), ["Bo Kim,  Li", ""])
     assert [row["text"] for row in rows] == ["Bo Kim,  Li", ""]

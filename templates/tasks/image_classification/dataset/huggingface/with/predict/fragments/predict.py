@@ -27,9 +27,9 @@ for images in torch.utils.data.DataLoader(share, 4 * config.batch_size, **settin
     images = images.to(device)
 
 #: replace named
-chance_of = dict(zip(names, chances, strict=True))
-row = {"label": max(chance_of, key=chance_of.get)}
-rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+prob_of = dict(zip(names, probs, strict=True))
+row = {"label": max(prob_of, key=prob_of.get)}
+rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
 
 #: wrap batches
 try:

@@ -1,7 +1,7 @@
 #: replace probabilities
-for chances in model(images).cpu().double().sigmoid().tolist():
+for probs in model(images).cpu().double().sigmoid().tolist():
 
 #: replace named
-chance_of = dict(zip(names, chances, strict=True))
-row = {"labels": ",".join(name for name, chance in chance_of.items() if chance > 0.5)}
-rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+prob_of = dict(zip(names, probs, strict=True))
+row = {"labels": ",".join(name for name, prob in prob_of.items() if prob > 0.5)}
+rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})

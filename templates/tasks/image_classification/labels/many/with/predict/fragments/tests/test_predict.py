@@ -6,7 +6,7 @@ from scores import label_scores
 names = class_names(config)
 
 #: replace metric_of_rows
-chances = torch.tensor([[row[f"p_{name}"] for name in names] for row in rows])
-scores = label_scores(chances.logit(), torch.stack([labels for _, labels in samples]))
+probs = torch.tensor([[row[f"p_{name}"] for name in names] for row in rows])
+scores = label_scores(probs.logit(), torch.stack([labels for _, labels in samples]))
 for name, value in scores.items():
     assert value == pytest.approx(reported[f"test_{name}"], rel=1e-6)

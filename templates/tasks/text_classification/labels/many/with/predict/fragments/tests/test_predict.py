@@ -4,7 +4,7 @@ from scores import label_scores
 
 #: replace metric_of_rows
 names = class_names(config)
-chances = torch.tensor([[row[f"p_{name}"] for name in names] for row in rows])
-scores = label_scores(chances.logit(), torch.tensor(labels))
+probs = torch.tensor([[row[f"p_{name}"] for name in names] for row in rows])
+scores = label_scores(probs.logit(), torch.tensor(labels))
 for name, value in scores.items():
     assert value == pytest.approx(reported[f"test_{name}"], rel=1e-6)

@@ -4,6 +4,6 @@ import json
 names = json.loads((config.output_dir / "classes.json").read_text())
 
 #: replace named
-chance_of = dict(zip(names, chances, strict=True))
-row = {"label": max(chance_of, key=chance_of.get)}
-rows.append(row | {f"p_{name}": chance for name, chance in chance_of.items()})
+prob_of = dict(zip(names, probs, strict=True))
+row = {"label": max(prob_of, key=prob_of.get)}
+rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
