@@ -37,7 +37,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def flush(path: Path) -> None:
     """Wait until a file or folder is on the disk. A file gets the permissions of its folder."""
     if path.is_file():
-        with suppress(OSError):  # safetensors lets only the owner read; not all disks have permissions
+        with suppress(OSError):  # safetensors lets only the owner read; some disks have no modes
             path.chmod(path.parent.stat().st_mode & 0o666)
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)

@@ -19,7 +19,7 @@ def test_the_main_process_evaluates_alone(tmp_path):
     assert [facts["samples"] for facts in two] == [33, 0]
     for facts in two:
         for values in (facts["alone"], facts["together"]):
-            assert values == pytest.approx(one["alone"], abs=1e-5)
+            assert values == pytest.approx(one["alone"], rel=1e-5, abs=1e-5)
 
 
 def evaluate_alone(folder: Path) -> None:
