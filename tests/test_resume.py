@@ -214,6 +214,23 @@ def test_a_real_run_overwrites_trials_and_no_real_run(stopped: Path, tmp_path: P
     assert only_checkpoint(folder).name == "checkpoint_00000003"
 
 
+def test_nothing_of_a_trial_is_left_in_the_run_that_takes_its_place(
+    stopped: Path, tmp_path: Path
+) -> None:
+    """Else predict.py would take the trial's weights with the settings of the run."""
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    trial = ["train.py", "--epochs", "1", "--limit-batches", "1"]
+    assert start(folder, trial, 1).returncode == 0
+    weights = folder / "runs/latest/model.safetensors"
+    assert weights.is_file() and weights.with_name("best.safetensors").is_file()
+    code = "import sys, train; write = train.write_config; "
+    code += "train.write_config = lambda *given: sys.exit(write(*given) or 7); "
+    code += "train.main(train.Config())"
+    for _ in range(2):  # a run that ends before its first checkpoint can be started again
+        assert start(folder, ["-c", code], 1).returncode == 7
+        assert not list(weights.parent.glob("*.safetensors"))
+
+
 def test_a_job_that_resumes_by_itself_does_not_continue_a_trial(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({"hardware.launcher": "slurm"}))
     job = ["train.py", "--resume", "auto", "--max-steps", "3"]

@@ -63,12 +63,12 @@ def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
         raise SystemExit(f"{path} can't be loaded: {error}") from error
 
 
-def delete(folder: Path) -> None:
-    """Delete a checkpoint, or only the link to one. A crash leaves no half of a checkpoint."""
-    scratch = folder.with_name("checkpoint.partial")
+def delete(path: Path) -> None:
+    """Delete a file, a link or a checkpoint. A crash leaves no half of a checkpoint."""
+    scratch = path.with_name("checkpoint.partial")
     with suppress(OSError):
-        if folder.is_symlink():
-            folder.unlink()
+        if path.is_symlink() or path.is_file():
+            path.unlink()
         else:
-            folder.rename(scratch)
+            path.rename(scratch)
             shutil.rmtree(scratch)

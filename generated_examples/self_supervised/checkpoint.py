@@ -117,7 +117,8 @@ class Checkpoints:
             log(f"overwriting the trial run in {folder}, which had --limit-batches")
         self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
         if self.accelerator.is_main_process:
-            for rest in [folder / "checkpoint.partial", *([] if path else found)]:
+            trial = [] if path else [*found, *folder.glob("*.safetensors")]
+            for rest in [folder / "checkpoint.partial", *trial]:
                 delete(rest)
 
     def load(self, path: Path) -> None:
@@ -161,9 +162,8 @@ def find_resumed(config, damaged=()) -> Path | None:
     resume = config.resume
     if not resume:
         return None
-    path = Path(resume)
-    if resume == "newest":
-        path = found[-1] if found else config.output_dir
+    newest = found[-1] if found else config.output_dir
+    path = newest if resume == "newest" else Path(resume)
     if path in damaged or not is_complete(path):
         raise SystemExit(f"No complete checkpoint to resume: {path}.")
     return path
