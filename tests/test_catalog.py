@@ -218,7 +218,7 @@ def test_the_learning_rate_follows_the_optimizer(catalog: Catalog) -> None:
     )
     keys = list(catalog.settings)
     assert keys.index(optimizer) < keys.index(rate) < keys.index(decay)
-    assert "follows the optimizer" in catalog.settings[rate].question
+    assert "depends on the optimizer" in catalog.settings[rate].question
     sgd = {optimizer: "sgd"}
     usual = resolve(catalog, {})
     assert resolve(catalog, sgd)[rate] == 50 * usual[rate] == 0.05

@@ -48,7 +48,7 @@ class Config:
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
     max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
-    ema_decay: float = 0.99  # share of the average that each step keeps; 0: off
+    ema_decay: float = 0.99  # decay of the average; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
     limit_batches: int = 0  # batches per epoch and evaluation; 0: all
