@@ -210,7 +210,6 @@ kind(
         """,
         "main",
     ),
-    decide=["mixing"],
 )
 kind(
     "two classes of ten",
@@ -239,7 +238,7 @@ kind(
         r"best_model\.update\(",
         'if metrics["val_accuracy"] == best_model.score:\n    checkpoints.save()',
     ),
-    decide=["no checkpoints", "no best model", "early stopping", "no early stopping"],
+    decide=["no checkpoints", "no best model"],
 )
 kind(
     "best model of its own",
@@ -258,7 +257,7 @@ kind(
         ''',
     ),
     sub(TRAIN, r"best_model = BestModel\(", "best_model = LoudBestModel("),
-    decide=["no best model", "early stopping", "no early stopping"],
+    decide=["no best model"],
 )
 kind(
     "optimizer of the head alone",
