@@ -346,8 +346,8 @@ NF4: Answers = {"features.lora.quantization": "nf4"}
     ("given", "reason"),
     [
         ({**TEXT, "hardware.distributed_type": "XLA"}, "distributed_type=XLA: bitsandbytes"),
-        ({**TEXT, "hardware.sharding": "fsdp"}, "sharding=fsdp: .* neither split nor averaged"),
-        ({**TEXT, "features.ema.enabled": True}, "ema.enabled=true: .* neither split nor averaged"),
+        ({**TEXT, "hardware.sharding": "fsdp"}, "sharding=fsdp: .* neither sharded nor"),
+        ({**TEXT, "features.ema.enabled": True}, "ema.enabled=true: .* neither sharded nor"),
         (IMAGES, "nf4 needs a pretrained model of transformers, which image_classification"),
     ],
     ids=["tpu", "fsdp", "ema", "images"],
