@@ -28,8 +28,8 @@ COUNTS = re.compile(r"(?<=\| )[\d,]+ \| [\d,]+(?= \|$)", re.MULTILINE)  # in the
 def compared() -> dict[str, tuple[Answers, Answers]]:
     """The answers of both our projects in each row of the comparison that has numbers of them.
 
-    Both have a pretrained model and data of the Hub: the first has the default features, the second
-    two of these. A row is found by its text.
+    Both have a pretrained model and data of the Hub, if the task has such choices and the row names no
+    others: the first has the default features, the second two of these. A row is found by its text.
     """
     catalog = load_catalog()
     rest = [
@@ -42,8 +42,11 @@ def compared() -> dict[str, tuple[Answers, Answers]]:
         if COUNTS.search(row):
             ours = row.split(" | ")[5]
             task, *more = re.findall(r"`([^`]*)`", ours.split(":")[0])
+            usual = {f"{task}.model": "pretrained", f"{task}.dataset": "huggingface"}
+            asked = {option.key for option in catalog.tasks[task].options}
             given: Answers = {"project.task": task}
-            for setting in ("model=pretrained", "dataset=huggingface", *more):
+            given |= {key: value for key, value in usual.items() if key in asked}
+            for setting in more:
                 key, value = setting.split("=")
                 given[key if "." in key else f"{task}.{key}"] = value == "true" or value
             found[row] = (given, given | dict.fromkeys(rest, False))
