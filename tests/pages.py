@@ -28,8 +28,9 @@ COUNTS = re.compile(r"(?<=\| )[\d,]+ \| [\d,]+(?= \|$)", re.MULTILINE)  # in the
 def compared() -> dict[str, tuple[Answers, Answers]]:
     """The answers of both our projects in each row of the comparison that has numbers of them.
 
-    Both have a pretrained model and data of the Hub, if the task has such choices and the row names no
-    others: the first has the default features, the second two of these. A row is found by its text.
+    Both have a pretrained model and data of the Hub, if the task has such choices and the row names
+    no others: the first has the default features, the second two of these. A row is found by its
+    text.
     """
     catalog = load_catalog()
     rest = [
