@@ -75,7 +75,7 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
     project = make_project(tmp_path, {})
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
-    assert "sounds are longer than --seconds: what is beyond is left out" in trained.stdout
+    assert "sounds are longer than --seconds: the rest is cut" in trained.stdout
     assert json.loads((project / "runs/latest/classes.json").read_text()) == ["frog", "gull"]
     asked = run_python(project, ["predict.py", "calls/frog/001.wav", "calls/gull"])
     assert asked.returncode == 0, asked.stderr

@@ -162,7 +162,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
             "annotations": [annotation | {"bbox": [50, 5, 20, 4]}]
         },
         "categories[0] has no 'name'": {"categories": [{"id": 1}]},
-        ": images, annotations and categories are no lists": {"categories": {}},
+        ": images, annotations and categories must be lists": {"categories": {}},
     }
     for message, change in faults.items():
         (project / "things/annotations.json").write_text(json.dumps(content | change))
@@ -214,7 +214,7 @@ def test_a_wrong_object_of_voc_is_named(tmp_path: Path) -> None:
     faults = {
         ("xmin>", "x>"): ", object 1 needs a bndbox with numbers",
         ("<xmax>", "<xmax>9"): ", object 1: the box ",
-        ("</name><b", "</n><b"): " is no XML: ",
+        ("</name><b", "</n><b"): " is not XML: ",
     }
     for change, message in faults.items():
         place.write_text(right.replace(*change))

@@ -92,7 +92,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "value.csv: row 3 has the value 'many', which is not a n": change(
             "value", ["2026-01-01,many,x"]
         ),
-        "double.csv: row 4 has a second value of series 'x' at 2026-01-01": change(
+        "double.csv: row 4 has a second value for series 'x' at 2026-01-01": change(
             "double", ["2026-01-01,1,x", "2026-01-01,2,x"]
         ),
         "unnamed.csv: row 3 has no name of a series.": change("unnamed", ["2026-01-01,1,"]),
@@ -111,7 +111,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "the validation data have no window: they have 12 steps": [*sales, "--horizon", "13"],
         "sales.csv has times from 2026-01-01": [*sales, "--val-from", "2031-01-01"],
         "--test-from soon: ": [*sales, "--test-from", "soon"],
-        "no series has a naive forecast with an error": [*sales, "--season", "96"],
+        "no series has a naive error": [*sales, "--season", "96"],
     }
     messages = said(project, "train.py", *expected.values())
     for message, start_of_it in zip(messages, expected, strict=True):
@@ -153,8 +153,8 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
 
 LEAKS = [
     ("table.iloc[:, :val_start]", "table", "leak_of_the_future"),
-    ("starts[:, max(last - self.horizon + 1, 0) :] = False", "pass", "targets_cross_no_border"),
-    ("start - self.context : start]", "start - self.context + 1 : start + 1]", "targets_cross"),
+    ("starts[:, max(last - self.horizon + 1, 0) :] = False", "pass", "targets_stay_in_their_part"),
+    ("start - self.context : start]", "start - self.context + 1 : start + 1]", "targets_stay"),
 ]
 
 

@@ -232,7 +232,7 @@ def test_what_does_not_fit_is_a_problem_with_its_way_out() -> None:
         "scaffold update --set training.batch_size=2 --set training.gradient_accumulation_steps=4",
     )
     assert judged(answers, GIB).change == (
-        "take a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
+        "use a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
     )
     wide = answers_of(layers=48, width=512, context=4096, training__batch_size=1)
     assert judged(wide, 0.6 * estimated(wide).peak).change == (

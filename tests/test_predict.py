@@ -287,7 +287,7 @@ def test_images_are_generated(tmp_path: Path) -> None:
         (folder / "two" / n).read_bytes() for n in names
     ]
     result = start(folder, ["predict.py", "0"], 1)
-    assert (result.returncode, result.stderr) == (1, "There is nothing to generate.\n")
+    assert (result.returncode, result.stderr) == (1, "COUNT must be 1 or more.\n")
 
 
 @pytest.mark.parametrize("processes", in_turns([2, 1], 2))
@@ -372,7 +372,7 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     table.assign(size=["1", "2", "large", "4"]).to_csv(folder / "cell.csv", index=False)
     (folder / "header.csv").write_text(",".join(table))
     (folder / "empty.csv").write_text("")
-    lacks = "columns.csv: columns are missing which the model needs: size, colour."
+    lacks = "columns.csv: columns that the model needs are missing: size, colour."
     expected = {
         ("columns.csv",): lacks,
         ("cell.csv",): "cell.csv: row 3: size is a number in the training rows",

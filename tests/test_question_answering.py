@@ -184,10 +184,10 @@ def test_long_texts_train_and_are_searched(processes: int, tmp_path: Path) -> No
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
     for part, count in (("training", 3), ("validation", 1), ("test", 1)):
-        line = f"{count} questions of the {part} data have answers that no window holds"
+        line = f"{count} questions of the {part} data have answers that fit into no window"
         assert line in result.stdout
     [message] = said(folder, "train.py", ["--path", "val.jsonl"])
-    assert "No window holds an answer of the training data: raise --max-length." in message
+    assert "No window contains an answer of the training data: raise --max-length." in message
     (tmp_path / "data.jsonl").unlink()  # predict.py does not need it
     found = start(folder, ["predict.py", "val.jsonl", "val.jsonl", "--json"], processes)
     assert found.returncode == 0, found.stderr

@@ -128,7 +128,7 @@ BAD = {
     "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
     "no answer": (
         '{"messages": [{"role": "user", "content": "a"}]}',
-        "line 13 has no message of the role assistant.",
+        "line 13 has no assistant message.",
     ),
     "another role": (
         '{"messages": [{"role": "bot", "content": "a"}]}',

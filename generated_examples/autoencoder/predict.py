@@ -40,7 +40,7 @@ def read_image(path: Path) -> Tensor:
 
 
 def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Path) -> None:
-    """Draw images, and below each what the model makes of it."""
+    """Draw images, each above its reconstruction."""
     images = torch.stack([read_image(path) for path in paths]) / 255
     with torch.inference_mode():
         outputs = model(images.to(next(model.parameters()).device)).cpu()
@@ -62,7 +62,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
     parser.add_argument(
-        "--picture", type=Path, help="a .png file for the first 16 and their outputs"
+        "--picture", type=Path, help="save the first 16 with their outputs as a .png"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()

@@ -56,8 +56,10 @@ def predict(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
-    parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
-    parser.add_argument("--steps", type=int, default=SAMPLING_STEPS, help="calls of the model")
+    parser.add_argument("--output", type=Path, default=Path("generated"), help="output folder")
+    parser.add_argument(
+        "--steps", type=int, default=SAMPLING_STEPS, help="sampling steps per image"
+    )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     config, model = load(arguments.run)

@@ -104,7 +104,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
     )
-    parser.add_argument("--length", type=int, default=200, help="the most tokens of an answer")
+    parser.add_argument("--length", type=int, default=200, help="maximum tokens of an answer")
     parser.add_argument("--json", action="store_true", help="print JSON lines, with the inputs")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()

@@ -31,7 +31,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
 def read_inputs(config: Config, names: list[str]) -> list[dict]:
     """The newest values of each series of files with the columns of the training data.
 
-    They are scaled as in training. A series that training did not have is scaled by its own values.
+    They are scaled as in training. A series that is new is scaled by its own values.
     """
     scales, histories = Scales.load(config.output_dir), []
     for path in names:
@@ -41,7 +41,7 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
             history = row.ffill()[: row.last_valid_index()].dropna()
             if len(history) < config.context:
                 raise SystemExit(
-                    f"{path}: series {name!r} has {len(history)} steps, and a forecast starts from "
+                    f"{path}: series {name!r} has {len(history)} steps, and a forecast needs "
                     f"{config.context}."
                 )
             mean, std, _ = scales.series.get(name, own[name])
@@ -54,7 +54,7 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
 
 
 def list_times(start: str, count: int, step: str) -> list[str]:
-    """Times from the start on."""
+    """`count` times, beginning with `start`."""
     if step.isdigit():
         return [str(int(start) + number * int(step)) for number in range(count)]
     return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
@@ -87,7 +87,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "inputs", nargs="+", metavar="FILE", help="a file with the columns of training"
+        "inputs", nargs="+", metavar="FILE", help="a file with columns as in training"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()

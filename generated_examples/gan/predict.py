@@ -50,13 +50,13 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
-    parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
+    parser.add_argument("--output", type=Path, default=Path("generated"), help="output folder")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = list(range(arguments.count))
     if not inputs:
-        raise SystemExit("There is nothing to generate.")
+        raise SystemExit("COUNT must be 1 or more.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
         write(rows, arguments.output)

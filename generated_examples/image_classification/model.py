@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 
 class ConvNet(nn.Module):
-    """Logits of shape (batch, classes) for grey images of shape (batch, 1, height, width)."""
+    """Logits of shape (batch, classes) for grayscale images of shape (batch, 1, height, width)."""
 
     def __init__(self, classes: int, width: int = 32, dropout: float = 0.3) -> None:
         super().__init__()

@@ -51,7 +51,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: int, device):
-    """The texts with `length` more tokens each, which do not depend on the other texts."""
+    """Extend each text by `length` tokens, independently of the other texts."""
     generators = [torch.Generator().manual_seed(0) for _ in texts]
     for _ in range(length):
         windows = [text[-context:] for text in texts]
@@ -75,7 +75,7 @@ def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list
             texts = generate(model, texts, config.context, length, device)
             for prompt, start, text in zip(prompts, starts, texts, strict=True):
                 tokens = [*text[len(start) :].tolist(), tokenizer.end]
-                tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
+                tokens = tokens[: tokens.index(tokenizer.end)]  # up to the end of the document
                 rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})
     return gather_object(rows)
 

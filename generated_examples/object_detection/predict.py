@@ -43,7 +43,7 @@ def read_image(path: Path) -> Image.Image:
 def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str]) -> list[dict]:
     """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
 
-    A box has left, top, right and bottom in pixels of the image, beyond whose edges it may reach.
+    A box has left, top, right and bottom in pixels of the image, and may extend beyond its edges.
     """
     boxes = found[:, :4].double() * torch.tensor(2 * image.size) / size
     rows = zip(boxes.tolist(), found[:, 4].tolist(), found[:, 5].int().tolist(), strict=True)
@@ -95,7 +95,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
-    help = "the lowest score of an object (default: %(default)s)"
+    help = "minimum score of an object (default: %(default)s)"
     parser.add_argument("--threshold", type=float, default=0.3, help=help)
     parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
     help = "a row of CSV for each object, instead of a line of JSON for each image"

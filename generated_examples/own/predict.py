@@ -27,7 +27,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
 
 
 def read_inputs(config: Config, names: list[str]) -> Tensor:
-    """Inputs of shape (rows, 4) from files with four numbers in a line: replace it with yours."""
+    """Inputs of shape (rows, 4) from files with four numbers per line: replace it with yours."""
     rows = []
     for name in names:
         try:
@@ -56,7 +56,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "inputs", nargs="+", metavar="FILE", help="a file with four numbers in a line"
+        "inputs", nargs="+", metavar="FILE", help="a file with four numbers per line"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()

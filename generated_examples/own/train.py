@@ -98,7 +98,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)

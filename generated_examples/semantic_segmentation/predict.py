@@ -39,7 +39,7 @@ def read_image(path: Path) -> Image.Image:
 
 
 def write(rows: list[dict], folder: Path) -> None:
-    """Write the masks as palette pictures of class numbers, and print the share of each class."""
+    """Write the masks as palette images of class indices, and print the share of each class."""
     table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
     table.writeheader()
     for number, row in enumerate(rows):
@@ -71,7 +71,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
-    parser.add_argument("--output", type=Path, default=Path("masks"), help="a folder for the masks")
+    parser.add_argument("--output", type=Path, default=Path("masks"), help="folder of the masks")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     known, inputs = Image.registered_extensions(), []

@@ -33,7 +33,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
 
 
 def load_sound(path: Path, config: Config) -> Tensor:
-    """What the model takes of a file."""
+    """The model input of a file."""
     try:
         return prepare(read_sound(path, sample_rate(config)), config)
     except OSError as error:

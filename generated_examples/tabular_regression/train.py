@@ -76,7 +76,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, RMSE and MAE in the unit of the targets, and R² of a whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     scale = accelerator.unwrap_model(model).scale
@@ -102,7 +102,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)

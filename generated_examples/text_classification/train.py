@@ -75,7 +75,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, accuracy, macro F1 and Matthews' correlation over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = confusion = 0
@@ -98,7 +98,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -133,7 +133,7 @@ def main(config: Config) -> None:
         bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         for batch in bar:
-            labels = batch.pop("labels")  # the model would compute a loss of its own
+            labels = batch.pop("labels")  # with labels, the model would also compute a loss
             logits = model(**batch).logits
             loss = compute_loss(logits, labels).mean()
             train_loss.add(loss, len(labels))

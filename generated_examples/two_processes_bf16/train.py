@@ -71,7 +71,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
+    """Mean loss and accuracy of all samples: gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     for images, labels in islice(loader, limit or None):
@@ -93,7 +93,7 @@ def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
         mixed_precision=config.mixed_precision,
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)

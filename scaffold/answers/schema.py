@@ -193,7 +193,7 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
         if not feature.minimal and answers[LOOP] == "minimal":
             raise AnswerError(
                 switch_key(feature),
-                f"the minimal loop has no place for it: turn it off, or set {LOOP}=complete.",
+                f"the minimal loop does not support it: turn it off, or set {LOOP}=complete.",
             )
         for name in sorted(set(feature.needs) - has, key=feature.needs.index):
             needed = f"needs {catalog.traits[name].help}"

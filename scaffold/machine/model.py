@@ -1,7 +1,7 @@
 """The model that the answers choose, as far as its memory depends on it.
 
-The small GPT of the templates is known from its settings, a pretrained model from its folder. What
-the layers of others keep is not known, such as those of GPT-2, whose dropout and GELU keep more.
+The small GPT of the templates is known from its settings, a pretrained model from its folder. For
+others, such as GPT-2, whose dropout and GELU keep more, activations are not known.
 """
 
 from collections.abc import Mapping

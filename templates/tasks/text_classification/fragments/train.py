@@ -3,7 +3,7 @@ import shutil
 from data import build_tokenizer
 
 #: slot forward
-labels = batch.pop("labels")  # the model would compute a loss of its own
+labels = batch.pop("labels")  # with labels, the model would also compute a loss
 logits = model(**batch).logits
 #: region loss
 loss = compute_loss(

@@ -22,7 +22,7 @@ def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
 
 
 def show(sample: Sample, config) -> str:
-    """A sample as the model sees it, with [[ and ]] around what counts."""
+    """A sample as the model sees it, with [[ and ]] around the tokens that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
     inputs, targets = sample[0].tolist(), sample[-1].tolist()
     run = inputs[:1]
@@ -35,7 +35,7 @@ def show(sample: Sample, config) -> str:
 
 #: slot pad
 def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows of one length, shape (batch, length)."""
+    """Rows padded to the same length, shape (batch, length)."""
     #: region padding
     return pad_sequence(list(rows), batch_first=True, padding_value=value)
     #: end padding

@@ -13,11 +13,11 @@ def decode(picture: Image.Image, size: int) -> Image.Image:
 def to_tensor(picture: Image.Image) -> Tensor:
     """An RGB picture, shape (3, height, width), from 0 to 1."""
     pixels = np.array(picture).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(pixels)) / 255  # batches are stacked faster so
+    return torch.from_numpy(np.ascontiguousarray(pixels)) / 255  # faster to stack into batches
 
 
 def to_square(picture: Image.Image, size: int) -> Tensor:
-    """The square from the centre of a picture, shape (3, size, size), from 0 to 1."""
+    """The center crop of an image, shape (3, size, size), from 0 to 1."""
     return to_tensor(ImageOps.fit(decode(picture, size), (size, size)))
 
 

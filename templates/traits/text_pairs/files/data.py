@@ -2,7 +2,7 @@
 
 A sample is a row of texts: an anchor, a positive that belongs to it, and in triplets a negative
 that does not. Tokens and mask have the shape (batch, texts, length). The mask is False where a
-shorter text is padded. Numbers, (batch, texts), tell which texts are equal: they have the same.
+shorter text is padded. Equal texts have the same number: numbers have the shape (batch, texts).
 """
 
 from collections.abc import Sequence

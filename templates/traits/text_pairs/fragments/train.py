@@ -11,8 +11,8 @@ def compute_loss(
 ) -> Tensor:
     """The loss of each row: its anchor has to find its positive among the texts of all rows.
 
-    Vectors of rows, (batch, texts, width), and the numbers of their texts, (batch, texts); then
-    those of all rows that are compared, which include them.
+    `vectors` (batch, texts, width) and `numbers` (batch, texts) are those of the rows; `others` and
+    `other_numbers` are those of all rows to compare with, which include them.
     """
     own = (vectors[:, 0] * vectors[:, 1]).sum(dim=1, keepdim=True)
     similarities = vectors[:, 0] @ others[:, 1:].flatten(0, 1).T
@@ -25,7 +25,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, recall and mean reciprocal rank: each anchor searches all texts of the set.
 
     They are the same for any number of processes and any batch size. gather_for_metrics drops the
-    rows that pad the last batch. Compare after it, never batch by batch: that is far easier.
+    rows that pad the last batch. Compare after gathering: within a batch, it is easier.
     """
     model.eval()
     batches = []

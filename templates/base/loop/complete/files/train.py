@@ -57,7 +57,7 @@ def main(config: Config) -> None:
             #: slot handlers
         ],
         #: end handlers
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(
             use_seedable_sampler=True, data_seed=config.seed
             #: slot loader_settings

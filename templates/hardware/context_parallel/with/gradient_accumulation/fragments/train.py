@@ -4,7 +4,7 @@ from context_parallel import processes_per_text, share_texts
 tokens = tokens / processes_per_text(accelerator)  # all processes of a text counted it
 
 #: replace exchange
-# the processes exchange gradients once a window, with its last batch; each process
+# the processes exchange gradients once per window, with its last batch; each process
 # of a group has a part of each text, and of its loss
 with (
     nullcontext() if batch is window[-1] else accelerator.no_sync(model),

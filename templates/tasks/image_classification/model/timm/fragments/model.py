@@ -4,9 +4,9 @@ from torch import Tensor
 
 #: slot model
 class Classifier(nn.Module):
-    """A backbone of timm and a head: images from 0 to 1 in, logits (batch, classes) out.
+    """A timm backbone and a head: images from 0 to 1 in, logits (batch, classes) out.
 
-    Images are normalised as for the pretrained weights. This gives grey ones three channels.
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
 
     def __init__(self, backbone: nn.Module, classes: int) -> None:
@@ -22,6 +22,6 @@ class Classifier(nn.Module):
 #: slot build_model
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
-# without classes, it returns the features that its head would take
+# num_classes=0 returns the features before the head
 backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
 return Classifier(backbone, classes={{ task.classes }})

@@ -20,7 +20,7 @@ class Pretrained(nn.Module):
             )
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-        # a model with one type, such as RoBERTa, tells both texts apart by the tokens between them
+        # models with a single type, such as RoBERTa, separate the texts by the tokens between them
         self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
         #: slot layer_classes
 

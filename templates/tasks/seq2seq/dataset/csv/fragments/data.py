@@ -49,10 +49,10 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
     pairs = read_pairs(config.path)
     if len(pairs) < 10 and sum(shares):
         raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = random_split(pairs, [1 - sum(shares), *shares], generator=split)
-    # a part with a file of its own has no share of the rows
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
+    # a split with its own file gets no share of the rows
     return [
         read_pairs(path) if path else list(part)
         for path, part in zip(["", *files], parts, strict=True)

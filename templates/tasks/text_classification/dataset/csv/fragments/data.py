@@ -3,7 +3,7 @@ from functools import cache
 #: slot texts
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """Rows for training, validation and test. A part without a file is a tenth of `path`."""
+    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
     parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
@@ -14,7 +14,7 @@ def load_texts(config) -> list[list[Row]]:
 
 
 def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
-    """The rows of a .csv, .tsv or .jsonl file, which have these columns, and where each is."""
+    """The rows of a .csv, .tsv or .jsonl file, with these columns, and where each row is."""
     rows = list(read_objects(path) if path.endswith(".jsonl") else read_table(path))
     if not rows:
         raise SystemExit(f"{path} has no rows.")
@@ -26,7 +26,7 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
                     "Set --text-columns and --label-column."
                 )
             if isinstance(row[column], dict):
-                raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not a text.")
+                raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
     return rows
 
 

@@ -4,9 +4,9 @@ from functools import cache
 #: slot texts
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """The splits train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a Hugging Face dataset.
 
-    A tenth of the training data replaces a split that is missing, or has no labels, as in GLUE.
+    A split that is missing or has no labels, as in GLUE, is a tenth of the training data.
     """
     dataset = load_splits(config)
     parts = {part: read_rows(dataset[part], config) for part in dataset}

@@ -34,6 +34,6 @@ def build_model(config) -> nn.Module:
     if limit and config.max_length > limit:
         name = config.pretrained_name
         raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
-    # a decoder has its classes at the last token that is not padding
+    # a decoder reads the class from the last token that is not padding
     model.config.pad_token_id = build_tokenizer(config).pad_token_id
     return model

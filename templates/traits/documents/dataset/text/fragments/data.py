@@ -9,7 +9,7 @@ def read_documents(config) -> list[list[str]]:
         cuts = [(0.0, 0.9), (0.9, 0.95), (0.95, 1.0)]
         parts = [[text[int(a * len(text)) : int(b * len(text))] for text in texts] for a, b in cuts]
     else:
-        # a seed of its own: another --seed must not move test documents into the training data
+        # a fixed seed: another --seed must not move test documents into the training data
         random.Random(0).shuffle(texts)
         tenth = max(1, len(texts) // 10)
         parts = [texts[2 * tenth :], texts[:tenth], texts[tenth : 2 * tenth]]
@@ -21,7 +21,7 @@ def read_documents(config) -> list[list[str]]:
 
 
 def read_texts(path: str, config) -> list[str]:
-    """A text file, those of JSON lines, or the .txt files of a folder."""
+    """The texts of a text file, of JSON lines, or of the .txt files of a folder."""
     if path.endswith(".jsonl"):
         return read_column(path, config.text_column)
     paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
@@ -34,7 +34,7 @@ def read_texts(path: str, config) -> list[str]:
 
 
 def read_column(path: str, column: str) -> list[str]:
-    """The text of each JSON object that has one, in a file with an object in each line."""
+    """The non-empty texts of a file with a JSON object in each line."""
     texts = []
     for place, row in read_objects(path):
         if not isinstance(row.get(column), str):

@@ -1,7 +1,7 @@
 #: slot functions
 #: region limit
 def find_limit(model: nn.Module, tokens: int) -> int:
-    """The most tokens that a model takes, at most this number."""
+    """The maximum number of tokens of a model, at most this number."""
     for module in model.modules():
         if isinstance(module, nn.Embedding) and module.num_embeddings == tokens:
             # RoBERTa's first position is that after its padding

@@ -11,7 +11,7 @@ try:
     pixels, _ = CLIPImageProcessor.get_image_processor_dict(name)
 except (OSError, ValueError) as error:
     raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-# FSDP can't split a number: it has to be a row of one
+# FSDP can't shard a scalar, so it has one dimension
 self.log_scale = nn.Parameter(self.model.logit_scale.detach().reshape(1))
 del self.model.logit_scale
 self.size = self.model.config.vision_config.image_size

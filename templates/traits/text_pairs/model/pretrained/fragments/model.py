@@ -4,7 +4,7 @@ from transformers import AutoModel
 class Pretrained(nn.Module):
     """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
 
-    They are the mean of the last states of a pretrained model, as in sentence-transformers:
+    They are the mean of the last hidden states of a pretrained model, as in sentence-transformers:
     Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084
     """
 
@@ -17,7 +17,7 @@ class Pretrained(nn.Module):
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
         if self.model.config.is_encoder_decoder:
-            raise SystemExit(f"{name!r} has an encoder and a decoder: choose a model with one.")
+            raise SystemExit(f"{name!r} has an encoder and a decoder: choose an encoder.")
         if getattr(self.model, "pooler", None) is not None:
             self.model.pooler = None  # it is not used, and would have no gradients
         #: slot layer_classes

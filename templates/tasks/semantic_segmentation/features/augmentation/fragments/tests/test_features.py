@@ -24,7 +24,7 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     assert any(one != first[0] for one in first), "all images are changed in the same way"
     assert read(1) != first
     torch.rand(1)
-    assert read(0, reversed(range(30))) == first, "draw from the generator of the image"
+    assert read(0, reversed(range(30))) == first, "use the generator of the image"
 
 
 def test_the_mask_follows_its_image():
@@ -47,4 +47,4 @@ def test_the_mask_follows_its_image():
                 assert wrong <= 0.1 * mask.numel(), "more than the edges, which scaling blurs"
         drawn.append((changed, moved))
     assert any(not torch.equal(one, mask) for _, one in drawn)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"

@@ -20,5 +20,5 @@ for images in torch.utils.data.DataLoader(share, 4 * config.batch_size, **settin
 #: wrap batches
 try:
     ...  #: body
-except OSError as error:  # its last line: a data worker puts its traceback above
+except OSError as error:  # only the last line: data workers put a traceback above it
     raise SystemExit(str(error).splitlines()[-1]) from error

@@ -7,8 +7,8 @@ def read_rows(path: str, config) -> list[Row]:
         names = split_labels(cell)
         if names is None:
             raise SystemExit(
-                f"{place}: its {config.labels_column} are {cell!r}, not names with commas between "
-                "them, or a list of names."
+                f"{place}: its {config.labels_column} are {cell!r}, not names separated by "
+                "commas, or a list of names."
             )
         rows.append((tuple(str(row[column]) for column in columns), names))
     return rows

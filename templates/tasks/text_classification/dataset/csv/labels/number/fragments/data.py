@@ -6,6 +6,6 @@ def read_rows(path: str, config) -> list[Row]:
         cell = row[config.number_column]
         number = parse_number(cell)
         if number is None:
-            raise SystemExit(f"{place}: its {config.number_column} is {cell!r}, no number.")
+            raise SystemExit(f"{place}: its {config.number_column} is {cell!r}, not a number.")
         rows.append((tuple(str(row[column]) for column in columns), number))
     return rows

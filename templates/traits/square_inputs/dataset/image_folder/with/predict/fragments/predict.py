@@ -10,5 +10,5 @@ for images in DataLoader(ImageFiles(share, config.image_size), **settings):
 #: wrap batches
 try:
     ...  #: body
-except OSError as error:  # its last line: a data worker puts its traceback above
+except OSError as error:  # only the last line: data workers put a traceback above it
     raise SystemExit(str(error).splitlines()[-1]) from error

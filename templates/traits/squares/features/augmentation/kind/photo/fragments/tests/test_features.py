@@ -7,7 +7,7 @@ from PIL import Image
 
 #: slot tests
 def test_augmentation_draws_what_was_chosen():
-    """From the picture as it is on the disk: with its details, which its scaled square lacks."""
+    """From the original picture, with details that its scaled crop lacks."""
     stripes = Image.new("L", (256, 1))
     stripes.putdata([255 * (place % 2) for place in range(256)])
     change = build_change(train.Config(**{**SETTINGS, "image_size": 64}))
@@ -18,6 +18,6 @@ def test_augmentation_draws_what_was_chosen():
     assert len({tuple(image.flatten().tolist()) for image in drawn}) == 20
 
 
-def test_data_that_can_not_be_changed_are_named():
+def test_data_without_a_transform_is_an_error():
     with pytest.raises(TypeError, match="list has no attribute `transform`"):
         with_transform([1, 2], None)
