@@ -22,6 +22,7 @@ def pages() -> dict[str, str]:
 
 
 COMPARISON = "COMPARISON.md"  # written by hand, but for the lines of our projects
+USUAL = ("pretrained", "huggingface")  # choices of our projects in it, where a task has them
 COUNTS = re.compile(r"(?<=\| )[\d,]+ \| [\d,]+(?= \|$)", re.MULTILINE)  # in the last two cells
 
 
@@ -43,10 +44,11 @@ def compared() -> dict[str, tuple[Answers, Answers]]:
         if COUNTS.search(row):
             ours = row.split(" | ")[5]
             task, *more = re.findall(r"`([^`]*)`", ours.split(":")[0])
-            usual = {f"{task}.model": "pretrained", f"{task}.dataset": "huggingface"}
-            asked = {option.key for option in catalog.tasks[task].options}
             given: Answers = {"project.task": task}
-            given |= {key: value for key, value in usual.items() if key in asked}
+            for option in catalog.tasks[task].options:
+                for choice in option.choices:
+                    if choice.value in USUAL:
+                        given[option.key] = choice.value
             for setting in more:
                 key, value = setting.split("=")
                 given[key if "." in key else f"{task}.{key}"] = value == "true" or value
