@@ -38,6 +38,19 @@ IMAGES: Answers = {
 # --- answers ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [
+        (TEXT, 2e-4),
+        (TEXT | {"training.learning_rate": 0.01}, 0.01),
+        (TEXT | {"features.lora.enabled": False}, 5e-5),
+        (LORA | {"project.task": "dpo", "dpo.model": "pretrained"}, 1e-5),
+    ],
+)
+def test_adapters_have_a_higher_learning_rate(given: Answers, rate: float) -> None:
+    assert resolve(CATALOG, given)["training.learning_rate"] == rate
+
+
 def test_a_model_with_new_weights_takes_no_adapters() -> None:
     """What gives the task a pretrained model is named, also if that is two answers."""
     for task, settings in {

@@ -268,6 +268,7 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert ask(folder, "str(model.build_model(config).dtype)") == "torch.float32"
     result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
     assert result.returncode == 0, result.stderr
+    assert "fill --max-length" not in result.stdout
     settings = json.loads((folder / "runs/latest/config.json").read_text())["settings"]
     assert settings["batch_size"] == 16, "the model's config.json is not the run's"
     load = "AutoModelForSequenceClassification.from_pretrained('runs/latest/transformers')"
@@ -279,6 +280,13 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
     wrong = "data.build_loaders(train.Config(pretrained_name='nobody/nothing'))"
     assert "tokenizer of 'nobody/nothing' can't be loaded" in message(folder, wrong)
+    short = ["--max-length", "3", "--limit-batches", "1", "--epochs", "1", "--output-dir", "short"]
+    result = start(folder, ["train.py", *short], 1)
+    count = ask(folder, "len(data.build_datasets(config)[0])")
+    cut = f"{count} of the first 1,000 training texts fill --max-length: the rest is cut"
+    assert cut in result.stdout, result.stderr
+    wrong = "(data.build_tokenizer(config).add_tokens(['new']), model.build_model(config))"
+    assert "embeddings: load both, call model.resize_token_embeddings" in message(folder, wrong)
 
 
 MAKE_DECODER = """

@@ -19,7 +19,7 @@ from torch.optim import AdamW, Optimizer
 from callbacks import BestModel, LearningCurves, MetricsFile
 from checkpoint import Checkpoints, explain_interrupt
 from contrast import Gather, contrast, embed, find_rivals, rank_positives
-from data import build_loaders
+from data import build_loaders, count_cut
 from environment import check_environment, describe, write_config
 from files import save_weights
 from flags import parse_flags
@@ -130,6 +130,8 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
+    if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+        log(f"{count} texts of the first 1,000 training rows fill --max-length: the rest is cut")
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:

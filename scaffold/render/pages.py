@@ -67,6 +67,9 @@ def _other_defaults(catalog: Catalog, option: Option) -> Iterator[tuple[str, str
         for choice in other.choices:
             if option.key in choice.defaults:
                 yield f"`{other.key}={choice.value}`", toml_literal(choice.defaults[option.key])
+    for feature in catalog.features.values():
+        if option.key in feature.defaults:
+            yield f"`features.{feature.name}`", toml_literal(feature.defaults[option.key])
 
 
 def _allowed(option: Option) -> str:

@@ -2,6 +2,7 @@ from itertools import islice
 
 import torch
 from contrast import Gather, contrast, find_rivals, rank_pairs
+from data import count_cut
 from metrics import pair_scores
 from torch import Tensor
 
@@ -63,3 +64,7 @@ train_loss.add(loss, len(numbers))
 
 #: slot after_step
 accelerator.unwrap_model(model).clamp_temperature()
+
+#: slot start_of_training
+if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+    log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")

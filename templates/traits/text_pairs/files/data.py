@@ -63,6 +63,13 @@ def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor]:
     return tokens.unflatten(0, shape), mask.unflatten(0, shape), torch.tensor(numbers)
 
 
+def count_cut(config) -> int:
+    """How many texts of the first 1,000 training rows fill --max-length."""
+    texts = [text for row in load_rows(config)[0][:1000] for text in row]
+    _, mask = tokenize(texts, config)
+    return int((mask.sum(dim=1) == config.max_length).sum())
+
+
 #: slot datasets
 
 

@@ -2,6 +2,7 @@ from itertools import islice
 
 import torch
 from contrast import Gather, contrast, embed, find_rivals, rank_positives
+from data import count_cut
 from metrics import retrieval_scores
 from torch import Tensor
 
@@ -55,3 +56,7 @@ loss = compute_loss(vectors, numbers, others, other_numbers, config.temperature)
 #: region add_loss
 train_loss.add(loss, len(numbers))
 #: end add_loss
+
+#: slot start_of_training
+if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+    log(f"{count} texts of the first 1,000 training rows fill --max-length: the rest is cut")

@@ -4,6 +4,9 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForMultipleChoice
 
+from data import build_tokenizer
+from limits import check_limits
+
 
 class Pretrained(nn.Module):
     """Scores of shape (batch, choices) for tokens, mask and types, (batch, choices, length).
@@ -37,8 +40,5 @@ class Pretrained(nn.Module):
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.pretrained_name)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

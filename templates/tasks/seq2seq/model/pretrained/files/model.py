@@ -8,6 +8,8 @@ from accelerate import PartialState
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
+from limits import check_limits
+
 
 class Tokenizer:
     """The tokenizer of the pretrained model, and the tokens that start and pad a target."""
@@ -82,10 +84,7 @@ def build_tokenizer(config) -> Tokenizer:
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config)
-    longest = getattr(model.model.config, "max_position_embeddings", None)
-    if longest and max(config.max_source_length, config.max_target_length) > longest:
-        raise SystemExit(
-            f"{config.model_name} takes at most {longest} tokens: lower --max-source-length or "
-            "--max-target-length."
-        )
+    tokens = len(model.tokenizer.tokenizer)
+    check_limits(model.model, tokens, config.max_source_length, "--max-source-length")
+    check_limits(model.model, tokens, config.max_target_length, "--max-target-length")
     return model

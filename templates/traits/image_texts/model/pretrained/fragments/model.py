@@ -1,7 +1,7 @@
 import torch.nn.functional as F
+from data import build_tokenizer
+from limits import check_limits
 from transformers import CLIPImageProcessor, CLIPModel
-
-#: replace limit
 
 #: slot towers_built
 name = config.pretrained_name
@@ -34,8 +34,5 @@ return F.normalize(self.model.text_projection(found.pooler_output), dim=1)
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = TwoTowers(config)
-    limit = model.model.config.text_config.max_position_embeddings
-    if config.max_length > limit:
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

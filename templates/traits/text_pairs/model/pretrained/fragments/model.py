@@ -1,3 +1,5 @@
+from data import build_tokenizer
+from limits import check_limits
 from transformers import AutoModel
 
 #: slot build_model
@@ -30,8 +32,5 @@ class Pretrained(nn.Module):
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model
