@@ -328,7 +328,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
     assert_said(folder, expected)
     model = folder / "model.py"
     # another length: within a second, Python takes a file of the same size for unchanged
-    model.write_text(model.read_text().replace("width: int = 32", "width: int = 8"))
+    model.write_text(model.read_text().replace("channels: int = 32", "channels: int = 8"))
     result = start(folder, ["predict.py", "pictures"], 1)
     assert result.returncode == 1 and "Traceback" not in result.stderr
     assert "model.safetensors can't be loaded: " in result.stderr

@@ -16,7 +16,7 @@ LIMITS = {
     "epochs": (1, inf),
     "batch_size": (1, inf),
     "learning_rate": (1e-12, inf),
-    "seed": (0, 4294967295),
+    "seed": (0, 2147483647),
     "seconds": (0.1, inf),
     "sample_rate": (1000, inf),
     "mels": (8, inf),

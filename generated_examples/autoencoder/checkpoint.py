@@ -38,7 +38,7 @@ class Checkpoints:
         """Save every `checkpoint_every` steps or minutes. All processes call it together."""
         self.save_every("steps", self.progress.step)
         minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
-        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
+        if minutes and self.progress.step % (self.config.log_every or 1) == 0:  # to broadcast less
             due = time.monotonic() - self.saved_at >= 60 * minutes
             if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
                 self.save()
@@ -91,7 +91,7 @@ class Checkpoints:
             flush(path)
         scratch.rename(target)
         flush(folder)
-        for name in history[: -len(self.history)]:
+        for name in history[: -len(self.history)]:  # those that are no longer kept
             delete(folder / name)
 
     def resume(self) -> None:
@@ -127,7 +127,7 @@ class Checkpoints:
         compare_config(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
-            torch.seed()
+            torch.seed()  # any other state, which load_state has to replace
             before = torch.get_rng_state()
             self.accelerator.load_state(path)
             if torch.equal(torch.get_rng_state(), before):  # load_state only logs this

@@ -23,10 +23,11 @@ from train import Config, compute_loss
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -75,3 +76,4 @@ if __name__ == "__main__":
         csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
         if arguments.picture:
             draw(config, model, inputs[:16], arguments.picture)
+    PartialState().destroy_process_group()

@@ -16,7 +16,7 @@ LIMITS = {
     "epochs": (1, inf),
     "batch_size": (1, inf),
     "learning_rate": (1e-12, inf),
-    "seed": (0, 4294967295),
+    "seed": (0, 2147483647),
     "width": (8, inf),
     "levels": (1, 8),
     "ema_decay": (0, 0.999999),

@@ -187,8 +187,8 @@ def main(config: Config) -> None:
     checkpoints.after_training()
     with ema.applied():
         best_model.load(model)
-        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

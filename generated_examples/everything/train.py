@@ -354,10 +354,10 @@ def main(config: Config) -> None:
     checkpoints.after_training()
     with ema.applied():
         best_model.load(model)
+        save_weights(accelerator, model, config.output_dir / "model.safetensors")
         metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         if accelerator.is_main_process:
             predictions_file.write(config.output_dir / "predictions.csv")
-        save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")
     accelerator.log(metrics, step=progress.step)
     metrics_file.append(progress.step, metrics)

@@ -16,7 +16,7 @@ LIMITS = {
     "epochs": (1, inf),
     "batch_size": (1, inf),
     "learning_rate": (1e-12, inf),
-    "seed": (0, 4294967295),
+    "seed": (0, 2147483647),
     "image_size": (16, inf),
     "width": (8, inf),
     "warmup_ratio": (0, 1),

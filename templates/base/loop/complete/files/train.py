@@ -182,10 +182,10 @@ def main(config: Config) -> None:
     #: slot save_after_training
     #: region test
     #: slot before_test
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
-    #: slot after_test
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     #: slot after_save
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+    #: slot after_test
     #: end test
     log(f"done | {format_metrics(metrics)}")
     #: slot report
