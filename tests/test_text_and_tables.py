@@ -218,6 +218,11 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert "".join(part for (part,) in parts) == text
     shares = [len(part) / len(text) for (part,) in parts]
     assert shares == pytest.approx([0.9, 0.05, 0.05], abs=0.001)
+    (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
+    (tmp_path / "short.txt").write_text("a")
+    for name, end in (("empty.jsonl", " has no texts."), ("short.txt", " is too short to be cut.")):
+        wrong = f"data.build_datasets(train.Config(path={name!r}))"
+        assert message(folder, wrong).endswith(f"{name}{end}\n")
     (tmp_path / "val").mkdir()
     for number in range(2):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
