@@ -85,9 +85,9 @@ def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
 
 BAD_LABELS = {"b,,c": "row 3: its labels are 'b,,c', not names"}
 BAD_NUMBERS = {
-    "": "row 3: its number is '', no number",
-    "3,5": "row 3: its number is '3,5', no number",
-    "nan": "row 3: its number is 'nan', no number",
+    "": "row 3: its number is '', not a number",
+    "3,5": "row 3: its number is '3,5', not a number",
+    "nan": "row 3: its number is 'nan', not a number",
 }
 
 

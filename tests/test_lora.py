@@ -8,7 +8,7 @@ import pytest
 from conftest import in_turns, render, write_files
 from test_resume import resume_everywhere
 from test_sharding import CATALOG, assert_split_is_whole
-from training import count_passed, run_python, run_tests, start
+from training import count_passed, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.schema import resolve
@@ -271,6 +271,16 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
 }
 Proven = Callable[[str, int], None]
+
+
+@pytest.mark.train
+def test_layers_that_cant_have_adapters_are_named(models: Path, tmp_path: Path) -> None:
+    """One that is written wrong, beside one that is not, and one whose weights another has, too."""
+    project = write_files(tmp_path, render(language(models)))
+    flags = [*SHORT, "--lora-target-modules"]
+    missing, tied = said(project, "train.py", [*flags, "c_attn,c_atn"], [*flags, "wte"])
+    assert missing == "--lora-target-modules c_attn,c_atn: the model has no layer c_atn."
+    assert "transformer.wte shares its weights with another layer" in tied
 
 
 @pytest.mark.sweep

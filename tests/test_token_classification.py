@@ -112,9 +112,16 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
     for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
         assert name in message or name == "few.conll"
         assert expected in message, message
-    [message] = said(folder, "train.py", ["--path", "tag.conll"])
-    assert BAD["tag.conll"][1] in message
+    (tmp_path / "outside.conll").write_text("a O\n\n" * 12)
+    messages = said(
+        folder, "train.py", *(["--path", name] for name in ("tag.conll", "outside.conll"))
+    )
+    assert BAD["tag.conll"][1] in messages[0]
+    assert messages[1].startswith("All words of the data have the tag O")
     assert not list(folder.glob("runs/*/*.safetensors"))
+    (tmp_path / "new.conll").write_text("Bo B-NEW\n")
+    found = call(folder, "data.check_types(train.Config(path='data.jsonl', val_path='new.conll'))")
+    assert "No entity of the training data has the type NEW\n" in found.stdout
     proven("files of tagged words that can't be read, named by file and line", len(BAD))
 
 

@@ -156,12 +156,15 @@ def show(sample: Sample, config) -> str:
     decode, text, counted = build_tokenizer(config).show, "", False
     inputs, targets = sample[0].tolist(), sample[-1].tolist()
     run = inputs[:1]
-    for token, target in zip([*inputs[1:], targets[-1]], targets, strict=True):
+    for token, target in zip([*inputs[1:], IGNORED], targets, strict=True):
         if (target != IGNORED) != counted:
             text += decode(run) + ("]]" if counted else "[[")
             run, counted = [], not counted
-        run.append(token)
-    return text + (decode(run) + "]]" if counted else "")
+        run.append(target if counted else token)
+        if counted and token != target:  # the last token of a text is no input
+            text += decode(run) + "]]"
+            run, counted = [token], False
+    return text + decode([token for token in run if token != IGNORED])
 
 
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:

@@ -111,6 +111,7 @@ def _pretrained(found: Weights, tokens: int, answers: Mapping[str, Value]) -> Mo
     packed = count * sum(map(prod, shapes.values())) if small else 0
     if lora:  # a frozen matrix needs no inputs for its gradient, and a frozen norm less
         names = str(answers["features.lora.target_modules"]) or "q_proj,v_proj"
+        names = ",".join(shapes) if names == "all-linear" else names
         wanted = [shapes[name] for name in names.split(",") if name in shapes]
         trained = added = count * int(answers["features.lora.rank"]) * sum(map(sum, wanted))
         in_mlp = "_proj" in names.replace("q_proj", "").replace("v_proj", "")

@@ -22,7 +22,7 @@ def add_adapters(model: nn.Module, config) -> nn.Module:
     #: slot frozen
     ...  #: slot layers
     if config.lora_target_modules:
-        layers = config.lora_target_modules.split(",")
+        layers = list_layers(model, config.lora_target_modules)
     settings = LoraConfig(
         r=config.lora_rank,
         lora_alpha=config.lora_alpha,
@@ -37,6 +37,26 @@ def add_adapters(model: nn.Module, config) -> nn.Module:
     except ValueError as error:  # no such layers, or layers that can't have adapters
         names = config.lora_target_modules
         raise SystemExit(f"--lora-target-modules={names} can't be used: {error}") from error
+
+
+def list_layers(model: nn.Module, names: str) -> list[str] | str:
+    """The names between commas, each of which is that of a layer, or the end of one."""
+    if names == "all-linear":  # PEFT finds them, and leaves out that of the result
+        return names
+    weights = {name: getattr(part, "weight", None) for name, part in model.named_modules()}
+    layers = [name.strip() for name in names.split(",") if name.strip()]
+    for layer in layers:
+        found = [name for name in weights if f".{name}".endswith(f".{layer}")]
+        if not found:
+            raise SystemExit(f"--lora-target-modules {names}: the model has no layer {layer}.")
+        for name in found:  # merged, an adapter would change all layers with these weights
+            others = [other for other in weights if other != name]
+            if any(weights[other] is weights[name] is not None for other in others):
+                raise SystemExit(
+                    f"--lora-target-modules {names}: {name} shares its weights with another layer, "
+                    "and adapters of such layers can't be merged. Leave it out."
+                )
+    return layers
 
 
 def merge(model: nn.Module) -> nn.Module:

@@ -67,8 +67,10 @@ def read_question(row: dict, place: str, config) -> Question:
         else:
             given = [(answer["text"], answer["answer_start"]) for answer in given]
         for text, start in given:
-            if start < 0 or not text.strip() or context[start : start + len(text)] != text:
-                there = context[max(start, 0) :][: len(text)]
+            if not text.strip():
+                raise SystemExit(f"{place}: the answer at character {start} is empty.")
+            if start < 0 or context[start : start + len(text)] != text:
+                there = context[start:][: len(text)] if start >= 0 else ""
                 raise SystemExit(
                     f"{place}: the answer {text!r:.60} is not at character {start} of the context: "
                     f"there is {there!r:.60}."

@@ -31,7 +31,10 @@ def read_articles(path: str) -> list[tuple[str, dict]]:
     except (OSError, ValueError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
     try:
-        for article, entry in enumerate(json.loads(text)["data"]):
+        whole = json.loads(text)
+        if not isinstance(whole, dict):
+            raise SystemExit(f"{path} is not a JSON object with 'data', as SQuAD has it.")
+        for article, entry in enumerate(whole["data"]):
             place = f"{path}, data[{article}]"
             for number, paragraph in enumerate(entry["paragraphs"]):
                 place = f"{path}, data[{article}].paragraphs[{number}]"

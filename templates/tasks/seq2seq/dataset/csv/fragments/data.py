@@ -21,7 +21,10 @@ def read_keys(path: str) -> list[tuple[str, str]]:
 
 
 def read_columns(path: str) -> list[tuple[str, str]]:
-    """The rows of a .csv or .tsv file, with or without `source` and `target` in its first line."""
+    """The rows of a .csv or .tsv file.
+
+    Its first line may name the columns, `source` and `target`, in any order.
+    """
     pairs = []
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -39,7 +42,10 @@ def read_columns(path: str) -> list[tuple[str, str]]:
         raise SystemExit(f"{path}, line {rows.line_num} is not a table: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
-    return pairs[1:] if pairs[:1] == [("source", "target")] else pairs
+    names = [name.strip().lower() for name in pairs[0]] if pairs else []
+    if sorted(names) != ["source", "target"]:
+        return pairs
+    return pairs[1:] if names[0] == "source" else [(row[1], row[0]) for row in pairs[1:]]
 
 
 def load_pairs(config) -> list[list[tuple[str, str]]]:

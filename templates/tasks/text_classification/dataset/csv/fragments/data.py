@@ -20,22 +20,33 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
         raise SystemExit(f"{path} has no rows.")
     for place, row in rows:
         for column in columns:
-            if row.get(column) is None:
+            if column not in row:
                 raise SystemExit(
                     f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
-                    "Set --text-columns and --label-column."
+                    "Set --text-columns and --{{ task.column }}."
                 )
-            if isinstance(row[column], dict):
+            if row[column] is None or isinstance(row[column], dict):
                 raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
     return rows
+
+
+def read_texts(row: dict, place: str, config) -> tuple[str, ...]:
+    """The text of a row, or a pair. A number is a text, too."""
+    columns = config.text_columns.split(",")
+    for column in columns:
+        if isinstance(row[column], list):
+            raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
+    return tuple(str(row[column]) for column in columns)
 
 
 #: region read_rows
 def read_rows(path: str, config) -> list[Row]:
     """The texts and the class of each row of a file."""
-    columns = config.text_columns.split(",")
-    return [
-        (tuple(str(row[column]) for column in columns), str(row[config.label_column]))
-        for _, row in read_lines(path, [*columns, config.label_column])
-    ]
+    rows = []
+    for place, row in read_lines(path, [*config.text_columns.split(","), config.label_column]):
+        name = row[config.label_column]
+        if isinstance(name, list) or not str(name).strip():
+            raise SystemExit(f"{place}: its {config.label_column} is {name!r:.60}, not a class.")
+        rows.append((read_texts(row, place, config), str(name)))
+    return rows
 #: end read_rows

@@ -26,7 +26,11 @@ def read_rows(part, config) -> list[Row]:
                 f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
                 "Set --text-columns and --{{ task.column }}."
             )
-    texts = zip(*(part[column] for column in text_columns), strict=True)
+    texts = list(zip(*(part[column] for column in text_columns), strict=True))
+    for number, row in enumerate(texts, start=1):
+        if not all(isinstance(text, str) for text in row):
+            place = f"{config.dataset_name}, row {number} of {part.split}"
+            raise SystemExit(f"{place}: {config.text_columns} is {row!r:.60}, not texts.")
     #: region read_labels
     labels = part[config.label_column]
     feature = part.features[config.label_column]

@@ -11,7 +11,8 @@ CHAT_TEMPLATE = (
     "{% else %}{{ message.content + eos_token }}{% endif %}{{ '\n' }}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{{ '\n' }}{% endif %}"
 )
-MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # in templates that mark the tokens that count
+MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # in templates that mark the answers
+PLACE = "\ue000"  # a placeholder for an answer: no text has this character
 {% endraw %}
 
 def load_tokenizer(config):
@@ -54,20 +55,23 @@ def find_answers(messages: Messages, text: str, tokenizer) -> list[tuple[int, in
     write, spans = tokenizer.apply_chat_template, []
     for number, message in enumerate(messages):
         if message["role"] == "assistant":
-            prompt = write(messages[:number], tokenize=False, add_generation_prompt=True)
-            shown = write(messages[: number + 1], tokenize=False)
-            content = message["content"].strip()
-            if not content:
+            before = messages[:number]
+            around = write([*before, {**message, "content": PLACE}], tokenize=False)
+            prompt, _, closing = around.rpartition(PLACE)
+            if before:  # what a template writes in an answer, such as <think>, is not in a prompt
+                prompt = write(before, tokenize=False, add_generation_prompt=True)
+            content, closing = message["content"].strip(), closing.rstrip()
+            if not content + closing:
                 raise ValueError(f"message {number + 1} is empty.")
-            before, _, closing = shown.rpartition(content)
-            answer = content + closing.rstrip()
-            start, found = len(prompt), text.find(answer, len(prompt))
-            if not text.startswith(prompt) or not before or found < 0:
+            # some templates write the white space at the end of an answer, and some do not
+            answer = re.compile(re.escape(content) + r"\s*?" + re.escape(closing))
+            found = answer.search(text, len(prompt))
+            if not text.startswith(prompt) or not found:
                 raise ValueError(
                     f"the chat template writes message {number + 1} in several ways. Mark the "
                     "answers in the template with generation and endgeneration."
                 )
-            spans.append((start, found + len(answer)))
+            spans.append((len(prompt), found.end()))
     return spans
 
 

@@ -1,4 +1,4 @@
-from data import read_lines
+from data import read_lines, read_texts
 
 #: slot functions
 def split_text(text: str | tuple[str, ...], config: Config) -> tuple[str, ...]:
@@ -17,6 +17,5 @@ text = "\t".join(split_text(text, config))
 
 #: slot files
 elif name.endswith((".csv", ".tsv", ".jsonl")):
-    columns = config.text_columns.split(",")
-    lines = read_lines(name, columns)
-    texts += [tuple(str(row[column]) for column in columns) for _, row in lines]
+    lines = read_lines(name, config.text_columns.split(","))
+    texts += [read_texts(row, place, config) for place, row in lines]
