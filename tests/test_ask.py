@@ -568,14 +568,14 @@ def test_a_message_has_the_words_of_the_menu() -> None:
     loop = {"project.loop": "minimal", "features.ema.enabled": True}
     off = {f.switch_key: f.off for f in catalog.features.values() if f.name != "ema"}
     assert refusal(**off, **loop) == (
-        "ema: the minimal loop has no place for it: start again with --set project.loop=complete, "
+        "ema: the minimal loop does not support it: start again with --set project.loop=complete, "
         "or turn ema off."
     )
     refused = AnswerError(
         "features.ema.enabled", "needs the feature fsdp: turn it on with hardware.sharding=fsdp."
     )
     assert in_words(catalog, refused) == (
-        'ema: needs the feature fsdp: go back to "Split the model among the devices?" and choose '
+        'ema: needs the feature fsdp: go back to "Shard the model across the devices?" and choose '
         "fsdp, or turn ema off."
     )
 

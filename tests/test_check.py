@@ -222,7 +222,7 @@ MODULE = {
     "a value less": (
         "from checkpoint import load_weights\nload_weights(1)\n",
         "=True",
-        "mine.py:2: load_weights(...) is not given strict",
+        "mine.py:2: load_weights(...) is missing strict",
     ),
 }
 

@@ -95,14 +95,12 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "double.csv: row 4 has a second value for series 'x' at 2026-01-01": change(
             "double", ["2026-01-01,1,x", "2026-01-01,2,x"]
         ),
-        "unnamed.csv: row 3 has no name of a series.": change("unnamed", ["2026-01-01,1,"]),
+        "unnamed.csv: row 3 has no series name.": change("unnamed", ["2026-01-01,1,"]),
         "between.csv: row 3 has the time 2026-01-03 12:00, which is between two steps of D": [
             *change("between", ["2026-01-03 12:00,1,x"]),
             *("--frequency", "D"),
         ],
-        "irregular.csv: its times don't tell how far": change(
-            "irregular", ["2026-01-03 12:00,1,x"]
-        ),
+        "irregular.csv: can't infer the step": change("irregular", ["2026-01-03 12:00,1,x"]),
         "series 'short' has no window for training: it needs 14 values": change("short", short),
         "head.csv has no column 'time'. Set --time-column to one of ds, value, s": change(
             "head", [], "ds,value,series"
@@ -119,7 +117,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     assert not (project / "runs/other").exists()
     write_rows(project / "few.csv", rows[:3])
     [message] = said(project, "predict.py", ["few.csv"])
-    assert message.startswith("few.csv: series '00") and "a forecast starts from 14." in message
+    assert message.startswith("few.csv: series '00") and "a forecast needs 14." in message
 
 
 @pytest.mark.sweep

@@ -274,7 +274,7 @@ MUTATIONS = [
     Mutation(
         "a signal stops one process",
         "preemption.py",
-        'told = self.accelerator.reduce(votes, "sum") > 0',
+        'stopping = self.accelerator.reduce(votes, "sum") > 0',
         "pass",
         "no process may continue on its own|wait for each other",
         PREEMPTION,
@@ -284,7 +284,7 @@ MUTATIONS = [
         "data.py",
         "        generator=torch.Generator(),",
         "",
-        "draws from dropout's numbers. Give the DataLoader generator",
+        "advances the RNG of dropout. Pass generator",
     ),
     Mutation(
         "starts over without a word",

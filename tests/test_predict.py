@@ -390,7 +390,7 @@ def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render(given))
     paint_digits(folder / "pictures", 1)
     result = start(folder, ["predict.py", "pictures"], 1)
-    assert result.stderr == "No run in runs/{time} has ended: train first.\n"
+    assert result.stderr == "No run in runs/{time} is finished: train first.\n"
     for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
         assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
     (folder / "runs/2026-01-03_00-00-00").mkdir()

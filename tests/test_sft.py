@@ -162,7 +162,7 @@ BAD = {
     ),
     "another role": (
         '{"messages": [{"role": "bot", "content": "a"}]}',
-        "line 13: the role bot is none of system, user, assistant.",
+        "line 13: the role bot is not one of system, user, assistant.",
     ),
     "no text": ('{"prompt": "a", "completion": null}', "line 13: message 2 needs a role and a"),
 }
@@ -311,7 +311,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "chats/train.jsonl").write_text(lines[0] + "\n")
     small = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert small.returncode and "Traceback" not in small.stderr
-    assert "Too few rows for three parts (1): use 3 or more." in small.stderr
+    assert "Too few rows for three splits (1): use 3 or more." in small.stderr
 
 
 @pytest.mark.sweep

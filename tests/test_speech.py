@@ -96,7 +96,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "lost.csv": "lost.csv, line 3: no.wav can't be read as WAV: ",
         "flac.csv": "flac.csv, line 3: no.flac can't be read as WAV: ",
         "empty.csv": "empty.csv, line 3: its text is not text, but ''.",
-        "nothing.csv": "nothing.csv, line 3: nothing is left of its text without --ignored.",
+        "nothing.csv": "nothing.csv, line 3: its text is empty without the characters in --",
         "long.csv": "long.csv, line 3: ",
         "commas.csv": "commas.csv, line 3 has more or fewer columns than the header.",
         "named.csv": "named.csv, line 2: there is no 'file' in path, text. Set --sound-columns.",
