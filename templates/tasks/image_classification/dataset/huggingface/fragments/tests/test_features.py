@@ -28,7 +28,8 @@ def test_splits_become_datasets(tmp_path):
     parts = build_datasets(config)
     assert [len(part) for part in parts] == [18, 2, 4], "a tenth is for validation"
     for image, label in parts[2]:
-        expected = 255 * torch.eye(3, dtype=torch.uint8)[[0, 2][label]].reshape(3, 1, 1).expand(3, 16, 16)
+        colour = 255 * torch.eye(3, dtype=torch.uint8)[[0, 2][label]]
+        expected = colour.reshape(3, 1, 1).expand(3, 16, 16)
         assert torch.equal(image, expected)
 
 

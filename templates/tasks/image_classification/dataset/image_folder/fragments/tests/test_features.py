@@ -23,7 +23,8 @@ def test_folders_become_datasets(tmp_path):
     assert class_names(config) == ["blue", "red"]
     assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each part"
     for image, label in build_datasets(config)[2]:
-        expected = 255 * torch.eye(3, dtype=torch.uint8)[[2, 0][label]].reshape(3, 1, 1).expand(3, 16, 16)
+        colour = 255 * torch.eye(3, dtype=torch.uint8)[[2, 0][label]]
+        expected = colour.reshape(3, 1, 1).expand(3, 16, 16)
         assert torch.equal(image, expected)  # blue before red
 
 
