@@ -6,8 +6,7 @@ from torch import Tensor
 def decode(picture: Image.Image, size: int) -> Image.Image:
     """An upright RGB picture. A large JPEG is decoded at a smaller size, at least twice `size`."""
     picture.draft("RGB", (2 * size, 2 * size))
-    ImageOps.exif_transpose(picture, in_place=True)
-    return picture if picture.mode == "RGB" else picture.convert("RGB")
+    return to_rgb(picture)
 
 
 def to_tensor(picture: Image.Image) -> Tensor:

@@ -16,10 +16,11 @@ class MaskedImages(Dataset):
         return len(self.pairs)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        image, mask = (read_picture(path) for path in self.pairs[index])
+        image, mask = self.pairs[index]
         # a mean of two classes would be a third one
-        mask = mask.resize((self.size, self.size), Image.Resampling.NEAREST)
-        return to_tensor(image.convert("RGB"), self.size), torch.from_numpy(np.array(mask)).long()
+        scaled = read_picture(mask).resize((self.size, self.size), Image.Resampling.NEAREST)
+        mask = torch.from_numpy(np.array(scaled)).long()
+        return to_tensor(read_picture(image, to_rgb), self.size), mask
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -58,7 +59,7 @@ def read_part(folder: Path, config) -> MaskedImages:
         values = read_picture(mask)
         if values.mode not in ("L", "P", "1"):
             raise SystemExit(f"{mask} is not a grey or palette image, but {values.mode}.")
-        if values.size != read_picture(image).size:
+        if values.size != read_picture(image, to_rgb).size:
             raise SystemExit(f"{mask} has another size than {image}.")
         wrong = {*np.unique(np.array(values)).tolist()} - {*range(config.classes), VOID}
         if wrong:
@@ -76,10 +77,10 @@ def find_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def read_picture(path: Path) -> Image.Image:
-    """An upright picture."""
+def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
+    """An upright picture. Raises SystemExit if it can't be read."""
     try:
         with Image.open(path) as file:
-            return ImageOps.exif_transpose(file)
-    except OSError as error:
+            return turn(file)
+    except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
