@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 from PIL import ImageOps
@@ -10,17 +11,21 @@ class MaskedImages(Dataset):
     """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
 
     def __init__(self, pairs: Pairs, size: int) -> None:
-        self.pairs, self.size = pairs, size
+        self.pairs, self.transform = pairs, partial(scale, size=size)
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
         image, mask = self.pairs[index]
-        # a mean of two classes would be a third one
-        scaled = read_picture(mask).resize((self.size, self.size), Image.Resampling.NEAREST)
-        mask = torch.from_numpy(np.array(scaled)).long()
-        return to_tensor(read_picture(image, to_rgb), self.size), mask
+        return self.transform(read_picture(image, to_rgb), read_picture(mask))
+
+
+def scale(image: Image.Image, mask: Image.Image, size: int) -> tuple[Tensor, Tensor]:
+    """Both pictures as squares of this size."""
+    # a mean of two classes would be a third one
+    scaled = mask.resize((size, size), Image.Resampling.NEAREST)
+    return to_tensor(image, size), torch.from_numpy(np.array(scaled)).long()
 
 
 def build_datasets(config) -> list[Dataset]:
