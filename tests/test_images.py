@@ -12,6 +12,8 @@ import pytest
 from conftest import render, write_files
 from training import count_passed, run_python, run_tests, start
 
+from scaffold.answers.catalog import load_catalog
+
 pytestmark = pytest.mark.train
 
 
@@ -241,3 +243,33 @@ def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path)
     result = start(project, ["train.py", "--dataset-name", "broken"], processes=1)
     assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
     assert f"The dataset 'broken' {reason}" in result.stderr
+
+
+DRAWN = [task.name for task in load_catalog().tasks.values() if "drawn" in task.has]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", DRAWN)
+def test_wandb_keeps_the_pictures(task: str, tmp_path: Path) -> None:
+    """Those that a run writes, pixel by pixel. That TensorBoard does is a test of each project."""
+    from PIL import Image, ImageChops
+
+    tracker = {"features.tracker.enabled": True, "features.tracker.kind": "wandb"}
+    folder = write_files(tmp_path, render({"project.task": task, **tracker}))
+    train = ["train.py", "--epochs", "2", "--limit-batches", "2"]
+    result = start(folder, train, 1, timeout=600, real=True)  # W&B waits forever in a fork
+    assert result.returncode == 0, result.stderr
+    written = sorted((folder / "runs/latest").glob("*_????????.png"))
+    kept = sorted(folder.rglob("offline-run-*/files/media/images/*.png"), key=step_of)
+    assert len(written) == len(kept) == 2
+    for one, other in zip(written, kept, strict=True):
+        assert other.name.startswith(one.stem.rsplit("_", 1)[0])
+        with Image.open(one) as drawn, Image.open(other) as sent:
+            assert (
+                ImageChops.difference(drawn.convert("RGB"), sent.convert("RGB")).getbbox() is None
+            )
+
+
+def step_of(path: Path) -> int:
+    """The step before that of a picture, in its name at W&B: KEY_STEP_DIGEST.png."""
+    return int(path.stem.rsplit("_", 2)[1])
