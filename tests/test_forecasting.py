@@ -87,6 +87,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
 
     short = [f"{day},1,short" for day in DAYS[:14]]
     sales = ["--output-dir", "runs/other"]
+    write_rows(project / "bare.csv", [])
     expected: dict[str, list[str]] = {
         "time.csv: row 3 has the time 'soon': use a date": change("time", ["soon,1,000"]),
         "value.csv: row 3 has the value 'many', which is not a n": change(
@@ -105,6 +106,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "head.csv has no column 'time'. Set --time-column to one of ds, value, s": change(
             "head", [], "ds,value,series"
         ),
+        "bare.csv has no rows.": ["--path", "bare.csv", *sales],
         "lost.csv can't be read: ": [*sales, "--path", "lost.csv"],
         "the validation data have no window: they have 12 steps": [*sales, "--horizon", "13"],
         "sales.csv has times from 2026-01-01": [*sales, "--val-from", "2031-01-01"],

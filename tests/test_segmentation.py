@@ -56,6 +56,8 @@ shutil.copytree("scans", "lost")
 open("lost/images/x.png", "w").close()
 shutil.copytree("scans", "damaged")
 open("damaged/images/000.png", "w").close()
+shutil.copytree("scans", "float")
+Image.new("F", size).save("float/images/000.tif")
 """
 
 
@@ -88,6 +90,7 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
         "color": "color/masks/000.png is not a grayscale or palette image, but RGB.",
         "lost": "lost/images/x.png has no mask lost/masks/x.png.",
         "damaged": "damaged/images/000.png can't be read as an image: ",
+        "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
         "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }

@@ -369,6 +369,7 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
         {**FOLDER, **LABELLED},
         {**FOLDER, f"{TASK}.views": "turned"},
         {f"{TASK}.encoder": "timm", f"{TASK}.backbone": "test_resnet"},
+        {f"{TASK}.encoder": "torchvision", f"{TASK}.backbone": "regnet_x_400mf"},
     ],
     ids=str,
 )

@@ -26,7 +26,10 @@ def opened(path: Path) -> Iterator[wave.Wave_read]:
                 raise EOFError("it has no samples")
             yield file
     except (EOFError, OSError, wave.Error) as error:
-        raise OSError(f"{path} can't be read as WAV: {str(error) or 'it is cut off'}.") from error
+        reason = str(error) or "it is cut off"
+        # floats, and before Python 3.12 the header that most programs write for 24 bits
+        hint = f" {HINT.capitalize()}" if "unknown format" in reason else ""
+        raise OSError(f"{path} can't be read as WAV: {reason}.{hint}") from error
 
 
 def read_channels(path: Path) -> tuple[Tensor, int]:

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, default_collate, random_split
 
@@ -27,6 +27,16 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
     """A batch. Each image keeps its own number of objects, which may be 0."""
     images, targets = zip(*samples, strict=True)
     return default_collate(images), list(targets)
+
+
+def to_rgb(picture: Image.Image) -> Image.Image:
+    """An upright RGB picture. Raises ValueError for pixels of 32 bits, which have no range."""
+    ImageOps.exif_transpose(picture, in_place=True)
+    if picture.mode in ("I", "F"):
+        raise ValueError("it has 32 bits for each pixel: save it with 8 or 16")
+    if picture.mode.startswith("I;16"):  # convert() would make white of all values above 255
+        picture = picture.point(lambda value: value / 257).convert("L")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 CLASSES = ["disc", "square", "triangle"]

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 
@@ -19,6 +19,16 @@ def to_tensor(image: Image.Image, size: int) -> Tensor:
     """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
     scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
     return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
+
+
+def to_rgb(picture: Image.Image) -> Image.Image:
+    """An upright RGB picture. Raises ValueError for pixels of 32 bits, which have no range."""
+    ImageOps.exif_transpose(picture, in_place=True)
+    if picture.mode in ("I", "F"):
+        raise ValueError("it has 32 bits for each pixel: save it with 8 or 16")
+    if picture.mode.startswith("I;16"):  # convert() would make white of all values above 255
+        picture = picture.point(lambda value: value / 257).convert("L")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 CLASSES = ["background", "disc", "square", "triangle"]

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from PIL import Image, ImageOps
+from PIL import Image
 from torch.utils.data import DataLoader
 
-from data import to_tensor
+from data import to_rgb, to_tensor
 from environment import check_environment
 from files import load_weights, writing
 from flags import parse_flags, saved_flags
@@ -34,7 +34,8 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
 def read_image(path: Path) -> Image.Image:
     """An upright RGB image."""
     try:
-        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        with Image.open(path) as picture:
+            return to_rgb(picture)
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
 

@@ -21,7 +21,7 @@ def resize(images: Tensor, epoch: int, config) -> Tensor:
     size = find_size(images.shape[-1], epoch, config)
     if size == images.shape[-1]:
         return images
-    return F.interpolate(images, (size, size), mode="bilinear", antialias=True)
+    return F.interpolate(images.float(), (size, size), mode="bilinear", antialias=True)
 
 
 @torch.no_grad()

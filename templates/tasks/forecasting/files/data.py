@@ -119,6 +119,8 @@ def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
 
     Raises SystemExit for an invalid row.
     """
+    if table.empty:
+        raise SystemExit(f"{path} has no rows.")
     table = table.reset_index(drop=True)
     refuse(table["series"].isna(), table, path, "has no series name")
     times = read_times(table, path)

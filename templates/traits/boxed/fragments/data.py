@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import ExifTags, ImageOps
+from PIL import ExifTags
 
 #: slot build_datasets
 @dataclass
@@ -41,7 +41,7 @@ class BoxedImages(Dataset):
     def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
         row = self.rows[index]
         with Image.open(row.image) as file:
-            image = ImageOps.exif_transpose(file).convert("RGB")
+            image = to_rgb(file)
         scale = self.size / torch.tensor(2 * row.size)
         return to_tensor(image, self.size), {
             "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,

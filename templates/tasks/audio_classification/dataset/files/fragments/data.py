@@ -44,6 +44,8 @@ def load_clips(config) -> list[list[Clip]]:
     if not parts["train"]:
         raise SystemExit(f"{path} has no sounds to train on. Files end in {', '.join(SUFFIXES)}.")
     names = {clip.label for clip in parts["train"]}
+    if len(names) < 2:
+        raise SystemExit(f"{path} has one class, {names.pop()}: a classifier needs two.")
     for part in PARTS:
         if others := [clip for clip in parts[part] if clip.label not in names]:
             raise SystemExit(f"{others[0].path} has a class without training data.")

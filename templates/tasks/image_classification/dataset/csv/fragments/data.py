@@ -35,6 +35,8 @@ def class_names(config) -> list[str]:
 def build_datasets(config) -> list[Dataset]:
     """Training, validation and test data."""
     labels = {name: label for label, name in enumerate(class_names(config))}
+    if len(labels) < 2:
+        raise SystemExit(f"{config.table} has one class, {[*labels][0]}: a classifier needs two.")
     return [
         Images([(path, labels[name]) for path, name in part], config) for part in load_rows(config)
     ]
@@ -75,6 +77,7 @@ def read_rows(table: str, config) -> list[Row]:
         #: region read_target
         rows.append((path, line[config.label_column]))
         #: end read_target
+    check_images([path for path, _ in rows])
     return rows
 
 

@@ -42,6 +42,9 @@ def read_folder(folder, config) -> Images:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
+    if len(classes) < 2:
+        raise SystemExit(f"{folder} has one class, {classes[0]}: a classifier needs two.")
+    check_images([path for path, _ in data.samples])
     return data
 
 

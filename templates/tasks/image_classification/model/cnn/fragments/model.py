@@ -18,6 +18,7 @@ class ConvNet(nn.Module):
         self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(32 * channels, classes))
 
     def forward(self, images: Tensor) -> Tensor:
+        #: slot scale
         return self.head(self.features(images))
 
 #: slot build_model

@@ -4,7 +4,7 @@ from torch import Tensor
 
 #: slot model
 class Classifier(nn.Module):
-    """A timm backbone and a head: images from 0 to 1 in, logits (batch, classes) out.
+    """A timm backbone and a head: images from 0 to {{ task.white }} in, logits (batch, classes) out.
 
     Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
@@ -17,7 +17,9 @@ class Classifier(nn.Module):
         self.register_buffer("std", torch.tensor(backbone.pretrained_cfg["std"]).reshape(3, 1, 1))
 
     def forward(self, images: Tensor) -> Tensor:
+        #: region normalise
         return self.head(self.backbone((images - self.mean) / self.std))
+        #: end normalise
 
 #: slot build_model
 if not timm.is_model(config.backbone):

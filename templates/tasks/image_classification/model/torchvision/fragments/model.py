@@ -4,7 +4,7 @@ from torchvision import models
 
 #: slot model
 class Classifier(nn.Module):
-    """A torchvision backbone and a head: images from 0 to 1 in, logits (batch, classes) out.
+    """A torchvision backbone and a head: images from 0 to {{ task.white }} in, logits (batch, classes) out.
 
     Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
@@ -22,7 +22,9 @@ class Classifier(nn.Module):
         self.register_buffer("std", torch.tensor(weights.transforms().std).reshape(3, 1, 1))
 
     def forward(self, images: Tensor) -> Tensor:
+        #: region normalise
         return self.head(self.backbone((images - self.mean) / self.std))
+        #: end normalise
 
 #: slot build_model
 # their head is not a linear layer, or there are several heads

@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 from PIL import ImageOps
@@ -10,16 +11,21 @@ class MaskedImages(Dataset):
     """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
 
     def __init__(self, pairs: Pairs, size: int) -> None:
-        self.pairs, self.size = pairs, size
+        self.pairs, self.transform = pairs, partial(scale, size=size)
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        image, mask = (read_picture(path) for path in self.pairs[index])
-        # interpolating between two classes would give a third one
-        mask = mask.resize((self.size, self.size), Image.Resampling.NEAREST)
-        return to_tensor(image.convert("RGB"), self.size), torch.from_numpy(np.array(mask)).long()
+        image, mask = self.pairs[index]
+        return self.transform(read_picture(image, to_rgb), read_picture(mask))
+
+
+def scale(image: Image.Image, mask: Image.Image, size: int) -> tuple[Tensor, Tensor]:
+    """Both pictures as squares of this size."""
+    # interpolating between two classes would give a third one
+    scaled = mask.resize((size, size), Image.Resampling.NEAREST)
+    return to_tensor(image, size), torch.from_numpy(np.array(scaled)).long()
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -58,7 +64,7 @@ def read_part(folder: Path, config) -> MaskedImages:
         values = read_picture(mask)
         if values.mode not in ("L", "P", "1"):
             raise SystemExit(f"{mask} is not a grayscale or palette image, but {values.mode}.")
-        if values.size != read_picture(image).size:
+        if values.size != read_picture(image, to_rgb).size:
             raise SystemExit(f"{mask} does not have the size of {image}.")
         wrong = {*np.unique(np.array(values)).tolist()} - {*range(config.classes), VOID}
         if wrong:
@@ -76,10 +82,10 @@ def find_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def read_picture(path: Path) -> Image.Image:
-    """An upright image."""
+def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
+    """An upright picture. Raises SystemExit if it can't be read."""
     try:
         with Image.open(path) as file:
-            return ImageOps.exif_transpose(file)
-    except OSError as error:
+            return turn(file)
+    except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error

@@ -10,7 +10,9 @@ class Augmented(Dataset):
     """
 
     def __init__(self, data, config) -> None:
+        #: region augmented_data
         self.data, self.config, self.epoch = data, config, 0
+        #: end augmented_data
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch

@@ -1,7 +1,6 @@
 from functools import partial
 from pathlib import Path
 
-from PIL import Image
 from torch import Tensor
 
 #: slot build_datasets
@@ -13,11 +12,7 @@ class ImageFiles(Dataset):
 
     def __init__(self, paths: list[Path], size: int) -> None:
         self.paths, self.transform = paths, partial(to_square, size=size)
-        for path in paths:
-            try:
-                Image.open(path).close()  # reads its first bytes
-            except OSError as error:
-                raise SystemExit(f"{path} can't be read as an image: remove it.") from error
+        check_images(paths)
 
     def __len__(self) -> int:
         return len(self.paths)

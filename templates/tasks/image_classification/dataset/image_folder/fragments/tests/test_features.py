@@ -23,8 +23,9 @@ def test_folders_become_datasets(tmp_path):
     assert class_names(config) == ["blue", "red"]
     assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each split"
     for image, label in build_datasets(config)[2]:
-        expected = torch.eye(3)[[2, 0][label]].reshape(3, 1, 1).expand(3, 16, 16)
-        torch.testing.assert_close(image, expected)  # from 0 to 1, blue before red
+        colour = 255 * torch.eye(3, dtype=torch.uint8)[[2, 0][label]]
+        expected = colour.reshape(3, 1, 1).expand(3, 16, 16)
+        assert torch.equal(image, expected)  # blue before red
 
 
 def test_folders_of_parts(tmp_path):
