@@ -10,27 +10,38 @@ IOUS = torch.from_numpy(np.linspace(0.5, 0.95, 10))  # from which on a box is ri
 RECALLS = torch.from_numpy(np.linspace(0, 1, 101))  # at which precision is read
 
 
-def judge(found: Tensor, targets: list[Objects]) -> Tensor:
+def judge(
+    found: Tensor, targets: list[Objects]
+    #: slot measure
+) -> Tensor:
     """The score and class of each detection, and whether it is right, shape (batch, 100, 12).
 
     The last ten values are for the IoUs: 1 is right, 0 wrong, and -1 counts nowhere. `found` is
     what find_objects() returns.
+    #: slot about_measure
     """
+    #: region rows
     rows = [judge_image(*pair) for pair in zip(found.cpu(), targets, strict=True)]
+    #: end rows
     return torch.stack(rows).to(found.device)
 
 
-def judge_image(found: Tensor, objects: Objects) -> Tensor:
+def judge_image(
+    found: Tensor, objects: Objects
+    #: slot measured
+) -> Tensor:
     """The rows of judge() for an image, shape (100, 12).
 
     The detection with the highest score comes first. It finds the object of its class that its box
     overlaps most, of those that are not found yet. If only a crowd fits, it counts nowhere.
     """
+    #: region shares
     true, labels, crowd = (objects[name].cpu() for name in ("boxes", "labels", "crowd"))
     boxes, true = found[:, None, :4].double(), true.double()
     shares = iou(boxes, true)
     covered = area(intersect(boxes, true)) / area(boxes).clamp(min=1e-9)
     shares = torch.where(crowd, covered, shares)  # as many boxes as you like find a crowd
+    #: end shares
     left = found[:, None, 4] > 0  # what find_objects() took out finds nothing
     shares = shares.where(left & (found[:, None, 5] == labels), -1)
     outcome = torch.zeros(len(found), len(IOUS)).masked_fill(found[:, None, 4] == 0, -1)
@@ -42,7 +53,9 @@ def judge_image(found: Tensor, objects: Objects) -> Tensor:
         free[right, len(labels) - 1 - place[right]] = False
         outcome[row, (fits & crowd).any(dim=1)] = -1
         outcome[row, right] = 1
+    #: region judged
     return torch.cat([found[:, 4:], outcome], dim=1)
+    #: end judged
 
 
 def count_objects(targets: list[Objects], classes: int) -> Tensor:

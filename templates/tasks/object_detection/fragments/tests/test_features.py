@@ -15,6 +15,7 @@ def objects(*rows: tuple) -> dict[str, torch.Tensor]:
         "boxes": torch.tensor([row[:4] for row in rows]).float().reshape(-1, 4),
         "labels": torch.tensor([row[4] for row in rows]).long(),
         "crowd": torch.tensor([len(row) > 5 for row in rows]).bool(),
+        #: slot masks_of_objects
     }
 
 

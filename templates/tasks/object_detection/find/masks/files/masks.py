@@ -1,0 +1,42 @@
+"""Masks: which pixels belong to each object.
+
+At each place, the model has weights for the mask of an object there, and features that all masks
+share. The logits of a mask are the features of all places, times its weights. A mask ends where its
+box does. This is YOLACT: Bolya and others 2019, https://arxiv.org/abs/1904.02689
+"""
+
+from math import isqrt
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+FEATURES = 16  # of a place, and as many weights of a mask
+
+
+def split(outputs: Tensor) -> tuple[Tensor, ...]:
+    """What the model returns for each place: a box, logits, weights of a mask, and features."""
+    classes = outputs.shape[-1] - 4 - 2 * FEATURES
+    return outputs.split([4, classes, FEATURES, FEATURES], dim=-1)
+
+
+def inside(boxes: Tensor, height: int, width: int) -> Tensor:
+    """Which pixels have their center in a box, shape (boxes, height, width).
+
+    Here, the edges of an image are 0 and 1.
+    """
+    left, top, right, bottom = boxes.unsqueeze(2).unbind(dim=1)
+    x, y = ((torch.arange(n, device=boxes.device) + 0.5) / n for n in (width, height))
+    rows, columns = (top <= y) & (y < bottom), (left <= x) & (x < right)
+    return rows.unsqueeze(2) & columns.unsqueeze(1)
+
+
+def find_masks(found: Tensor, size: int, height: int, width: int) -> Tensor:
+    """Masks of detections, rows of find_objects(), shape (detections, height, width).
+
+    `size` is that of the image that the model has seen. Masks may have another one.
+    """
+    side = isqrt(found.shape[1] - 6)
+    logits = found[:, 6:].unflatten(1, (side, side)).unsqueeze(1)
+    logits = F.interpolate(logits, (height, width), mode="bilinear").squeeze(1)
+    return (logits > 0) & inside(found[:, :4] / size, height, width)

@@ -1,0 +1,27 @@
+from math import isqrt
+
+from masks import inside, split
+
+#: slot about_masks
+
+To this comes mask_loss(), as a mean of these places.
+
+#: replace parts
+boxes, logits, weights, features = split(output)
+
+#: replace sum
+masks = objects["masks"][known][owners]
+errors = mask_loss(weights[places] @ features.T, masks, true[owners])
+return (4 * quality.sum() + distances.sum() + errors.sum()) / max(len(places), 1)
+
+#: slot functions
+def mask_loss(logits: Tensor, masks: Tensor, boxes: Tensor) -> Tensor:
+    """The cross-entropy of each mask, as a mean of the places in its box.
+
+    A place shall have the share of its pixels that belong to the object.
+    """
+    side, size = isqrt(logits.shape[1]), masks.shape[-1]
+    shares = F.adaptive_avg_pool2d(masks.float(), side).flatten(1)
+    errors = F.binary_cross_entropy_with_logits(logits, shares, reduction="none")
+    within = inside(boxes / size, side, side).flatten(1)
+    return (errors * within).sum(dim=1) / within.sum(dim=1).clamp(min=1)

@@ -1,0 +1,20 @@
+from collections.abc import Callable
+
+#: slot measure
+, shares: Callable = box_shares
+
+#: slot about_measure
+What overlaps is told by `shares`: box_shares or mask_shares.
+
+#: replace rows
+pairs = zip(found.cpu(), targets, strict=True)
+rows = [judge_image(one, objects, shares(one, objects)) for one, objects in pairs]
+
+#: slot measured
+, shares: Tensor
+
+#: replace shares
+labels, crowd = objects["labels"].cpu(), objects["crowd"].cpu()
+
+#: replace judged
+return torch.cat([found[:, 4:6], outcome], dim=1)
