@@ -32,8 +32,10 @@ def judge_image(
 ) -> Tensor:
     """The rows of judge() for an image, shape (100, 12).
 
+    #: region about_shares
     The detection with the highest score comes first. It finds the object of its class that its box
     overlaps most, of those that are not found yet. If only a crowd fits, it counts nowhere.
+    #: end about_shares
     """
     #: region shares
     true, labels, crowd = (objects[name].cpu() for name in ("boxes", "labels", "crowd"))

@@ -14,10 +14,13 @@ def box_shares(found: Tensor, objects: Objects) -> Tensor:
 
 def mask_shares(found: Tensor, objects: Objects) -> Tensor:
     """The IoUs of masks, shape (100, objects). In a crowd, it is the part of the mask within it."""
-    size = objects["masks"].shape[-1]
-    masks = find_masks(found, size, size, size).flatten(1).float()
+    size, crowd = objects["masks"].shape[-1], objects["crowd"].cpu()
+    known = (found[:, 5:6] == objects["labels"].cpu()).any(dim=1)  # the others find nothing
+    masks = find_masks(found[known], size, size, size).flatten(1).float()
     true = objects["masks"].cpu().flatten(1).float()
     shared = (masks @ true.T).double()
     pixels, others = masks.sum(dim=1, keepdim=True).double(), true.sum(dim=1).double()
-    union = torch.where(objects["crowd"].cpu(), pixels, pixels + others - shared)
-    return shared / union.clamp(min=1)
+    union = torch.where(crowd, pixels, pixels + others - shared)
+    shares = torch.zeros(len(found), len(true), dtype=torch.float64)
+    shares[known] = shared / union.clamp(min=1)
+    return shares

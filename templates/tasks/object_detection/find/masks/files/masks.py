@@ -7,8 +7,10 @@ box does. This is YOLACT: Bolya and others 2019, https://arxiv.org/abs/1904.0268
 
 from math import isqrt
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+from pycocotools import mask as coco
 from torch import Tensor
 
 FEATURES = 16  # of a place, and as many weights of a mask
@@ -20,23 +22,35 @@ def split(outputs: Tensor) -> tuple[Tensor, ...]:
     return outputs.split([4, classes, FEATURES, FEATURES], dim=-1)
 
 
-def inside(boxes: Tensor, height: int, width: int) -> Tensor:
+def inside(boxes: Tensor, size: int, height: int, width: int) -> Tensor:
     """Which pixels have their center in a box, shape (boxes, height, width).
 
-    Here, the edges of an image are 0 and 1.
+    Boxes are in pixels of the image that the model sees, `size` on each side. They get one pixel
+    more on each side, as in YOLACT: a mask shall not end where a box is a little too small.
     """
     left, top, right, bottom = boxes.unsqueeze(2).unbind(dim=1)
-    x, y = ((torch.arange(n, device=boxes.device) + 0.5) / n for n in (width, height))
-    rows, columns = (top <= y) & (y < bottom), (left <= x) & (x < right)
+    x, y = (size * (torch.arange(n, device=boxes.device) + 0.5) / n for n in (width, height))
+    rows, columns = (top - 1 <= y) & (y < bottom + 1), (left - 1 <= x) & (x < right + 1)
     return rows.unsqueeze(2) & columns.unsqueeze(1)
 
 
 def find_masks(found: Tensor, size: int, height: int, width: int) -> Tensor:
     """Masks of detections, rows of find_objects(), shape (detections, height, width).
 
-    `size` is that of the image that the model has seen. Masks may have another one.
+    `size` is that of the image that the model has seen, and may be another one.
     """
     side = isqrt(found.shape[1] - 6)
     logits = found[:, 6:].unflatten(1, (side, side)).unsqueeze(1)
     logits = F.interpolate(logits, (height, width), mode="bilinear").squeeze(1)
-    return (logits > 0) & inside(found[:, :4] / size, height, width)
+    return (logits > 0) & inside(found[:, :4], size, height, width)
+
+
+def encode(mask: Tensor) -> dict:
+    """A mask as COCO's run lengths, with which JSON can be written."""
+    runs = coco.encode(np.asfortranarray(mask.byte().cpu().numpy()))
+    return {**runs, "counts": runs["counts"].decode()}
+
+
+def decode(runs: dict) -> Tensor:
+    """The mask that encode() was given, shape (height, width)."""
+    return torch.from_numpy(coco.decode(runs)).bool()

@@ -23,5 +23,5 @@ def mask_loss(logits: Tensor, masks: Tensor, boxes: Tensor) -> Tensor:
     side, size = isqrt(logits.shape[1]), masks.shape[-1]
     shares = F.adaptive_avg_pool2d(masks.float(), side).flatten(1)
     errors = F.binary_cross_entropy_with_logits(logits, shares, reduction="none")
-    within = inside(boxes / size, side, side).flatten(1)
+    within = inside(boxes, size, side, side).flatten(1)
     return (errors * within).sum(dim=1) / within.sum(dim=1).clamp(min=1)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 , shares: Callable = box_shares
 
 #: slot about_measure
-What overlaps is told by `shares`: box_shares or mask_shares.
+How far things overlap is told by `shares`: box_shares or mask_shares.
 
 #: replace rows
 pairs = zip(found.cpu(), targets, strict=True)
@@ -12,6 +12,10 @@ rows = [judge_image(one, objects, shares(one, objects)) for one, objects in pair
 
 #: slot measured
 , shares: Tensor
+
+#: replace about_shares
+The detection with the highest score comes first. It finds the object of its class that it overlaps
+most, by `shares`, of those that are not found yet. If only a crowd fits, it counts nowhere.
 
 #: replace shares
 labels, crowd = objects["labels"].cpu(), objects["crowd"].cpu()

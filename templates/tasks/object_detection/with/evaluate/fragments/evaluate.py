@@ -20,9 +20,9 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
         values = accelerator.gather_for_metrics(score(model(images), targets))
         batches.append([part.cpu() for part in values])
     parts = map(torch.cat, zip(*batches, strict=True))
-    #: region measured
+    #: region judged
     return dict(zip(("loss", "judged", "target"), parts, strict=True))
-    #: end measured
+    #: end judged
 
 
 def summarize(columns: Columns) -> Metrics:

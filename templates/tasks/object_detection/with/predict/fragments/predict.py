@@ -10,6 +10,7 @@ def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str])
     """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
 
     A box has left, top, right and bottom in pixels of the image, beyond whose edges it may reach.
+    #: slot about_masks
     """
     boxes = found[:, :4].double() * torch.tensor(2 * image.size) / size
     rows = zip(boxes.tolist(), found[:, 4].tolist(), found[:, 5].int().tolist(), strict=True)

@@ -1,4 +1,4 @@
-#: replace measured
+#: replace judged
 return dict(zip(("loss", "judged", "judged_masks", "target"), parts, strict=True))
 
 #: replace summary
