@@ -112,12 +112,18 @@ def test_boxes_that_overlap_a_better_one_go():
 
 
 def test_detections_are_sorted_by_score():
+    #: region random_outputs
     outputs = torch.randn(2, 64, 7)
+    #: end random_outputs
     outputs[..., 2:4] = outputs[..., :2] + 1
     found = find_objects(outputs)
+    #: region shape
     assert found.shape == (2, 100, 6)
+    #: end shape
     assert (found[:, 1:, 4] <= found[:, :-1, 4]).all()
+    #: region best
     best = outputs[..., 4:].sigmoid().flatten(1).max(dim=1)
+    #: end best
     torch.testing.assert_close(found[:, 0, 4], best.values)
     assert torch.equal(found[:, 0, 5], (best.indices % 3).float())
 

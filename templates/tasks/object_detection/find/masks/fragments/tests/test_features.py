@@ -1,12 +1,31 @@
+from boxes import find_objects
 from loss import mask_loss
-from masks import decode, encode, find_masks, inside
+from masks import FEATURES, decode, encode, find_masks, inside
 from metrics import mask_shares
 from pycocotools import mask as coco
 
 #: slot masks_of_objects
 "masks": inside(torch.tensor([row[:4] for row in rows]).float().reshape(-1, 4), 64, 64, 64),
 
+#: replace random_outputs
+outputs = torch.randn(2, 64, 7 + 2 * FEATURES)
+
+#: replace shape
+assert found.shape == (2, 100, 6 + 64)
+
+#: replace best
+best = outputs[..., 4:7].sigmoid().flatten(1).max(dim=1)
+
 #: slot tests
+def test_each_detection_has_the_mask_of_its_place():
+    outputs = torch.randn(2, 64, 7 + 2 * FEATURES)
+    outputs[..., 2:4] = outputs[..., :2] + 1
+    scores, weights, features = outputs[0].split([7, FEATURES, FEATURES], dim=1)
+    place = scores[:, 4:].amax(dim=1).argmax()
+    expected = features @ weights[place]
+    torch.testing.assert_close(find_objects(outputs)[0, 0, 6:], expected)
+
+
 def mask_rows(masks: torch.Tensor) -> torch.Tensor:
     """Detections of class 0 with these masks, one pixel at each place, in boxes of 8 x 8 pixels."""
     box = torch.tensor([0.0, 0.0, 8.0, 8.0, 0.9, 0.0]).expand(len(masks), 6)
