@@ -140,11 +140,9 @@ def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
         ", segmentation is empty: it has no mask.": [],
         ", segmentation: [1, 2, 3, 4] is not x and y of three": [[1, 2, 3, 4]],
         ", segmentation: [1, 2, 'x', 4, 5, 6] is not x and y": [[1, 2, "x", 4, 5, 6]],
-        ", segmentation: the point 99, 2 of the mask is not within things/coco/001.png, 59 x 41": [
-            [99, 2, 3, 4, 5, 6]
-        ],
+        ", segmentation: the point 99, 2 of the mask is not within ": [[99, 2, 3, 4, 5, 6]],
         ", segmentation has no 'counts'.": size,
-        ", segmentation has the size [59, 41]. things/coco/001.png has [41, 59].": {
+        ", segmentation has the size [59, 41]. wrong/5/images/001.png has [41, 59].": {
             "size": [59, 41],
             "counts": [5, pixels - 5],
         },
@@ -152,23 +150,38 @@ def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
             **size,
             "counts": [5, pixels - 6],
         },
-        ", segmentation: the counts are not": {**size, "counts": "no run lengths"},
+        ", segmentation: the counts are not": {**size, "counts": "no runs"},
     }
-    for message, shape in faults.items():
+    for number, shape in enumerate(faults.values()):
         row = {key: value for key, value in annotation.items() if key != "segmentation"}
         row |= {} if shape is None else {"segmentation": shape}
-        changed = content["annotations"].copy()
-        changed[0] = row
-        place.write_text(json.dumps({**content, "annotations": changed}))
-        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-        assert found.startswith(f"things/coco/annotations.json, annotations[0]{message}")
-    assert not (project / "runs/other").exists()
+        wrong = {**content, "annotations": [row, *content["annotations"][1:]]}
+        folder = share_images(project, "things/coco", number)
+        (folder / "annotations.json").write_text(json.dumps(wrong))
+    messages = say_of_each(project, len(faults))
+    for number, (said_of_it, message) in enumerate(zip(messages, faults, strict=True)):
+        assert said_of_it.startswith(f"wrong/{number}/annotations.json, annotations[0]{message}")
+
+
+def share_images(project: Path, images: str, number: int) -> Path:
+    """A folder with the images of another one, for other annotations."""
+    folder = project / f"wrong/{number}"
+    folder.mkdir(parents=True)
+    (folder / "images").symlink_to(project / images)
+    return folder
+
+
+def say_of_each(project: Path, count: int) -> list[str]:
+    """With what message train.py ends for each of these folders. Nothing is trained."""
+    calls = [["--path", f"wrong/{number}", "--output-dir", "other"] for number in range(count)]
+    messages = said(project, "train.py", *calls)
+    assert not (project / "other").exists()
+    return messages
 
 
 def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
     project = make_project(tmp_path, "yolo", size=0)
-    place = project / "things/yolo/labels/002.txt"
-    right = place.read_text()
+    right = (project / "things/yolo/labels/002.txt").read_text()
     faults = {
         "0 0.5 0.5 0.1 0.1": " is a box. Masks need x and y of three points or more.",
         "0 0.5 0.5 0.1 0.1 0.2": ": [29.0, 21.0, 5.8",
@@ -177,11 +190,14 @@ def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
         "2 0.5 0.5 0.1 0.1 0.2 0.2": " has the class 2. data.yaml has 2 names.",
         "cup 0.5 0.5": ": 'cup 0.5 0.5' is no class, and x and y of points from 0 to 1.",
     }
-    for line, message in faults.items():
-        place.write_text(f"{right}\n{line}")
-        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-        assert found.startswith(f"things/yolo/labels/002.txt, line 3{message}")
-    assert not (project / "runs/other").exists()
+    for number, line in enumerate(faults):
+        folder = share_images(project, "things/yolo/images", number)
+        (folder / "data.yaml").write_text("names: {0: cup, 1: red ball}")
+        (folder / "labels").mkdir()
+        (folder / "labels/002.txt").write_text(f"{right}\n{line}")
+    messages = say_of_each(project, len(faults))
+    for number, (said_of_it, message) in enumerate(zip(messages, faults.values(), strict=True)):
+        assert said_of_it.startswith(f"wrong/{number}/labels/002.txt, line 3{message}")
 
 
 def test_files_without_masks_are_refused() -> None:

@@ -1,8 +1,8 @@
 """Masks: which pixels belong to each object.
 
-At each place, the model has weights for the mask of an object there, and features that all masks
-share. The logits of a mask are the features of all places, times its weights. A mask ends where its
-box does. This is YOLACT: Bolya and others 2019, https://arxiv.org/abs/1904.02689
+Each place of the model has features, which all masks of an image share, and the weights of a mask:
+that of an object there. The logits of a mask are the features of all places, times its weights, and
+it is cut at its box. This is YOLACT: Bolya and others 2019, https://arxiv.org/abs/1904.02689
 """
 
 from math import isqrt
