@@ -142,7 +142,7 @@ def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
         ", segmentation: [1, 2, 'x', 4, 5, 6] is not x and y": [[1, 2, "x", 4, 5, 6]],
         ", segmentation: the point 99, 2 of the mask is not within ": [[99, 2, 3, 4, 5, 6]],
         ", segmentation has no 'counts'.": size,
-        ", segmentation has the size [59, 41]. wrong/5/images/001.png has [41, 59].": {
+        ", segmentation has the size [59, 41]. wrong/6/images/001.png has [41, 59].": {
             "size": [59, 41],
             "counts": [5, pixels - 5],
         },
