@@ -4,8 +4,8 @@ from masks import FEATURES, split
 def find_objects(outputs: Tensor) -> Tensor:
     """The detections of each image, from the highest score to the lowest.
 
-    The shape is (batch, 100, 6 + places). A row has the box, the score, the class, and a logit of its
-    mask at each place. Where nothing is left, the score is 0.
+    The shape is (batch, 100, 6 + places). A row has the box, the score, the class, and the logit of
+    its mask at each place. Where nothing is left, the score is 0.
     """
     boxes, logits, weights, features = split(outputs)
     scores = logits.sigmoid()

@@ -14,8 +14,8 @@ rows = [judge_image(one, objects, shares(one, objects)) for one, objects in pair
 , shares: Tensor
 
 #: replace about_shares
-The detection with the highest score comes first. It finds the object of its class that it overlaps
-most, by `shares`, of those that are not found yet. If only a crowd fits, it counts nowhere.
+The detection with the highest score comes first. It finds the object of its class with the
+highest of its `shares`, of those that are not found yet. If only a crowd fits, it counts nowhere.
 
 #: replace shares
 labels, crowd = objects["labels"].cpu(), objects["crowd"].cpu()
