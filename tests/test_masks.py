@@ -275,6 +275,26 @@ def test_drawn_masks_are_found_as_the_page_says(processes: int, tmp_path: Path) 
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_masks_are_changed_the_same_after_a_resume(processes: int, tmp_path: Path) -> None:
+    """In parts of photos, to the bit."""
+    changes = {"features.augmentation.enabled": True, "features.augmentation.kind": "photo"}
+    off: dict[str, Value] = {"features.schedule.enabled": False}  # it would depend on max_steps
+    project = make_project(tmp_path, "coco", {**changes, **off}, size=0)
+    weights = []
+    for name, calls in (
+        ("whole", [["0"]]),
+        ("resumed", [["5"], ["0", "--resume"]]),
+    ):
+        for steps in calls:
+            script = ["train.py", "--epochs", "2", "--batch-size", "4", "--output-dir", name]
+            result = start(project, [*script, "--max-steps", *steps], processes)
+            assert result.returncode == 0, result.stderr
+        weights.append((project / name / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["shapes", "coco", "yolo"])
 def test_projects_with_masks_pass_their_tests(kind: str, tmp_path: Path) -> None:
     if kind == "shapes":
