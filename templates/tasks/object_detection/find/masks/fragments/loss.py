@@ -10,9 +10,8 @@ To this comes mask_loss(), as a mean of these places.
 boxes, logits, weights, features = split(output)
 
 #: replace sum
-masks = objects["masks"][known][owners]
-errors = mask_loss(weights[places] @ features.T, masks, true[owners])
-return (4 * quality.sum() + distances.sum() + errors.sum()) / max(len(places), 1)
+masks = mask_loss(weights[places] @ features.T, objects["masks"][known][owners], true[owners])
+return (4 * quality.sum() + distances.sum() + 4 * masks.sum()) / max(len(places), 1)
 
 #: slot functions
 def mask_loss(logits: Tensor, masks: Tensor, boxes: Tensor) -> Tensor:
