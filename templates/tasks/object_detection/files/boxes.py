@@ -50,19 +50,24 @@ def suppress(boxes: Tensor, labels: Tensor) -> Tensor:
     return stays
 
 
+#: region rows
 def find_objects(outputs: Tensor) -> Tensor:
     """The detections of each image, shape (batch, 100, 6), from the highest score to the lowest.
 
     A row has the box, the score and the class. The score of an unused row is 0.
     """
     boxes, scores = outputs[..., :4], outputs[..., 4:].sigmoid()
+#: end rows
     classes = scores.shape[2]
     scores, places = scores.flatten(1).topk(min(CANDIDATES, scores[0].numel()))
     labels = places % classes
     boxes = boxes.gather(1, (places // classes).unsqueeze(2).expand(-1, -1, 4))
     scores = scores * suppress(boxes, labels)
     scores, order = scores.sort(dim=1, descending=True, stable=True)
+    #: region found
     found = torch.cat([boxes, labels.unsqueeze(2)], dim=2)
     found = found.gather(1, order.unsqueeze(2).expand(-1, -1, 5))
+    #: end found
     found = torch.cat([found[..., :4], scores.unsqueeze(2), found[..., 4:]], dim=2)[:, :DETECTIONS]
+    #: slot mask_logits
     return F.pad(found, (0, 0, 0, DETECTIONS - found.shape[1]))

@@ -11,6 +11,7 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset, default_collate, random_split
 
+#: slot about_masks
 Objects = dict[str, Tensor]
 
 

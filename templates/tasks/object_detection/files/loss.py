@@ -20,8 +20,11 @@ def image_loss(output: Tensor, objects: Objects) -> Tensor:
     (Rezatofighi and others 2019, https://arxiv.org/abs/1902.09630). The target of a class score is
     the IoU of the predicted box, and 0 at all other places: the quality focal loss (Li and others
     2020, https://arxiv.org/abs/2006.04388). So a high score also means a good box.
+    #: slot about_masks
     """
+    #: region parts
     boxes, logits = output[:, :4], output[:, 4:]
+    #: end parts
     known = ~objects["crowd"]
     true, labels = objects["boxes"][known], objects["labels"][known]
     places, owners = assign(true, len(output))
@@ -30,7 +33,12 @@ def image_loss(output: Tensor, objects: Objects) -> Tensor:
     errors = F.binary_cross_entropy_with_logits(logits, scores, reduction="none")
     quality = errors * (scores - logits.sigmoid()).detach().square()
     distances = 1 - generalized_iou(boxes[places], true[owners])
+    #: region sum
     return (4 * quality.sum() + distances.sum()) / max(len(places), 1)
+    #: end sum
+
+
+#: slot functions
 
 
 def assign(true: Tensor, places: int) -> tuple[Tensor, Tensor]:

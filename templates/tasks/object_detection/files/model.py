@@ -1,4 +1,4 @@
-"""The model: images in, boxes and a logit for each class out."""
+"""The model: images in, {{ task.found }} out."""
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +11,9 @@ from data import class_names
 class Detector(nn.Module):
     """A box and a logit for each class at places that are 4 pixels apart.
 
+    #: region output
     The output has the shape (batch, places, 4 + classes): the box in pixels, then the logits. The
+    #: end output
     backbone returns features at strides 4, 8, 16 and 32, which are added up from coarse to fine: a
     feature pyramid (Lin and others 2017, https://arxiv.org/abs/1612.03144). Its finest level
     predicts objects of all sizes.
@@ -22,8 +24,10 @@ class Detector(nn.Module):
         self.backbone = backbone
         self.side = nn.ModuleList(nn.Conv2d(size, width, kernel_size=1) for size in channels)
         self.levels = nn.ModuleList(build_level(width, width) for _ in channels[1:])
+        #: region head
         self.head = nn.Conv2d(width, 4 + classes, kernel_size=1)
         nn.init.constant_(self.head.bias[4:], -4.6)  # at first, all scores are about 0.01
+        #: end head
 
     def forward(self, images: Tensor) -> Tensor:
         features = self.backbone(images)

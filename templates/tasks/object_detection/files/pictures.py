@@ -46,9 +46,11 @@ def save_rows(
         photo, scale = Image.fromarray(pixels).resize((side, side)), side / image.shape[-1]
         found = detections[column][detections[column, :, 4] >= SHOWN]
         true = [names[label] for label in objects["labels"].tolist()]
+        #: region pairs
         rows = [(objects["boxes"], true), (found[:, :4], label_found(found, names))]
         for row, (boxes, labels) in enumerate(rows):
             drawn = draw(photo, (scale * boxes).tolist(), labels)
+            #: end pairs
             picture.paste(drawn, (column * side, row * side))
     with writing(path):
         picture.save(path)
@@ -56,7 +58,12 @@ def save_rows(
 
 def label_found(found: Tensor, names: list[str]) -> list[str]:
     """The class and score of detections, shape (detections, 6)."""
+    #: region labels
     return [f"{names[int(label)]} {score:.2f}" for score, label in found[:, 4:].tolist()]
+    #: end labels
+
+
+#: slot functions
 
 
 def draw(image: Image.Image, boxes: list[list[float]], labels: list[str]) -> Image.Image:
@@ -64,8 +71,10 @@ def draw(image: Image.Image, boxes: list[list[float]], labels: list[str]) -> Ima
     drawn = image.convert("RGB")
     pen, width = ImageDraw.Draw(drawn), max(2, max(image.size) // 300)
     for box, label in zip(boxes, labels, strict=True):
+        #: region color
         hue = sum(label.split(" ")[0].encode()) * 0.618 % 1
         color = tuple(int(255 * part) for part in hsv_to_rgb(hue, 0.8, 1.0))
+        #: end color
         pen.rectangle(box, outline=color, width=width)
         place = (box[0] + width + 1, box[1] + width)
         pen.rectangle(pen.textbbox(place, label), fill="black")

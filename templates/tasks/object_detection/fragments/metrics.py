@@ -10,27 +10,40 @@ IOUS = torch.from_numpy(np.linspace(0.5, 0.95, 10))  # thresholds from which a b
 RECALLS = torch.from_numpy(np.linspace(0, 1, 101))  # at which precision is measured
 
 
-def judge(found: Tensor, targets: list[Objects]) -> Tensor:
+def judge(
+    found: Tensor, targets: list[Objects]
+    #: slot measure
+) -> Tensor:
     """The score and class of each detection, and whether it is right, shape (batch, 100, 12).
 
     The last ten values are for the IoUs: 1 is right, 0 is wrong, and -1 is ignored. `found` is
     what find_objects() returns.
+    #: slot about_measure
     """
+    #: region rows
     rows = [judge_image(*pair) for pair in zip(found.cpu(), targets, strict=True)]
+    #: end rows
     return torch.stack(rows).to(found.device)
 
 
-def judge_image(found: Tensor, objects: Objects) -> Tensor:
+def judge_image(
+    found: Tensor, objects: Objects
+    #: slot measured
+) -> Tensor:
     """The rows of judge() for an image, shape (100, 12).
 
+    #: region about_shares
     Detections are sorted by score, highest first. Each finds the object of its class that it
     overlaps most, among those not found yet. If only a crowd fits, the detection is ignored.
+    #: end about_shares
     """
+    #: region shares
     true, labels, crowd = (objects[name].cpu() for name in ("boxes", "labels", "crowd"))
     boxes, true = found[:, None, :4].double(), true.double()
     shares = iou(boxes, true)
     covered = area(intersect(boxes, true)) / area(boxes).clamp(min=1e-9)
     shares = torch.where(crowd, covered, shares)  # any number of boxes may find a crowd
+    #: end shares
     left = found[:, None, 4] > 0  # what find_objects() took out finds nothing
     shares = shares.where(left & (found[:, None, 5] == labels), -1)
     outcome = torch.zeros(len(found), len(IOUS)).masked_fill(found[:, None, 4] == 0, -1)
@@ -42,7 +55,9 @@ def judge_image(found: Tensor, objects: Objects) -> Tensor:
         free[right, len(labels) - 1 - place[right]] = False
         outcome[row, (fits & crowd).any(dim=1)] = -1
         outcome[row, right] = 1
+    #: region judged
     return torch.cat([found[:, 4:], outcome], dim=1)
+    #: end judged
 
 
 def count_objects(targets: list[Objects], classes: int) -> Tensor:

@@ -23,18 +23,23 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         batches.append(accelerator.gather_for_metrics(score(model(images), targets)))
         #: slot evaluated_batch
     model.train()
+    #: region columns
     losses, judged, objects = map(torch.cat, zip(*batches, strict=True))
+    #: end columns
     return {
         f"{name}_loss": float(losses.mean()),
         **{f"{name}_{key}": value for key, value in detection_scores(judged, objects).items()},
+        #: slot evaluated_masks
         #: slot evaluated
     }
 
 
+#: region score
 def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tensor]:
     """The loss of each image, its detections as judge() judges them, and its objects per class."""
     counts = count_objects(targets, classes=outputs.shape[2] - 4)
     return compute_loss(outputs, targets), judge(find_objects(outputs), targets), counts
+#: end score
 
 #: slot forward
 #: region loss

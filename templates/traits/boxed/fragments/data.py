@@ -13,6 +13,7 @@ class Annotated:
     boxes: list[list[float]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     crowd: list[bool] = field(default_factory=list)
+    #: slot outlines
 
     def add(self, box: list[float], label: str, place: str, crowd: bool = False) -> None:
         """Add an object. Raises SystemExit if its box is not in the image, up to a pixel."""
@@ -47,6 +48,7 @@ class BoxedImages(Dataset):
             "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,
             "labels": torch.tensor([self.names.index(label) for label in row.labels]).long(),
             "crowd": torch.tensor(row.crowd).bool(),
+            #: slot masks
         }
 
 

@@ -15,6 +15,7 @@ def objects(*rows: tuple) -> dict[str, torch.Tensor]:
         "boxes": torch.tensor([row[:4] for row in rows]).float().reshape(-1, 4),
         "labels": torch.tensor([row[4] for row in rows]).long(),
         "crowd": torch.tensor([len(row) > 5 for row in rows]).bool(),
+        #: slot masks_of_objects
     }
 
 
@@ -111,12 +112,18 @@ def test_boxes_that_overlap_a_better_one_are_removed():
 
 
 def test_detections_are_sorted_by_score():
+    #: region random_outputs
     outputs = torch.randn(2, 64, 7)
+    #: end random_outputs
     outputs[..., 2:4] = outputs[..., :2] + 1
     found = find_objects(outputs)
+    #: region shape
     assert found.shape == (2, 100, 6)
+    #: end shape
     assert (found[:, 1:, 4] <= found[:, :-1, 4]).all()
+    #: region best
     best = outputs[..., 4:].sigmoid().flatten(1).max(dim=1)
+    #: end best
     torch.testing.assert_close(found[:, 0, 4], best.values)
     assert torch.equal(found[:, 0, 5], (best.indices % 3).float())
 

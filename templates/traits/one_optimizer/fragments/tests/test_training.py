@@ -21,5 +21,7 @@ def test_loss_falls(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "build_datasets", build_one_batch, raising=False)
     monkeypatch.setattr(train, "evaluate", evaluate_and_note)
     #: slot one_batch
+    #: region falls
     run(tmp_path, epochs=10)
+    #: end falls
     assert losses[-1] < losses[0], f"training does not lower the loss: {losses}"

@@ -73,4 +73,5 @@ def read_part(config, name: str) -> list[Annotated]:
             ) from error
         box = [left, top, left + width, top + height]
         rows[image].add(box, names[category], place, crowd=bool(row.get("iscrowd")))
+        #: slot outline
     return list(rows.values())

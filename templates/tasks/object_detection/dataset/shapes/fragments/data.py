@@ -25,6 +25,7 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
     image = Image.frombytes("RGB", (size, size), rng.randbytes(3 * size * size))
     image = image.point(lambda value: value // 3)
     drawn, boxes, labels = [], [], []
+    #: slot no_masks
     for _ in range(rng.randint(0, 3)):
         label = rng.randrange(len(CLASSES))
         radius = rng.uniform(0.1, 0.25) * size
@@ -37,6 +38,7 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
         angles = [start + 2 * pi * side / sides for side in range(sides)]
         corners = [(x + radius * cos(angle), y + radius * sin(angle)) for angle in angles]
         ImageDraw.Draw(image).polygon(corners, fill=color)
+        #: slot draw_mask
         horizontal, vertical = zip(*corners, strict=True)
         boxes.append((min(horizontal), min(vertical), max(horizontal), max(vertical)))
         labels.append(label)
@@ -44,4 +46,5 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
         "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
         "labels": torch.tensor(labels, dtype=torch.int64),
         "crowd": torch.zeros(len(boxes), dtype=torch.bool),
+        #: slot masks
     }

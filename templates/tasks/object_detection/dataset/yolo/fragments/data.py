@@ -35,6 +35,7 @@ def read_part(config, name: str) -> list[Annotated]:
     return rows
 
 
+#: region read_line
 def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
     """Add an object: its class, and x and y of its center, width and height from 0 to 1."""
     try:
@@ -50,3 +51,4 @@ def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
     corners = [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
     box = [part * size for part, size in zip(corners, (across, down) * 2, strict=True)]
     row.add(box, names[number], place)
+#: end read_line

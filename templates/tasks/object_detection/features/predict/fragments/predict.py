@@ -25,7 +25,9 @@ def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool)
             print(json.dumps({**row, "objects": found}, ensure_ascii=False))
         if folder:
             labels = [f"{one['label']} {one['score']:.2f}" for one in found]
+            #: region drawn
             picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
+            #: end drawn
             path = folder / f"{number:05}_{Path(row['image']).stem}.png"
             with writing(path):
                 folder.mkdir(parents=True, exist_ok=True)

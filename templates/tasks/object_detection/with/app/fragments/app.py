@@ -7,7 +7,9 @@ if None in values:
 [row] = predict(config, model, [*values])
 found = [one for one in row["objects"] if one["score"] >= SHOWN]
 labels = [f"{one['label']} {one['score']:.2f}" for one in found]
+#: region drawn
 picture = draw(read_image(values[0]), [one["box"] for one in found], labels)
+#: end drawn
 
 #: slot shown
 return picture, found

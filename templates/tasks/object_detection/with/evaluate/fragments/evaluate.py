@@ -20,13 +20,17 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
         values = accelerator.gather_for_metrics(score(model(images), targets))
         batches.append([part.cpu() for part in values])
     parts = map(torch.cat, zip(*batches, strict=True))
+    #: region judged
     return dict(zip(("loss", "judged", "target"), parts, strict=True))
+    #: end judged
 
 
 def summarize(columns: Columns) -> Metrics:
     """The metrics of these images."""
     scores = detection_scores(columns["judged"], columns["target"])
+    #: region summary
     return {"loss": float(columns["loss"].mean()), **scores}
+    #: end summary
 
 
 def count_images(columns: Columns) -> Tensor:
@@ -55,3 +59,4 @@ for label, row in enumerate(found.values()):
     only = torch.zeros_like(columns["target"])
     only[:, label] = columns["target"][:, label]  # the other classes have no object
     row["map"] = detection_scores(columns["judged"], only)["map"]
+    #: slot class_masks

@@ -10,12 +10,15 @@ def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str])
     """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
 
     A box has left, top, right and bottom in pixels of the image, and may extend beyond its edges.
+    #: slot about_masks
     """
     boxes = found[:, :4].double() * torch.tensor(2 * image.size) / size
     rows = zip(boxes.tolist(), found[:, 4].tolist(), found[:, 5].int().tolist(), strict=True)
+    #: region objects
     return [
         {"label": names[label], "score": score, "box": box} for box, score, label in rows if score
     ]
+    #: end objects
 
 #: slot before_batches
 names = class_names(config)

@@ -8,6 +8,7 @@ def paint(*boxes: tuple[int, int, int, int]) -> tuple[torch.Tensor, dict[str, to
     image, target = torch.zeros(3, 24, 24), objects(*((*box, 1) for box in boxes))
     for left, top, right, bottom in boxes:
         image[:, top:bottom, left:right] = 1.0
+    #: slot painted
     return image, target
 
 

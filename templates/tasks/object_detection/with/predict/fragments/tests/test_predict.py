@@ -15,13 +15,16 @@ def predict_images(config, model, images) -> list[dict]:
 def test_boxes_are_in_pixels_of_the_image():
     """Of an image that is twice as high as the model takes it, and three times as wide."""
     found = torch.tensor([[10.0, 20.0, 30.0, 40.0, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]])
+    #: slot logits
     [row] = predict.list_objects(found, Image.new("RGB", (96, 64)), 32, ["a", "b"])
+    #: slot mask
     assert row == {"label": "b", "score": 0.5, "box": [30.0, 40.0, 90.0, 80.0]}
 
 
 def test_objects_are_printed_and_drawn(tmp_path, capsys):
     Image.new("RGB", (40, 30)).save(tmp_path / "a.png")
     objects = [{"label": "b", "score": s, "box": [5.0, 5.0, 30.0, 20.0]} for s in (0.9, 0.2)]
+    #: slot masks
     rows = [{"image": str(tmp_path / "a.png"), "objects": objects}]
     predict.write(rows, 0.5, tmp_path / "drawn", as_csv=False)
     [line] = capsys.readouterr().out.splitlines()

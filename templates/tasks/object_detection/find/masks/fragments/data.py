@@ -1,0 +1,2 @@
+#: slot about_masks
+# `masks`, (objects, size, size), says which pixels belong to each object

@@ -1,0 +1,2 @@
+#: replace hub_task
+TASK = "image-segmentation"  # one of https://huggingface.co/tasks
