@@ -96,7 +96,9 @@ class Pairs(Dataset):
                 self.samples.append((chosen, rejected))
         left_out = len(pairs) - len(self.samples)
         if not self.samples:
-            raise SystemExit(f"No pair has two different answers within --context {config.context}.")
+            raise SystemExit(
+                f"No pair has two different answers within --context {config.context}."
+            )
         if cut or left_out:
             log(
                 f"{len(pairs)} pairs: {cut} tokens are cut off, which are beyond --context "

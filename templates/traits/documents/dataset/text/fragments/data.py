@@ -47,7 +47,9 @@ def read_column(path: str, config) -> list[str]:
     texts, column = [], config.text_column
     for place, row in read_objects(path):
         if column not in row:
-            raise SystemExit(f"{place}: there is no {column!r} in {', '.join(row)}. Set --text-column.")
+            raise SystemExit(
+                f"{place}: there is no {column!r} in {', '.join(row)}. Set --text-column."
+            )
         if not isinstance(row[column], str):
             raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")
         texts.append(row[column])
