@@ -8,6 +8,8 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
     if not fold < folds:
         raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
     both = ConcatDataset([train_set, val_set])
+    if len(both) < folds:
+        raise SystemExit(f"--cross-validation-folds {folds}: there are {len(both)} samples.")
     # a seed of its own: with another --seed the folds stay the same
     order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
     rest = [index for place, index in enumerate(order) if place % folds != fold]
