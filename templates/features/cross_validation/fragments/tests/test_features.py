@@ -14,12 +14,18 @@ def test_each_sample_is_held_out_once():
     for fold in range(4):
         config = train.Config(**SETTINGS, cross_validation_fold=fold)
         train_loader, val_loader, test_loader = build_loaders(config)
+        #: region held_out
         held_out += val_loader.dataset.indices
+        #: end held_out
         sizes.add((len(train_loader.dataset) + len(val_loader.dataset), len(test_loader.dataset)))
     assert len(sizes) == 1, "each sample is either held out or trained on"
+    #: region all_held_out
     assert sorted(held_out) == list(range(sizes.pop()[0]))
+    #: end all_held_out
     with pytest.raises(SystemExit, match="counted from 0"):
         build_loaders(train.Config(**SETTINGS, cross_validation_fold=4))
+    with pytest.raises(SystemExit, match="--cross-validation-folds 1000000: there are"):
+        build_loaders(train.Config(**{**SETTINGS, "cross_validation_folds": 10**6}))
 
 
 def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):

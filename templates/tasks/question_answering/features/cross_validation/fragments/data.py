@@ -12,6 +12,8 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
         raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are numbered from 0.")
     both = ConcatDataset([train_set, val_set])
     contexts = {context: place for place, context in enumerate(dict.fromkeys(map(text_of, both)))}
+    if len(contexts) < folds:
+        raise SystemExit(f"--cross-validation-folds {folds}: there are {len(contexts)} texts.")
     # a fixed seed: the folds are the same for any --seed
     order = torch.randperm(len(contexts), generator=torch.Generator().manual_seed(0)).tolist()
     held = [order[contexts[text_of(window)]] % folds == fold for window in both]

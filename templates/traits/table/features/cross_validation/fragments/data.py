@@ -5,8 +5,10 @@ def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[i
     """Split training and validation rows again: one fold of both is the validation data."""
     folds, fold = config.cross_validation_folds, config.cross_validation_fold
     if not fold < folds:
-        raise SystemExit(f"--cross-validation-fold {fold}: the last fold is {folds - 1}.")
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
     both = [*train_rows, *val_rows]
+    if len(both) < folds:
+        raise SystemExit(f"--cross-validation-folds {folds}: there are {len(both)} rows.")
     # a fixed seed: the folds are the same for any --seed
     order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
     rest = [both[index] for place, index in enumerate(order) if place % folds != fold]
