@@ -15,7 +15,7 @@ rows = [judge_image(one, objects, shares(one, objects)) for one, objects in pair
 
 #: replace about_shares
 The detection with the highest score comes first. It finds the object of its class with the
-highest of its `shares`, of those that are not found yet. If only a crowd fits, it counts nowhere.
+largest of its `shares`, of those not found yet. If only a crowd fits, it counts nowhere.
 
 #: replace shares
 labels, crowd = objects["labels"].cpu(), objects["crowd"].cpu()
