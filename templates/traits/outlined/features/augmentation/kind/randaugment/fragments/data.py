@@ -3,9 +3,10 @@ from torchvision.transforms import v2
 
 #: slot datasets
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
-    """A random part of the image, mirrored half of the time, changed by RandAugment, and its objects.
+    """A random part of the image, mirrored half of the time, with RandAugment, and its objects.
 
-    Boxes could not follow rotations and shears: only changes of the colours are drawn. Objects whose center is not in the part are left out: Liu and others 2016, "SSD: Single Shot MultiBox
+    Boxes could not follow rotations and shears: only changes of the colours are drawn. Objects
+    whose center is not in the part are left out: Liu and others 2016, "SSD: Single Shot MultiBox
     Detector", https://arxiv.org/abs/1512.02325
     """
     size = tuple(image.shape[-2:])
