@@ -1,3 +1,3 @@
-"""Writes plain PyTorch + Accelerate training projects, and carries them to other answers later."""
+"""Writes plain PyTorch + Accelerate training projects, and updates them when answers change."""
 
 __version__ = "0.3.0"

@@ -17,7 +17,7 @@ app = typer.Typer(
 
 PROJECT, HARDWARE, TRAINING = "Project", "Hardware", "Training"
 
-# settings with a command-line option of the same name
+# settings that have a command-line option with the same name
 TYPED = (
     *(f"project.{name}" for name in ("name", "task")),
     *(
@@ -57,7 +57,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any setting, by its key. Can be repeated.",
+        help="Set any setting, by its key. Can be repeated.",
         autocompletion=complete("settings"),
     ),
 ]
@@ -287,7 +287,7 @@ def diff(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="With --incoming: any setting, by its key.",
+            help="With --incoming: set any setting, by its key.",
             autocompletion=complete("settings"),
         ),
     ] = None,
@@ -383,13 +383,13 @@ def adopt(
 @app.command()
 def features(
     words: Annotated[
-        list[str] | None, typer.Argument(help="List only what holds all these words.")
+        list[str] | None, typer.Argument(help="List only entries that contain all these words.")
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Only what goes with this task.",
+            help="Only entries that work with this task.",
             autocompletion=complete("choices", "project.task"),
         ),
     ] = None,
@@ -405,7 +405,7 @@ def features(
         typer.Option("--on/--off", help="Only features that are on by default, or off."),
     ] = None,
 ) -> None:
-    """List tasks, features, recipes and settings, all or only some."""
+    """List tasks, features, recipes and settings, or filter them."""
     from scaffold.commands.explain import list_features
 
     list_features(words or [], task, kind, on)
@@ -424,7 +424,7 @@ def explain(
     """Explain a task, a feature, a recipe or a setting.
 
     For a feature, the lines that it adds are shown as a diff. `accelerate` shows one loop in plain
-    PyTorch, with Accelerate and with DistributedDataParallel. `memory` says how it is estimated.
+    PyTorch, with Accelerate and with DistributedDataParallel. `memory` explains the estimate.
     """
     from scaffold.commands.explain import explain as explain_name
 
@@ -471,7 +471,7 @@ def main() -> None:
 
     from scaffold.errors import ScaffoldError
 
-    gc.disable()  # garbage collection pays off in no command: without it, each is a tenth faster
+    gc.disable()  # commands are too short to need it: without it, they are a tenth faster
     if os.environ.get("_SCAFFOLD_COMPLETE") == "complete_bash":
         from scaffold.commands.completion import prepare_bash
 

@@ -22,14 +22,16 @@ def pages() -> dict[str, str]:
 
 
 COMPARISON = "COMPARISON.md"  # written by hand, but for the lines of our projects
+USUAL = ("pretrained", "huggingface")  # choices of our projects in it, where a task has them
 COUNTS = re.compile(r"(?<=\| )[\d,]+ \| [\d,]+(?= \|$)", re.MULTILINE)  # in the last two cells
 
 
 def compared() -> dict[str, tuple[Answers, Answers]]:
     """The answers of both our projects in each row of the comparison that has numbers of them.
 
-    Both have a pretrained model and data of the Hub: the first has the default features, the second
-    two of these. A row is found by its text.
+    Both have a pretrained model and data of the Hub, if the task has such choices and the row names
+    no others: the first has the default features, the second two of these. A row is found by its
+    text.
     """
     catalog = load_catalog()
     rest = [
@@ -43,7 +45,11 @@ def compared() -> dict[str, tuple[Answers, Answers]]:
             ours = row.split(" | ")[5]
             task, *more = re.findall(r"`([^`]*)`", ours.split(":")[0])
             given: Answers = {"project.task": task}
-            for setting in ("model=pretrained", "dataset=huggingface", *more):
+            for option in catalog.tasks[task].options:
+                for choice in option.choices:
+                    if choice.value in USUAL:
+                        given[option.key] = choice.value
+            for setting in more:
                 key, value = setting.split("=")
                 given[key if "." in key else f"{task}.{key}"] = value == "true" or value
             found[row] = (given, given | dict.fromkeys(rest, False))

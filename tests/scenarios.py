@@ -1056,7 +1056,7 @@ FIRST_KEYWORD = words(
 )
 OWN_KEYWORD = "step_scheduler_with_optimizer=False,"
 OLD_KEYWORD = """
-    # the order of the data depends ...
+    # the data order depends ...
     dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
 """
 

@@ -223,10 +223,10 @@ def test_the_columns_of_named_data_are_choices(start: Start, tmp_path: Path) -> 
     terminal.choose("(tabular_regression.dataset)", "csv")
     terminal.answer("(tabular_regression.path)", "later.csv")
     terminal.wait("(tabular_regression.target) [target]")
-    assert "later.csv is not there yet" in terminal.text
+    assert "later.csv does not exist yet" in terminal.text
     terminal.press(ESCAPE)
     terminal.wait("(tabular_regression.path)")
-    assert "not there yet" not in terminal.text
+    assert "does not exist yet" not in terminal.text
     terminal.answer("(tabular_regression.path)", CTRL_U + "../houses.csv")
     question = terminal.wait("(tabular_regression.target)", "»")
     assert [line.split()[-1] for line in question.splitlines()[1:4]] == ["id", "rooms", "price"]
@@ -326,7 +326,7 @@ def test_the_same_answers_write_the_same_project_however_given(
     terminal.press(ENTER, "○ best_model", "● ema")
     terminal.answer("(features.ema.decay) [0.99]", "0.9")
     terminal.choose("(features.schedule.kind)", "wsd")
-    terminal.press("y", "Go through the advanced settings?")
+    terminal.press("y", "Show the advanced settings?")
     terminal.repeat(ENTER, until="(training.weight_decay)")
     terminal.answer("(training.weight_decay) [0.01]", "0.1")
     terminal.repeat(ENTER, until="(features.clipping.max_norm) [1.0]")
@@ -354,7 +354,7 @@ def test_going_back_offers_earlier_answers_and_drops_what_no_longer_applies(
     terminal.answer("(training.epochs) [20]", "7")
     terminal.repeat(ENTER, until="(features.schedule.kind)")
     terminal.choose("(features.schedule.kind)", "wsd")
-    terminal.press("y", "Go through the advanced settings?")
+    terminal.press("y", "Show the advanced settings?")
     terminal.repeat(ENTER, until="(features.schedule.decay)")
     terminal.answer("(features.schedule.decay) [0.2]", "0.5")
     terminal.wait(SUMMARY)
@@ -421,7 +421,7 @@ def test_cancel_at_the_summary_writes_nothing(start: Start) -> None:
     terminal.repeat(ENTER, until=SUMMARY)
     terminal.press(DOWN, "» yes")
     terminal.press(ENTER, "» back")
-    terminal.press(ENTER, "Go through the advanced settings?")
+    terminal.press(ENTER, "Show the advanced settings?")
     terminal.point_at("cancel", SUMMARY)
     assert_nothing_written(terminal, terminal.finish(ENTER))
 
@@ -568,14 +568,14 @@ def test_a_message_has_the_words_of_the_menu() -> None:
     loop = {"project.loop": "minimal", "features.ema.enabled": True}
     off = {f.switch_key: f.off for f in catalog.features.values() if f.name != "ema"}
     assert refusal(**off, **loop) == (
-        "ema: the minimal loop has no place for it: start again with --set project.loop=complete, "
+        "ema: the minimal loop does not support it: start again with --set project.loop=complete, "
         "or turn ema off."
     )
     refused = AnswerError(
         "features.ema.enabled", "needs the feature fsdp: turn it on with hardware.sharding=fsdp."
     )
     assert in_words(catalog, refused) == (
-        'ema: needs the feature fsdp: go back to "Split the model among the devices?" and choose '
+        'ema: needs the feature fsdp: go back to "Shard the model across the devices?" and choose '
         "fsdp, or turn ema off."
     )
 
@@ -620,7 +620,7 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     for feature in ("schedule", "best_model"):
         terminal.switch(feature)
     terminal.press(ENTER, "○ schedule", "○ best_model")
-    terminal.wait("Go through the advanced settings?")
+    terminal.wait("Show the advanced settings?")
 
 
 @pytest.mark.sweep
@@ -637,8 +637,8 @@ def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: 
 @pytest.mark.sweep
 def test_a_question_names_the_key_of_accelerate_where_it_is_another(start: Start) -> None:
     terminal = start("--num-processes", "2", "--sharding", "fsdp")
-    terminal.repeat(ENTER, until="Go through the advanced settings?")
-    terminal.press("y", "Go through the advanced settings?")
+    terminal.repeat(ENTER, until="Show the advanced settings?")
+    terminal.press("y", "Show the advanced settings?")
     terminal.repeat(ENTER, until="(fsdp.version, in Accelerate fsdp_version)")
     assert "(hardware.launcher" not in terminal.text.replace("(hardware.launcher)", "")
 
@@ -807,7 +807,7 @@ def test_enter_all_the_way_changes_nothing_in_an_update(start: Start) -> None:
     terminal.wait("● ema", "● tracker", "○ best_model", "● clipping")
     terminal.repeat(ENTER, until="(features.schedule.kind)")
     terminal.wait("» wsd")
-    terminal.repeat(ENTER, until="Go through the advanced settings?")
+    terminal.repeat(ENTER, until="Show the advanced settings?")
     terminal.wait("keep them as they are")
     terminal.repeat(ENTER, until=UPDATE)
     assert f"{UPDATE}{terminal.folder / 'project'}?" in terminal.text
@@ -831,7 +831,7 @@ def test_an_update_shows_what_changes(start: Start) -> None:
     terminal.press(ENTER, "○ ema", "● best_model")
     terminal.repeat(ENTER, until="(features.tracker.project) [mesh]")
     terminal.press(ENTER)
-    terminal.press("y", "Go through the advanced settings?")
+    terminal.press("y", "Show the advanced settings?")
     terminal.repeat(ENTER, until="(training.weight_decay)")
     terminal.answer("(training.weight_decay) [0.1]", "0.2")
     terminal.answer("(training.max_steps) [0]")

@@ -54,6 +54,7 @@ whole = open("calls/gull/000.wav", "rb").read()
 open("cut/gull/000.wav", "wb").write(whole[:-100])
 open("float/gull/000.wav", "wb").write(whole[:20] + bytes([3]) + whole[21:])
 open("flac/gull/x.flac", "w").close()
+shutil.copytree("calls/gull", "lone/gull")
 shutil.copytree("calls/gull", "other/val/owl")
 shutil.copytree("calls", "other/train")
 open("lost.csv", "w").write("file,label\\ncalls/gull/000.wav,gull\\ncalls/gull/x.wav,gull\\n")
@@ -75,7 +76,7 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
     project = make_project(tmp_path, {})
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
-    assert "sounds are longer than --seconds: what is beyond is left out" in trained.stdout
+    assert "sounds are longer than --seconds: the rest is cut" in trained.stdout
     assert json.loads((project / "runs/latest/classes.json").read_text()) == ["frog", "gull"]
     asked = run_python(project, ["predict.py", "calls/frog/001.wav", "calls/gull"])
     assert asked.returncode == 0, asked.stderr
@@ -92,7 +93,8 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
         "empty": f"empty/{first}it is cut off.",
         "silent": f"silent/{first}it has no samples.",
         "cut": f"cut/{first}it is cut off.",
-        "float": f"float/{first}unknown format: 3.",
+        "float": f"float/{first}unknown format: 3. Choose soundfile as the reader",
+        "lone": "lone has one class, gull: a classifier needs two.",
         "flac": "flac/gull/x.flac can't be read: choose soundfile as the reader, or convert it",
         "other": "other/val/owl/000.wav has a class without training data.",
         "nowhere": "nowhere is not a folder: set --path to the one with the sounds, or",

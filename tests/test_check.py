@@ -186,7 +186,7 @@ MODULE = {
     "a function by name": (
         "from checkpoint import load_weights\nload_weights(1)\n",
         "def load_weights",
-        "mine.py:1: imports load_weights from checkpoint, which has no such name",
+        "mine.py:1: imports load_weights from checkpoint, which does not define it",
     ),
     "a constant by module": (
         "import checkpoint as c\nprint(c.LIMIT)\n",
@@ -207,22 +207,22 @@ MODULE = {
     "a keyword": (
         "from checkpoint import load_weights\nload_weights(1, strict=False)\n",
         ", strict=True",
-        "mine.py:2: load_weights(strict=...): load_weights takes no strict",
+        "mine.py:2: load_weights(strict=...): load_weights has no argument strict",
     ),
     "a keyword of a class": (
         "import checkpoint\ncheckpoint.Checkpoints(1, keep=3)\n",
         ", keep=2",
-        "mine.py:2: checkpoint.Checkpoints(keep=...): checkpoint.Checkpoints takes no keep",
+        "mine.py:2: checkpoint.Checkpoints(keep=...): checkpoint.Checkpoints has no argument keep",
     ),
     "a value more": (
         "from checkpoint import load_weights\nload_weights(1, False)\n",
         ", strict=True",
-        "mine.py:2: load_weights(...) is given 2 values and takes 1",
+        "mine.py:2: load_weights(...) gets 2 positional arguments, but accepts 1",
     ),
     "a value less": (
         "from checkpoint import load_weights\nload_weights(1)\n",
         "=True",
-        "mine.py:2: load_weights(...) is not given strict",
+        "mine.py:2: load_weights(...) is missing strict",
     ),
 }
 
@@ -249,7 +249,7 @@ def test_what_a_module_no_longer_has(name: str) -> None:
 def test_a_module_that_goes() -> None:
     before = files("", files="def load():\n    pass\n", mine="import files\nfiles.load()\n")
     after = {name: text for name, text in before.items() if name != "files.py"}
-    assert told(before, after) == ["mine.py:1: imports the module files, which is not there"]
+    assert told(before, after) == ["mine.py:1: imports the module files, which does not exist"]
     inside = {f"pkg/{name}": text for name, text in before.items()}
     inside["pkg/mine.py"] = "from . import files\nfiles.load()\n"
     inside["pkg/__init__.py"] = ""

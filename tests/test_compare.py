@@ -223,7 +223,7 @@ def test_the_table_as_a_file(project: Path, compare: Compare) -> None:
         (["--sort", "val_acuracy"], "no run has val_acuracy: choose from loss, lr, val_accuracy"),
         (["--metric", "x"], "no run has x: choose from"),
         (["runs/b", "--plot", "curves.png"], "no run has val_accuracy: choose from loss\n"),
-        (["runs/c", "--plot", "curves.png"], "choose from nothing, as no run has logged anything"),
+        (["runs/c", "--plot", "curves.png"], "choose from nothing: no run has logged anything"),
         (["--output", "nowhere/runs.csv"], "nowhere/runs.csv"),
     ],
 )

@@ -212,7 +212,7 @@ def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for part in ("train", "val", "test"):
         write_files(tmp_path / "parts" / part, dict.fromkeys(names[:3], ""))
     assert look("gan", "parts") == "parts: 9 images; parts: train, val, test"
-    assert look("gan", "later") == "later is not there yet: it is needed for training."
+    assert look("gan", "later") == "later does not exist yet: training needs it."
 
 
 def test_what_is_said_of_sounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
             "annotations": [annotation | {"bbox": [50, 5, 20, 4]}]
         },
         "categories[0] has no 'name'": {"categories": [{"id": 1}]},
-        ": images, annotations and categories are no lists": {"categories": {}},
+        ": images, annotations and categories must be lists": {"categories": {}},
     }
     for message, change in faults.items():
         (project / "things/annotations.json").write_text(json.dumps(content | change))
@@ -174,7 +174,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     (project / "things/000.png").write_text("")
     calls = [["--path", path, "--output-dir", "runs/other"] for path in ("things", "none", "runs")]
     found = said(project, "train.py", *calls)
-    assert found[0].startswith("things/annotations.json is no COCO file")
+    assert found[0].startswith("things/annotations.json is not a COCO file")
     assert found[1].startswith("none is not a folder: set --path")
     assert found[2].startswith("runs needs one .json file with the annotations, and has none")
     (project / "things/annotations.json").write_text(json.dumps(content))
@@ -188,7 +188,7 @@ def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
     place = project / "things/labels/002.txt"
     right = place.read_text()
     faults = {
-        "0 0.5 0.5 0.1\n": "line 3: '0 0.5 0.5 0.1' is no class, x, y, width and height",
+        "0 0.5 0.5 0.1\n": "line 3: '0 0.5 0.5 0.1' is not a class, x, y, width and height",
         "2 0.5 0.5 0.1 0.1": "line 3 has the class 2. data.yaml has 2 names.",
         "0 0.9 0.5 0.4 0.1": "line 3: the box 40.6, 18.9, 63.8, 23.1 is not within",
         "0 0.5 0.5 0 0.1": "line 3: the box 29, ",
@@ -214,7 +214,7 @@ def test_a_wrong_object_of_voc_is_named(tmp_path: Path) -> None:
     faults = {
         ("xmin>", "x>"): ", object 1 needs a bndbox with numbers",
         ("<xmax>", "<xmax>9"): ", object 1: the box ",
-        ("</name><b", "</n><b"): " is no XML: ",
+        ("</name><b", "</n><b"): " is not XML: ",
     }
     for change, message in faults.items():
         place.write_text(right.replace(*change))

@@ -443,8 +443,8 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(),
             without_devices(environment={"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}),
-            "warning environment: ACCELERATE_USE_FSDP=true FSDP_VERSION=2: changes what Accelerate "
-            "does -> unset ACCELERATE_USE_FSDP FSDP_VERSION",
+            "warning environment: ACCELERATE_USE_FSDP=true FSDP_VERSION=2: this changes "
+            "Accelerate's behavior -> unset ACCELERATE_USE_FSDP FSDP_VERSION",
         ),
         (
             hardware(),

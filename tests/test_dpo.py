@@ -57,7 +57,7 @@ BAD = {
     "no prompt": (f"{{{ANSWERS}}}", "line 13 has no prompt."),
     "another role": (
         f'{{"prompt": [{{"role": "bot", "content": "a"}}], {ANSWERS}}}',
-        "line 13: the role bot is none of system, user, assistant.",
+        "line 13: the role bot is not one of system, user, assistant.",
     ),
     "no message": (f'{{"prompt": [7], {ANSWERS}}}', "line 13: message 1 needs a role and a"),
 }

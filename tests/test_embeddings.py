@@ -196,12 +196,15 @@ def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] =
 
 
 BAD = {
-    "short.csv": ("anchor,positive\na,b\nc\n", "line 3 has not as many columns as the first"),
+    "short.csv": ("anchor,positive\na,b\nc\n", "line 3 has more or fewer columns than the header"),
     "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is not text, but ' '"),
     "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
     "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
     "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is not a table: "),
-    "more.csv": ("anchor,positive\na,b\na,b,c\n", "line 3 has not as many columns as the first"),
+    "more.csv": (
+        "anchor,positive\na,b\na,b,c\n",
+        "line 3 has more or fewer columns than the header",
+    ),
     "head.csv": ("anchor,positive\n", "head.csv has no rows"),
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),
@@ -609,7 +612,7 @@ def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     wrong = [["--pair-columns", "image,text"], ["--pair-columns", "captions,image"]]
     wrong += [["--dataset-name", name] for name in ("none", "blank", "nobody/nothing")]
     messages = said(folder, "train.py", *wrong)
-    assert "own has no 'text', only image, captions. Set --pair-columns." in messages[0]
+    assert "own has no column 'text', only image, captions. Set --pair-columns." in messages[0]
     assert "The column 'captions' of own holds no images." in messages[1]
     assert "none, train, row 1: its image can't be read." in messages[2]
     assert "blank, train, row 2: its text is not text, but ' '" in messages[3]

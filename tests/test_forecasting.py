@@ -87,31 +87,31 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
 
     short = [f"{day},1,short" for day in DAYS[:14]]
     sales = ["--output-dir", "runs/other"]
+    write_rows(project / "bare.csv", [])
     expected: dict[str, list[str]] = {
         "time.csv: row 3 has the time 'soon': use a date": change("time", ["soon,1,000"]),
         "value.csv: row 3 has the value 'many', which is not a n": change(
             "value", ["2026-01-01,many,x"]
         ),
-        "double.csv: row 4 has a second value of series 'x' at 2026-01-01": change(
+        "double.csv: row 4 has a second value for series 'x' at 2026-01-01": change(
             "double", ["2026-01-01,1,x", "2026-01-01,2,x"]
         ),
-        "unnamed.csv: row 3 has no name of a series.": change("unnamed", ["2026-01-01,1,"]),
+        "unnamed.csv: row 3 has no series name.": change("unnamed", ["2026-01-01,1,"]),
         "between.csv: row 3 has the time 2026-01-03 12:00, which is between two steps of D": [
             *change("between", ["2026-01-03 12:00,1,x"]),
             *("--frequency", "D"),
         ],
-        "irregular.csv: its times don't tell how far": change(
-            "irregular", ["2026-01-03 12:00,1,x"]
-        ),
+        "irregular.csv: can't infer the step": change("irregular", ["2026-01-03 12:00,1,x"]),
         "series 'short' has no window for training: it needs 14 values": change("short", short),
         "head.csv has no column 'time'. Set --time-column to one of ds, value, s": change(
             "head", [], "ds,value,series"
         ),
+        "bare.csv has no rows.": ["--path", "bare.csv", *sales],
         "lost.csv can't be read: ": [*sales, "--path", "lost.csv"],
         "the validation data have no window: they have 12 steps": [*sales, "--horizon", "13"],
         "sales.csv has times from 2026-01-01": [*sales, "--val-from", "2031-01-01"],
         "--test-from soon: ": [*sales, "--test-from", "soon"],
-        "no series has a naive forecast with an error": [*sales, "--season", "96"],
+        "no series has a naive error": [*sales, "--season", "96"],
     }
     messages = said(project, "train.py", *expected.values())
     for message, start_of_it in zip(messages, expected, strict=True):
@@ -119,7 +119,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     assert not (project / "runs/other").exists()
     write_rows(project / "few.csv", rows[:3])
     [message] = said(project, "predict.py", ["few.csv"])
-    assert message.startswith("few.csv: series '00") and "a forecast starts from 14." in message
+    assert message.startswith("few.csv: series '00") and "a forecast needs 14." in message
 
 
 @pytest.mark.sweep
@@ -153,8 +153,8 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
 
 LEAKS = [
     ("table.iloc[:, :val_start]", "table", "leak_of_the_future"),
-    ("starts[:, max(last - self.horizon + 1, 0) :] = False", "pass", "targets_cross_no_border"),
-    ("start - self.context : start]", "start - self.context + 1 : start + 1]", "targets_cross"),
+    ("starts[:, max(last - self.horizon + 1, 0) :] = False", "pass", "targets_stay_in_their_part"),
+    ("start - self.context : start]", "start - self.context + 1 : start + 1]", "targets_stay"),
 ]
 
 

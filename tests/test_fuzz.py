@@ -1014,7 +1014,7 @@ def test_judge_accepts_what_is_right() -> None:
         (OWN, OWN + OWN, "token"),
         ("            ema.update()\n", "", "missing"),
         ("            ema.update()\n", "            ema.update()\n" * 2, "words"),
-        ("        # the order of the data depends on the seed and the epoch alone\n", "", "words"),
+        ("        # the data order depends only on the seed and the epoch\n", "", "words"),
         (OWN, OWN.replace("            ", "        ", 1), "syntax"),
         (MINE + OWN, OWN + MINE, "order"),
         (MINE + OWN, MINE + "            if ema:\n    " + OWN, "words"),

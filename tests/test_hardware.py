@@ -124,7 +124,7 @@ REFUSED = {
     ),
     "Megatron-LM": (
         [GPUS, "hardware.sharding=megatron_lm"],
-        ["megatron_lm trains models of its own", "none, fsdp, deepspeed"],
+        ["megatron_lm trains its own models", "none, fsdp, deepspeed"],
     ),
     "too few processes for the grid": (
         [
@@ -281,11 +281,11 @@ def imported(cli: Cli, folder: Path, text: str) -> tuple[int, str]:
     [
         ("bf16", "fp17", ["hardware.mixed_precision", "'fp17' is not allowed"]),
         ("MULTI_GPU", "NO", ["distributed_type", "a boolean", "'NO'"]),
-        ("MULTI_GPU", "MEGATRON_LM", ["megatron_lm trains models of its own"]),
+        ("MULTI_GPU", "MEGATRON_LM", ["megatron_lm trains its own models"]),
         (
             "MULTI_GPU",
             "MEGATRON_LM\nmegatron_lm_config:\n  megatron_lm_tp_degree: 2",
-            ["megatron_lm trains models of its own"],
+            ["megatron_lm trains its own models"],
         ),
         ("MULTI_GPU", "MULTI_GPV", ["'MULTI_GPV' is not allowed"]),
         ("LOCAL_MACHINE", "LOCAL", ["compute_environment: 'LOCAL' is not allowed"]),

@@ -10,7 +10,9 @@ from random import Random
 
 import pytest
 from conftest import render, write_files
-from training import count_passed, run_tests, start
+from training import count_passed, run_python, run_tests, start
+
+from scaffold.answers.catalog import load_catalog
 
 pytestmark = pytest.mark.train
 
@@ -74,6 +76,87 @@ def test_photos_are_changed_the_same_after_a_resume(kind: str, tmp_path: Path) -
             assert result.returncode == 0, result.stderr
         weights.append((folder / name / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
+
+
+# a ramp from black at the left to white at the right, as images of any kind
+ODD = """
+import numpy as np
+from pathlib import Path
+from PIL import Image
+ramp = np.linspace(0, 255, 40).astype(np.uint8)[None].repeat(30, 0)
+grey, deep = Image.fromarray(ramp), Image.fromarray(257 * ramp.astype(np.uint16))
+turned = Image.Exif()
+turned[0x112] = 3  # Orientation: upside down
+kinds = {
+    "grey.png": grey, "grey.jpg": grey, "la.png": grey.convert("LA"), "p.png": grey.convert("P"),
+    "rgba.png": grey.convert("RGBA"), "cmyk.jpg": grey.convert("CMYK"), "deep.png": deep,
+    "deep.tif": deep, "turned.jpg": grey.transpose(Image.Transpose.ROTATE_180),
+    "rgb.webp": grey.convert("RGB"), "CAPITALS.PNG": grey, "large.jpg": grey.resize((400, 300)),
+}
+for label in ("odd", "plain"):
+    Path("images/train", label).mkdir(parents=True)
+for name, picture in kinds.items():
+    more = {"exif": turned} if name == "turned.jpg" else {}
+    picture.save(Path("images/train/odd", name), **more)
+for number in range(12):
+    grey.save(f"images/train/plain/{number}.png")
+"""
+READ = """
+import json
+from data import read_image, to_square
+from pathlib import Path
+paths = [*Path("images/train/odd").iterdir()]
+squares = {path.name: read_image(path, lambda image: to_square(image, 8)) for path in paths}
+print(json.dumps({name: square[:, 4].float().tolist() for name, square in squares.items()}))
+"""
+
+
+def test_pictures_of_any_kind_show_the_same(tmp_path: Path) -> None:
+    """Grey, with transparency or a palette, for print, with 16 bits, upside down."""
+    folder = write_files(tmp_path, render(FOLDER))
+    assert run_python(folder, ["-c", ODD]).returncode == 0
+    result = run_python(folder, ["-c", READ])
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout.splitlines()[-1])
+    assert len(rows) == 12
+    for name, channels in rows.items():
+        for row in channels:
+            assert row == pytest.approx(rows["grey.png"][0], abs=4), name
+    assert rows["grey.png"][0][0] < 50 and rows["grey.png"][0][-1] > 200
+
+
+WRONG = """
+import shutil
+import numpy as np
+from PIL import Image
+for name in ("cut", "empty", "float", "single"):
+    shutil.copytree("images", name)
+shutil.rmtree("single/train/odd")
+Image.effect_noise((200, 200), 90).save("whole.jpg")
+with open("whole.jpg", "rb") as file, open("cut/train/odd/grey.jpg", "wb") as cut:
+    cut.write(file.read(9000))
+open("empty/train/odd/grey.jpg", "w").close()
+Image.fromarray(np.ones((30, 40), np.float32)).save("float/train/odd/deep.tif")
+"""
+
+
+def test_a_wrong_image_is_named_in_one_line(tmp_path: Path) -> None:
+    """What has no pixels or one class is found before training, a cut off file when it is read."""
+    folder = write_files(tmp_path, render(FOLDER))
+    assert run_python(folder, ["-c", ODD + WRONG]).returncode == 0
+    expected = {
+        "empty": "empty/train/odd/grey.jpg can't be read as an image: remove it.",
+        "single": "single/train has one class, plain: a classifier needs two.",
+        "cut": "cut/train/odd/grey.jpg can't be read as an image: image file is truncated",
+        "float": "float/train/odd/deep.tif can't be read as an image: it has 32 bits for each",
+    }
+    train = ["train.py", "--epochs", "1", "--batch-size", "4"]
+    for name, message in expected.items():
+        workers = "1" if name == "cut" else "0"
+        arguments = ["--path", name, "--output-dir", f"runs/{name}", "--num-workers", workers]
+        result = start(folder, [*train, *arguments], 1)
+        assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+        assert result.stderr.splitlines()[-1].startswith(message)
 
 
 def paint_digits(folder: Path, number: int) -> None:
@@ -160,3 +243,33 @@ def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path)
     result = start(project, ["train.py", "--dataset-name", "broken"], processes=1)
     assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
     assert f"The dataset 'broken' {reason}" in result.stderr
+
+
+DRAWN = [task.name for task in load_catalog().tasks.values() if "drawn" in task.has]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", DRAWN)
+def test_wandb_keeps_the_pictures(task: str, tmp_path: Path) -> None:
+    """Those that a run writes, pixel by pixel. That TensorBoard does is a test of each project."""
+    from PIL import Image, ImageChops
+
+    tracker = {"features.tracker.enabled": True, "features.tracker.kind": "wandb"}
+    folder = write_files(tmp_path, render({"project.task": task, **tracker}))
+    train = ["train.py", "--epochs", "2", "--limit-batches", "2"]
+    result = start(folder, train, 1, timeout=600, real=True)  # W&B waits forever in a fork
+    assert result.returncode == 0, result.stderr
+    written = sorted((folder / "runs/latest").glob("*_????????.png"))
+    kept = sorted(folder.rglob("offline-run-*/files/media/images/*.png"), key=step_of)
+    assert len(written) == len(kept) == 2
+    for one, other in zip(written, kept, strict=True):
+        assert other.name.startswith(one.stem.rsplit("_", 1)[0])
+        with Image.open(one) as drawn, Image.open(other) as sent:
+            assert (
+                ImageChops.difference(drawn.convert("RGB"), sent.convert("RGB")).getbbox() is None
+            )
+
+
+def step_of(path: Path) -> int:
+    """The step before that of a picture, in its name at W&B: KEY_STEP_DIGEST.png."""
+    return int(path.stem.rsplit("_", 2)[1])

@@ -454,9 +454,10 @@ def test_what_is_no_file(project: Path) -> None:
     assert "not a regular file" in refused(project, Change("old", None, "x"))
     os.mkfifo(project / "pipe")
     assert "not a regular file" in refused(project, Change("pipe", None, "x"))
-    assert "there is a file where" in refused(project, Change("train.py/x.py", None, "x"))
+    beyond = refused(project, Change("train.py/x.py", None, "x"))
+    assert "a file is in the place of its folder" in beyond
     both = Change("both", None, "x"), Change("both/x.py", None, "x")
-    assert "there is a file where" in refused(project, *both)
+    assert "a file is in the place of its folder" in refused(project, *both)
     (project / "loop").symlink_to("loop")
     assert "nothing was changed" in refused(project, Change("loop", "", "x"))
 
@@ -875,7 +876,7 @@ def test_undo_that_can_not_be_done_changes_nothing(project: Path) -> None:
     update(project)
     (project / "old").write_bytes(b"a file now\n")
     before = snapshot(project, frozenset())
-    with pytest.raises(ScaffoldError, match="there is a file where its folder belongs"):
+    with pytest.raises(ScaffoldError, match="a file is in the place of its folder"):
         undo(project, keep_copy=True)
     (project / "new.py").unlink()
     (project / "new.py").mkdir()

@@ -64,7 +64,7 @@ def test_features_of_one_label_say_what_to_do(task: str, labels: str) -> None:
 
 def test_the_scale_of_numbers_does_not_go_with_folds() -> None:
     given = {"project.task": TEXTS, f"{TEXTS}.dataset": "reviews", f"{TEXTS}.labels": "number"}
-    with pytest.raises(AnswerError, match="before there are folds"):
+    with pytest.raises(AnswerError, match="before it is split into folds"):
         resolve(load_catalog(), {**given, "features.cross_validation.enabled": True})
 
 
@@ -85,9 +85,9 @@ def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
 
 BAD_LABELS = {"b,,c": "row 3: its labels are 'b,,c', not names"}
 BAD_NUMBERS = {
-    "": "row 3: its number is '', no number",
-    "3,5": "row 3: its number is '3,5', no number",
-    "nan": "row 3: its number is 'nan', no number",
+    "": "row 3: its number is '', not a number",
+    "3,5": "row 3: its number is '3,5', not a number",
+    "nan": "row 3: its number is 'nan', not a number",
 }
 
 
@@ -308,7 +308,7 @@ LM = "language_model"
 def test_a_middle_needs_its_own_embeddings() -> None:
     given = {"project.task": LM, f"{LM}.dataset": "text", f"{LM}.model": "pretrained"}
     for order in ("psm", "spm"):
-        with pytest.raises(AnswerError, match="tokens that mark a middle are new"):
+        with pytest.raises(AnswerError, match="the fill-in-the-middle tokens are new"):
             resolve(
                 load_catalog(),
                 {**given, f"{LM}.fill_in_middle": order, "features.lora.enabled": True},

@@ -182,4 +182,4 @@ def test_a_deleted_script_stays_deleted_without_a_warning(cli: Cli, tmp_path: Pa
         (project / name).unlink()
     result = cli("update", project, "--set", "hardware.mixed_precision=bf16")
     assert result.code == 0, result.out
-    assert "predict.py stays deleted, because you deleted it." in result.out
+    assert "predict.py stays deleted, as you left it." in result.out

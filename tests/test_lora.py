@@ -8,7 +8,7 @@ import pytest
 from conftest import in_turns, render, write_files
 from test_resume import resume_everywhere
 from test_sharding import CATALOG, assert_split_is_whole
-from training import count_passed, run_python, run_tests, start
+from training import count_passed, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.schema import resolve
@@ -36,6 +36,19 @@ IMAGES: Answers = {
 
 
 # --- answers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [
+        (TEXT, 2e-4),
+        (TEXT | {"training.learning_rate": 0.01}, 0.01),
+        (TEXT | {"features.lora.enabled": False}, 5e-5),
+        (LORA | {"project.task": "dpo", "dpo.model": "pretrained"}, 1e-5),
+    ],
+)
+def test_adapters_have_a_higher_learning_rate(given: Answers, rate: float) -> None:
+    assert resolve(CATALOG, given)["training.learning_rate"] == rate
 
 
 def test_a_model_with_new_weights_takes_no_adapters() -> None:
@@ -258,6 +271,16 @@ PROJECTS: dict[str, Callable[[Path], Answers]] = {
     "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
 }
 Proven = Callable[[str, int], None]
+
+
+@pytest.mark.train
+def test_layers_that_cant_have_adapters_are_named(models: Path, tmp_path: Path) -> None:
+    """One that is written wrong, beside one that is not, and one whose weights another has, too."""
+    project = write_files(tmp_path, render(language(models)))
+    flags = [*SHORT, "--lora-target-modules"]
+    missing, tied = said(project, "train.py", [*flags, "c_attn,c_atn"], [*flags, "wte"])
+    assert missing == "--lora-target-modules c_attn,c_atn: the model has no layer c_atn."
+    assert "transformer.wte shares its weights with another layer" in tied
 
 
 @pytest.mark.sweep

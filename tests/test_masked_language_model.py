@@ -34,15 +34,17 @@ def ask(folder: Path, code: str, expression: str):
 BAD = {
     "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not JSON: "),
     "list.jsonl": ("[1]", "list.jsonl, line 1 is not a JSON object"),
-    "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: 'text' is not text in words. Set --text"),
-    "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: 'text' is not text in text"),
+    "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: there is no 'text' in words. Set --text"),
+    "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: its text is not text, but 1"),
     "empty.jsonl": ("\n", "empty.jsonl has no texts"),
     "bytes.jsonl": (b"\xff\xfe", "bytes.jsonl can't be read"),
     "absent.jsonl": (None, "absent.jsonl can't be read"),
     "bytes.txt": (b"\xff\xfe", "bytes.txt can't be read"),
     "absent": (None, "absent can't be read"),
     "folder": (None, "folder holds no files that end in .txt"),
-    "empty.txt": ("", "The training data have no text"),
+    "empty.txt": ("", "empty.txt has no texts"),
+    "short.txt": ("ab", "The validation data have no text: short.txt is too short"),
+    "blank.jsonl": ('{"text": ""}\n{"text": " "}', "blank.jsonl has no texts"),
 }
 
 

@@ -556,6 +556,8 @@ def test_readme_lists_exactly_what_was_chosen(
             listed += present
         for name in re.findall(r"`(\w+\.py)`", readme):
             assert name in project.files, f"{name} in {label}"
+        modules = {name for name in project.python if "/" not in name}
+        assert modules <= set(re.findall(r"`(\w+\.py)`", readme)), label
     assert listed >= 100
 
 

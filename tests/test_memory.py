@@ -199,7 +199,7 @@ def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert why(pretrained()) == "not known: llama is not on this machine"
     save(tmp_path / "gpt2", {"model_type": "gpt2"}, [1000, 64])
     assert why(pretrained(model_name="gpt2")).endswith(
-        "MiB at once; activations are not known for gpt2 for each process, of 79.0 GiB that is free"
+        "MiB at once; activations are not known for gpt2 for each process, with 79.0 GiB free"
     )
     for broken in (b"", b"\xff" * 20, struct.pack("<Q", 2) + b"[]"):
         (tmp_path / "gpt2" / "model.safetensors").write_bytes(broken)
@@ -232,7 +232,7 @@ def test_what_does_not_fit_is_a_problem_with_its_way_out() -> None:
         "scaffold update --set training.batch_size=2 --set training.gradient_accumulation_steps=4",
     )
     assert judged(answers, GIB).change == (
-        "take a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
+        "use a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
     )
     wide = answers_of(layers=48, width=512, context=4096, training__batch_size=1)
     assert judged(wide, 0.6 * estimated(wide).peak).change == (
@@ -246,7 +246,7 @@ def test_the_cpu_is_shared_by_its_processes() -> None:
     [finding] = [
         row for row in examine(answers, PLAIN, NEEDS, model) if row.check == "needed memory"
     ]
-    assert finding.mark == OK and finding.found.endswith("of 64.0 GiB that is free")
+    assert finding.mark == OK and finding.found.endswith("with 64.0 GiB free")
     assert said(examine(answers, replace(PLAIN, memory=8 * MIB), NEEDS, model), "needed memory")
 
 
@@ -255,7 +255,7 @@ def test_a_free_device_counts_and_not_a_large_one() -> None:
     model = know_model(load_catalog(), answers, Path())
     machine = replace(with_gpus(2), devices=(H100, replace(T4, free=GIB)))
     [text] = said(examine(answers, machine, NEEDS, model), "needed memory")
-    assert "of 1.0 GiB that is free" in text
+    assert "with 1.0 GiB free" in text
 
 
 def test_explain_tells_it_for_tasks_and_features(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,7 +37,7 @@ MUTATIONS = [
         "train.py",
         "learning_rate_at(progress.step, total_steps",
         "learning_rate_at(progress.step * accelerator.num_processes, total_steps",
-        "the schedule depends on the processes",
+        "the schedule depends on num_processes",
     ),
     Mutation(
         "schedule steps once for each batch",
@@ -52,7 +52,7 @@ MUTATIONS = [
         "train.py",
         "total_steps, peak, config)\n            optimizer",
         "total_steps, config.learning_rate, config)\n            optimizer",
-        "scale the rate of each group by itself",
+        "scale the rate of each group separately",
     ),
     Mutation(
         "gather removed",
@@ -67,7 +67,7 @@ MUTATIONS = [
         "train.py",
         "gather_for_metrics((losses",
         "gather((losses",
-        "differs on 2 processes: gather, cut the padding",
+        "differs on 2 processes: gather, drop padding",
     ),
     Mutation(
         "mean of means",
@@ -274,9 +274,9 @@ MUTATIONS = [
     Mutation(
         "a signal stops one process",
         "preemption.py",
-        'told = self.accelerator.reduce(votes, "sum") > 0',
+        'stopping = self.accelerator.reduce(votes, "sum") > 0',
         "pass",
-        "no process may continue alone|wait for each other",
+        "no process may continue on its own|wait for each other",
         PREEMPTION,
     ),
     Mutation(
@@ -284,7 +284,7 @@ MUTATIONS = [
         "data.py",
         "        generator=torch.Generator(),",
         "",
-        "draws from dropout's numbers. Give the DataLoader generator",
+        "advances the RNG of dropout. Pass generator",
     ),
     Mutation(
         "starts over without a word",

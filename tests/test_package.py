@@ -66,7 +66,7 @@ def test_the_wheel_holds_the_package_and_all_templates(built: Path) -> None:
 
 def test_the_readme_states_the_size_of_the_wheel(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
-    size = f"the wheel has {wheel.stat().st_size / 1e6:.1f} MB"
+    size = f"the wheel is {wheel.stat().st_size / 1e6:.1f} MB"
     assert size in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 

@@ -287,7 +287,7 @@ def test_images_are_generated(tmp_path: Path) -> None:
         (folder / "two" / n).read_bytes() for n in names
     ]
     result = start(folder, ["predict.py", "0"], 1)
-    assert (result.returncode, result.stderr) == (1, "There is nothing to generate.\n")
+    assert (result.returncode, result.stderr) == (1, "COUNT must be 1 or more.\n")
 
 
 @pytest.mark.parametrize("processes", in_turns([2, 1], 2))
@@ -328,7 +328,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
     assert_said(folder, expected)
     model = folder / "model.py"
     # another length: within a second, Python takes a file of the same size for unchanged
-    model.write_text(model.read_text().replace("width: int = 32", "width: int = 8"))
+    model.write_text(model.read_text().replace("channels: int = 32", "channels: int = 8"))
     result = start(folder, ["predict.py", "pictures"], 1)
     assert result.returncode == 1 and "Traceback" not in result.stderr
     assert "model.safetensors can't be loaded: " in result.stderr
@@ -372,7 +372,7 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     table.assign(size=["1", "2", "large", "4"]).to_csv(folder / "cell.csv", index=False)
     (folder / "header.csv").write_text(",".join(table))
     (folder / "empty.csv").write_text("")
-    lacks = "columns.csv: columns are missing which the model needs: size, colour."
+    lacks = "columns.csv: columns that the model needs are missing: size, colour."
     expected = {
         ("columns.csv",): lacks,
         ("cell.csv",): "cell.csv: row 3: size is a number in the training rows",
@@ -390,7 +390,7 @@ def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render(given))
     paint_digits(folder / "pictures", 1)
     result = start(folder, ["predict.py", "pictures"], 1)
-    assert result.stderr == "No run in runs/{time} has ended: train first.\n"
+    assert result.stderr == "No run in runs/{time} is finished: train first.\n"
     for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
         assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
     (folder / "runs/2026-01-03_00-00-00").mkdir()

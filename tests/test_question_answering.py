@@ -88,7 +88,10 @@ BAD = {
         "line 2: the answer 'Bo' is not at character 1 of the context: there is 'o '",
     ),
     "before.jsonl": (wrong(answers={"text": ["."], "answer_start": [-1]}), "not at character -1"),
-    "blank.jsonl": (wrong(answers={"text": [" "], "answer_start": [2]}), "the answer ' ' is not"),
+    "blank.jsonl": (
+        wrong(answers={"text": [" "], "answer_start": [2]}),
+        "answer at character 2 is empty",
+    ),
     "length.jsonl": (wrong(answers={"text": ["Bo"], "answer_start": []}), "line 1: write its ans"),
     "number.jsonl": (wrong(answers={"text": [3], "answer_start": [0]}), "line 1: write its answ"),
     "string.jsonl": (wrong(answers="Bo"), 'write its answers like this: {"text": ["words"], '),
@@ -110,6 +113,7 @@ BAD = {
     ),
     "possible.json": (nested(is_impossible=False), f"{PLACE}: is_impossible is False, with 0"),
     "question.json": (nested(question=None), f"{PLACE}: its question is not text, but None"),
+    "rows.json": ("[]", "rows.json is not a JSON object with 'data', as SQuAD has it"),
     "data.json": ('{"questions": []}', "data.json: there is no 'data', as SQuAD has it"),
     "form.json": ('{"data": [[]]}', "data[0] is not JSON in SQuAD's format"),
     "half.json": ('{"data": ', "half.json is not JSON in SQuAD's format"),
@@ -184,10 +188,10 @@ def test_long_texts_train_and_are_searched(processes: int, tmp_path: Path) -> No
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
     for part, count in (("training", 3), ("validation", 1), ("test", 1)):
-        line = f"{count} questions of the {part} data have answers that no window holds"
+        line = f"{count} questions of the {part} data have answers that fit into no window"
         assert line in result.stdout
     [message] = said(folder, "train.py", ["--path", "val.jsonl"])
-    assert "No window holds an answer of the training data: raise --max-length." in message
+    assert "No window contains an answer of the training data: raise --max-length." in message
     (tmp_path / "data.jsonl").unlink()  # predict.py does not need it
     found = start(folder, ["predict.py", "val.jsonl", "val.jsonl", "--json"], processes)
     assert found.returncode == 0, found.stderr

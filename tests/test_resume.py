@@ -425,7 +425,7 @@ def test_another_batch_size_is_refused(stopped: Path, tmp_path: Path) -> None:
 def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(stopped, tmp_path / "copy")
     model = folder / "model.py"
-    model.write_text(model.read_text().replace("width: int = 32", "width: int = 8"))
+    model.write_text(model.read_text().replace("channels: int = 32", "channels: int = 8"))
     assert_refused(resume(stopped, folder), "does not fit this model or optimizer")
 
 

@@ -56,6 +56,8 @@ shutil.copytree("scans", "lost")
 open("lost/images/x.png", "w").close()
 shutil.copytree("scans", "damaged")
 open("damaged/images/000.png", "w").close()
+shutil.copytree("scans", "float")
+Image.new("F", size).save("float/images/000.tif")
 """
 
 
@@ -83,11 +85,12 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
     assert sizes == "[(30, 20), (30, 20)]\n"
     assert run_python(project, ["-c", WRONG]).returncode == 0
     expected = {
-        "size": "size/masks/000.png has another size than size/images/000.png.",
+        "size": "size/masks/000.png does not have the size of size/images/000.png.",
         "class": "class/masks/000.png has the class 7. Classes are from 0 to 2 (--classes)",
-        "color": "color/masks/000.png is not a grey or palette image, but RGB.",
+        "color": "color/masks/000.png is not a grayscale or palette image, but RGB.",
         "lost": "lost/images/x.png has no mask lost/masks/x.png.",
         "damaged": "damaged/images/000.png can't be read as an image: ",
+        "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
         "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }

@@ -271,7 +271,7 @@ def test_a_users_folder(tmp_path: Path) -> None:
         ("--path", "nowhere"): "nowhere is not a folder: set --path to the one with the images.",
         ("--patch-size", "5"): "--patch-size 5 does not divide 16 pixels.",
         ("--patch-size", "16"): "--patch-size 16 does not divide 16 pixels",
-        ("--width", "20"): "--width 20 is not a multiple of 8, for heads of attention.",
+        ("--width", "20"): "--width 20 is not a multiple of 8, for the attention heads.",
     }
     calls = [[*flags, "--output-dir", "runs/other"] for flags in expected]
     for message, begin in zip(said(project, "train.py", *calls), expected.values(), strict=True):
@@ -369,6 +369,7 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
         {**FOLDER, **LABELLED},
         {**FOLDER, f"{TASK}.views": "turned"},
         {f"{TASK}.encoder": "timm", f"{TASK}.backbone": "test_resnet"},
+        {f"{TASK}.encoder": "torchvision", f"{TASK}.backbone": "regnet_x_400mf"},
     ],
     ids=str,
 )

@@ -49,6 +49,9 @@ TEMPLATES = {
     "chatml": write("", ANSWER),
     "marked": write("{{ bos_token }}", "{% generation %}" + ANSWER + "{% endgeneration %}"),
     "thinks": write("", THINKS),  # as that of Qwen3, in the last turn alone
+    "raw": write("", "{{ m.content + '<|im_end|>' }}"),  # with white space, as that of Qwen2.5
+    "strict": "{% if messages[0].role != 'user' %}{{ raise_exception('User first.') }}{% endif %}"
+    + write("", ANSWER),
 }
 byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
 tokens = Tokenizer(models.BPE())
@@ -78,6 +81,33 @@ for folder in sys.argv[1:]:
     tokenizer.chat_template = TEMPLATES[template]
     tokenizer.save_pretrained(folder)
 '''
+# conversations that not all templates write, and where the answers of these begin and end
+ODD = {
+    "an answer first": [("assistant", "a"), ("user", "b"), ("assistant", "c")],
+    "an empty answer": [("user", "a"), ("assistant", ""), ("user", "b"), ("assistant", " ")],
+    "two answers": [("user", "a"), ("assistant", "b"), ("assistant", "c")],
+    "no answer last": [("user", "a"), ("assistant", "b"), ("user", "c")],
+    "what ends an answer": [("user", "a"), ("assistant", ">"), ("user", "b"), ("assistant", "|>")],
+    "white space": [("user", " a "), ("assistant", " b \n"), ("user", ""), ("assistant", "\nc d ")],
+    "a system message": [("system", "a"), ("user", "b"), ("assistant", "c")],
+}
+SHOW_ODD = """
+import json, sys
+from dataclasses import replace
+from data import Conversation, Conversations, show
+from train import Config
+chats, found = json.loads(sys.argv[1]), {}
+for name in sys.argv[2:]:
+    config = replace(Config(), model_name=name)
+    for kind, chat in chats.items():
+        messages = [{"role": role, "content": text} for role, text in chat]
+        try:
+            [sample] = Conversations([Conversation(messages, "here")], config)
+            found[f"{name}: {kind}"] = show(sample, config)
+        except SystemExit as stop:
+            found[f"{name}: {kind}"] = str(stop)
+print(json.dumps(found))
+"""
 SHOW = """
 import json, sys
 from dataclasses import replace
@@ -128,11 +158,11 @@ BAD = {
     "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
     "no answer": (
         '{"messages": [{"role": "user", "content": "a"}]}',
-        "line 13 has no message of the role assistant.",
+        "line 13 has no assistant message.",
     ),
     "another role": (
         '{"messages": [{"role": "bot", "content": "a"}]}',
-        "line 13: the role bot is none of system, user, assistant.",
+        "line 13: the role bot is not one of system, user, assistant.",
     ),
     "no text": ('{"prompt": "a", "completion": null}', "line 13: message 2 needs a role and a"),
 }
@@ -174,6 +204,26 @@ def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
         assert facts["types"] == ["torch.float32"], "steps would be rounded away"
         ends = ["</s>"] if name == "none" else ["</s>", "<|im_end|>"]
         assert facts["ends"] == ends
+
+
+def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
+    """In a template that trims answers, in one that doesn't, and in one that refuses some."""
+    models = [f"llama_{name}" for name in ("chatml", "raw", "strict")]
+    project = make_project(tmp_path, PRETRAINED, *models)
+    shown = run_python(project, ["-c", SHOW_ODD, json.dumps(ODD), *models])
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout.splitlines()[-1])
+    for kind, chat in ODD.items():
+        for model in models:
+            texts = []
+            for role, text in chat:
+                written = text if "raw" in model or role != "assistant" else text.strip()
+                part = f"{written}<|im_end|>"
+                counted = f"[[{part}]]" if role == "assistant" else part
+                texts.append(f"<|im_start|>{role}\n{counted}")
+            refused = "strict" in model and chat[0][0] != "user"
+            said = "here: the chat template refuses it: User first."
+            assert found[f"{model}: {kind}"] == (said if refused else "\n".join(texts))
 
 
 @pytest.mark.sweep
@@ -261,7 +311,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "chats/train.jsonl").write_text(lines[0] + "\n")
     small = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert small.returncode and "Traceback" not in small.stderr
-    assert "Too few rows for three parts (1): use 3 or more." in small.stderr
+    assert "Too few rows for three splits (1): use 3 or more." in small.stderr
 
 
 @pytest.mark.sweep

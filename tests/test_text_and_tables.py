@@ -105,7 +105,41 @@ def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
     # a comma in a text that is not quoted: its end would be the name of a class
     (tmp_path / "texts.csv").write_bytes(b"first,second,kind\r\na,b,c\r\n\r\nwell, a,b,c\r\n")
     text = message(folder, "data.build_loaders(config)")
-    assert "texts.csv, line 4 has not as many columns as the first line" in text
+    assert "texts.csv, line 4 has more or fewer columns than the header" in text
+    lines = [f"text {number},other,same\n" for number in range(20)]
+    (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines))
+    text = message(folder, "data.build_loaders(config)")
+    assert "All texts have the class same: a classifier needs two or more" in text
+    (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines) + "a,b,\n")
+    assert "line 22: its kind is '', not a class." in message(folder, "data.build_loaders(config)")
+
+
+SAY_WRONG = """
+for number in range({}):
+    try:
+        data.load_texts(train.Config(path=f"{{number}}.jsonl"))
+    except SystemExit as stop:
+        print(stop)
+"""
+
+
+def test_odd_rows_of_texts_are_named(tmp_path: Path) -> None:
+    """A list or nothing is no text and no class; and a class may be in one part alone."""
+    folder = project(tmp_path, **TEXTS)
+    row: dict[str, object] = {"first": "a", "second": "b", "kind": "x"}
+    rows = [{**row, "kind": "xy"[number % 2]} for number in range(20)]
+    write_lines(tmp_path / "val.jsonl", [row, {**row, "kind": "new"}])
+    wrong = [(column, cell) for column in row for cell in (None, ["a"], {"a": 1})]
+    for number, (column, cell) in enumerate(wrong):
+        write_lines(tmp_path / f"{number}.jsonl", [*rows, {**row, column: cell}])
+    messages = call(folder, SAY_WRONG.format(len(wrong))).stdout.splitlines()
+    for number, (said, (column, cell)) in enumerate(zip(messages, wrong, strict=True)):
+        assert said.startswith(f"{number}.jsonl, line 21: its {column} is {cell!r}, not ")
+    write_lines(tmp_path / "texts.jsonl", rows)
+    load = "data.build_loaders(train.Config(path='texts.jsonl', val_path='val.jsonl'))"
+    found = call(folder, load)
+    assert found.returncode == 0, found.stderr
+    assert "No text of the training data has the class new\n" in found.stdout
 
 
 def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
@@ -184,6 +218,11 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert "".join(part for (part,) in parts) == text
     shares = [len(part) / len(text) for (part,) in parts]
     assert shares == pytest.approx([0.9, 0.05, 0.05], abs=0.001)
+    (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
+    (tmp_path / "short.txt").write_text("a")
+    for name, end in (("empty.jsonl", " has no texts."), ("short.txt", " is too short to be cut.")):
+        wrong = f"data.build_datasets(train.Config(path={name!r}))"
+        assert message(folder, wrong).endswith(f"{name}{end}\n")
     (tmp_path / "val").mkdir()
     for number in range(2):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
@@ -238,6 +277,10 @@ def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
     assert "no column 'text': it has sentence1, sentence2, label" in message(folder, wrong)
     wrong = "data.build_loaders(train.Config(dataset_name='nobody/nothing'))"
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
+    columns["sentence2"][3] = None
+    Dataset.from_dict(columns, features=features).to_parquet(tmp_path / "own/test.parquet")
+    text = message(folder, "data.build_loaders(config)")
+    assert "own, row 4 of test: sentence1,sentence2 is ('first 3', None), not texts." in text
 
 
 MAKE_PRETRAINED = """
@@ -279,6 +322,14 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
     wrong = "data.build_loaders(train.Config(pretrained_name='nobody/nothing'))"
     assert "tokenizer of 'nobody/nothing' can't be loaded" in message(folder, wrong)
+    for length, cut in (("8", True), ("500", False)):
+        short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
+        result = start(folder, ["train.py", *short, "--output-dir", length], 1)
+        assert result.returncode == 0, result.stderr
+        said = "of the first 1,000 training texts fill --max-length: the rest is cut"
+        assert (said in result.stdout) == cut, result.stdout
+    wrong = "(data.build_tokenizer(config).add_tokens(['new']), model.build_model(config))"
+    assert "embeddings: load both, call model.resize_token_embeddings" in message(folder, wrong)
 
 
 MAKE_DECODER = """
@@ -406,7 +457,7 @@ def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
     write_table(table[:5], path)
     assert "has 5 rows: use 10 or more" in message(folder, load)
     write_table(table.assign(number="many"), path)
-    assert "number does not hold numbers" in message(folder, load)
+    assert "number has no numbers" in message(folder, load)
     folder = table_project(tmp_path, "classification", file, "kind")
     write_table(table.assign(kind="same"), path)
     assert "All rows have the same kind" in message(folder, load)
@@ -507,7 +558,7 @@ def test_each_part_of_a_table_can_have_its_own_file(tmp_path: Path) -> None:
     assert "size is a number in the training rows: Unable to parse" in text
     table[300:340].drop(columns="colour").to_csv(folder / "val.csv", index=False)
     text = message(folder, "data.build_datasets(config)")
-    assert "val.csv has no column 'colour', but table.csv has" in text
+    assert "val.csv lacks the column 'colour' of table.csv" in text
 
 
 def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ BAD = {
     "one.conll": ("Bo O\nLi\n", "line 2: 'Li' has 1 column(s), not 2 columns, as before"),
     "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word and its tag"),
     "more.conll": ("Bo O\n\nNew York B-LOC\n", "line 3: 'New York B-LOC' has 3 column(s), not 2"),
-    "tag.conll": ("Bo O\nLi S-PER\n", "line 2: the tag 'S-PER' is none of IOB2"),
+    "tag.conll": ("Bo O\nLi S-PER\n", "line 2: the tag 'S-PER' is not an IOB2 tag"),
     "empty.conll": ("\n\n", "empty.conll has no sentences"),
     "few.conll": ("Bo O\n", "1 sentences can't be split"),
     "absent.conll": (None, "absent.conll can't be read"),
@@ -112,9 +112,16 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
     for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
         assert name in message or name == "few.conll"
         assert expected in message, message
-    [message] = said(folder, "train.py", ["--path", "tag.conll"])
-    assert BAD["tag.conll"][1] in message
+    (tmp_path / "outside.conll").write_text("a O\n\n" * 12)
+    messages = said(
+        folder, "train.py", *(["--path", name] for name in ("tag.conll", "outside.conll"))
+    )
+    assert BAD["tag.conll"][1] in messages[0]
+    assert messages[1].startswith("All words of the data have the tag O")
     assert not list(folder.glob("runs/*/*.safetensors"))
+    (tmp_path / "new.conll").write_text("Bo B-NEW\n")
+    found = call(folder, "data.check_types(train.Config(path='data.jsonl', val_path='new.conll'))")
+    assert "No entity of the training data has the type NEW\n" in found.stdout
     proven("files of tagged words that can't be read, named by file and line", len(BAD))
 
 

@@ -152,7 +152,7 @@ def test_checkpoint_every_0_saves_only_at_the_end(project: Path) -> None:
 
 WRONG = {
     "--batch-size 0": "at least 1",
-    "--seed -1": "from 0 to 4294967295",
+    "--seed -1": "from 0 to 2147483647",
     "--num-workers -1": "at least 0",
     "--learning-rate nan": "at least 1e-12",
     "--epochs 0": "at least 1",

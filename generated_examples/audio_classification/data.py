@@ -16,7 +16,7 @@ from audio import log_mel, normalize
 
 
 class Sounds(Dataset):
-    """What the model takes of each sound, its length there, and its label."""
+    """The model input of each sound, its length, and its label."""
 
     def __init__(self, sounds: list[Tensor], labels: list[int], config) -> None:
         self.sounds, self.labels, self.config = sounds, labels, config
@@ -37,7 +37,7 @@ def build_datasets(config) -> list[Dataset]:
     rng, rate = Random(0), sample_rate(config)
     labels = [index % len(KINDS) for index in range(1200)]
     sounds = [make_sound(KINDS[label], rate, rng) for label in labels]
-    # a seed of its own: another --seed must not move test sounds into the training data
+    # a fixed seed: another --seed must not move test sounds into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(Sounds(sounds, labels, config), [0.8, 0.1, 0.1], generator=split)
 
@@ -65,7 +65,7 @@ def class_names(config) -> list[str]:
 
 
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
-    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its own frames."""
+    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its true length."""
     rate, size = config.sample_rate, round(config.seconds * config.sample_rate)
     frames = normalize(log_mel(sound[:size], rate, config.mels))
     most = len(log_mel(torch.zeros(size), rate, config.mels))
@@ -73,12 +73,12 @@ def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
 
 
 def sample_rate(config) -> int:
-    """The rate of what prepare() takes, in Hz."""
+    """The sampling rate that prepare() expects, in Hz."""
     return config.sample_rate
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -86,9 +86,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -1,4 +1,4 @@
-"""Pictures of what the model hears, written while it trains."""
+"""Pictures of spectrograms with predictions, written during training."""
 
 from pathlib import Path
 
@@ -19,11 +19,11 @@ def draw_sounds(
 ) -> None:
     """Draw spectrograms of samples of a dataset, and below each the class that the model predicts.
 
-    A wrong one is red, with the true one next to it.
+    A wrong class is red, with the true class next to it.
     """
     inputs, lengths, labels = default_collate(samples)
     if accelerator.is_main_process:
-        classifier = accelerator.unwrap_model(model)  # the other processes don't take part
+        classifier = accelerator.unwrap_model(model)  # only the main process runs it
         classifier.eval()
         batch = inputs.to(accelerator.device), lengths.to(accelerator.device)
         predictions = classifier(*batch).argmax(dim=1).cpu()
@@ -49,7 +49,7 @@ def save_tiles(
 
 
 def draw_spectrogram(spectrogram: Tensor) -> Image.Image:
-    """A spectrogram, low pitches at the bottom; the louder, the darker."""
+    """A spectrogram, low pitches at the bottom; louder is darker."""
     low, high = spectrogram.min(), spectrogram.max()
     shades = 255 * (high - spectrogram) / (high - low).clamp(min=1e-5)
     return Image.fromarray(shades.byte().T.flip(0).contiguous().numpy())

@@ -41,10 +41,10 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    seconds: float = 1.0  # sounds are cut or padded to this
-    sample_rate: int = 16000  # samples per second of what the model hears
-    mels: int = 64  # bands of a spectrogram
-    width: int = 16  # channels of its first layer
+    seconds: float = 1.0  # length that sounds are cut or padded to
+    sample_rate: int = 16000  # sampling rate of the model's input, in Hz
+    mels: int = 64  # mel bands of a spectrogram
+    width: int = 16  # channels of the first layer
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -76,7 +76,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all sounds: gather_for_metrics drops those that are padding."""
+    """Mean loss and accuracy of all sounds: gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     for inputs, lengths, labels in islice(loader, limit or None):
@@ -97,7 +97,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -170,8 +170,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -1,4 +1,4 @@
-"""The model: images in, images out, through a code of a few numbers."""
+"""The model: images in, images out, through a short latent code."""
 
 from torch import Tensor, nn
 

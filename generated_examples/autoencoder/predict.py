@@ -23,10 +23,11 @@ from train import Config, compute_loss
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -40,7 +41,7 @@ def read_image(path: Path) -> Tensor:
 
 
 def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Path) -> None:
-    """Draw images, and below each what the model makes of it."""
+    """Draw images, each above its reconstruction."""
     images = torch.stack([read_image(path) for path in paths]) / 255
     with torch.inference_mode():
         outputs = model(images.to(next(model.parameters()).device)).cpu()
@@ -62,7 +63,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
     parser.add_argument(
-        "--picture", type=Path, help="a .png file for the first 16 and their outputs"
+        "--picture", type=Path, help="save the first 16 with their outputs as a .png"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
@@ -75,3 +76,4 @@ if __name__ == "__main__":
         csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
         if arguments.picture:
             draw(config, model, inputs[:16], arguments.picture)
+    PartialState().destroy_process_group()

@@ -40,7 +40,7 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    latent: int = 16  # numbers in the code of an image
+    latent: int = 16  # length of the latent code
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -75,7 +75,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean squared error, and mean peak signal-to-noise ratio (PSNR) in decibels, of a whole set.
 
     Both are the same for any number of processes. gather_for_metrics drops the images that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = psnr_sum = seen = 0
@@ -94,7 +94,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -164,8 +164,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -1,4 +1,4 @@
-"""The model: noisy images and their times in, what diffusion.py denoises them with out."""
+"""The model: noisy images and their times in, predictions for denoising out."""
 
 from math import log
 
@@ -10,10 +10,10 @@ from data import image_shape
 
 
 class UNet(nn.Module):
-    """What is learned of noisy images, in their shape (batch, channels, height, width).
+    """Predictions for noisy images, in the same shape (batch, channels, height, width).
 
     Each level sees the images at half the size of the one above. On the way up, a level also gets
-    what the same level has seen on the way down. https://arxiv.org/abs/1505.04597
+    the features of the same level on the way down. https://arxiv.org/abs/1505.04597
     """
 
     def __init__(self, channels: int, width: int, levels: int) -> None:
@@ -43,13 +43,13 @@ class UNet(nn.Module):
         x = self.bottom(x, known)
         for block in self.up:
             above = seen.pop()
-            x = F.interpolate(x, above.shape[-2:])  # also for sizes that can't be halved
+            x = F.interpolate(x, above.shape[-2:])  # for odd sizes, too
             x = block(torch.cat([x, above], dim=1), known)
         return self.last(x)
 
 
 class Block(nn.Module):
-    """Two convolutions around what is known of the images: features of shape (batch, features)."""
+    """Two convolutions around the conditioning features, shape (batch, features)."""
 
     def __init__(self, inputs: int, outputs: int, features: int) -> None:
         super().__init__()

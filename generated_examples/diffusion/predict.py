@@ -20,10 +20,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -56,8 +57,10 @@ def predict(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
-    parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
-    parser.add_argument("--steps", type=int, default=SAMPLING_STEPS, help="calls of the model")
+    parser.add_argument("--output", type=Path, default=Path("generated"), help="output folder")
+    parser.add_argument(
+        "--steps", type=int, default=SAMPLING_STEPS, help="sampling steps per image"
+    )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
@@ -67,3 +70,4 @@ if __name__ == "__main__":
     rows = predict(config, model, inputs, arguments.steps)
     if PartialState().is_main_process:
         write(rows, arguments.output)
+    PartialState().destroy_process_group()

@@ -42,8 +42,8 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    width: int = 16  # channels of its first layers; a multiple of 8
-    levels: int = 2  # sizes of an image, each half of the one before
+    width: int = 16  # channels of the first layers; a multiple of 8
+    levels: int = 2  # resolution levels, each half the size of the one before
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -77,12 +77,12 @@ def compute_loss(model: nn.Module, images: Tensor, noise: Tensor, times: Tensor)
     return F.mse_loss(outputs, targets, reduction="none").mean(dim=(1, 2, 3))
 
 
-COMPARED = 1000  # images of a set, at most, with which generated ones are compared
+COMPARED = 1000  # maximum number of images of a set to compare
 
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss, and Fréchet distance between real images and as many generated ones.
+    """Mean loss, and Fréchet distance between real images and the same number of generated images.
 
     Both are the same for any number of processes: each image of a set has its own noise and time,
     and an image is generated from that noise. gather_for_metrics drops the images that pad the
@@ -110,7 +110,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -142,7 +142,7 @@ def main(config: Config) -> None:
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
-        train_loader.dataset.set_epoch(epoch)  # other noise in each epoch
+        train_loader.dataset.set_epoch(epoch)  # new noise in each epoch
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
@@ -187,8 +187,8 @@ def main(config: Config) -> None:
     checkpoints.after_training()
     with ema.applied():
         best_model.load(model)
-        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -1,10 +1,10 @@
 """The data: batches of pairs of answers, one of which is preferred.
 
-A sample is two conversations that differ in the last answer alone: that of the first is preferred.
+A sample is two conversations that differ only in the last answer; the first one is preferred.
 Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token
 after it, but only those of the last answer count. All others are IGNORED, and so is padding.
 `reference` has the log-probabilities of both answers before training, shape (batch, 2). `beta` is
-that of the run, shape (batch,): evaluation has no settings but what comes with the data.
+that of the run, shape (batch,): it comes with the data, because evaluate() gets no settings.
 """
 
 import random
@@ -31,11 +31,11 @@ class Pair:
 
     chosen: Messages
     rejected: Messages
-    place: str  # where it was found, for messages of errors
+    place: str  # where it was found, for error messages
 
 
 def write_pairs() -> list[Pair]:
-    """Made-up questions with their answer, and with one that has a mistake."""
+    """Made-up questions, each with its answer and a wrong one."""
     rng, pairs = random.Random(0), []
     for question, answer in dict(write_question(rng) for _ in range(4_000)).items():
         prompt = [{"role": "user", "content": question}]
@@ -48,7 +48,7 @@ def write_pairs() -> list[Pair]:
 
 
 def make_mistake(answer: str, rng: random.Random) -> str:
-    """The answer with another digit or letter in one place."""
+    """The answer with one digit or letter changed."""
     place = rng.randrange(len(answer))
     others = "0123456789" if answer.isdigit() else "abcdefgh"
     wrong = rng.choice(others.replace(answer[place], ""))
@@ -80,7 +80,7 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     """The conversation of a row with the answer of a column.
 
     The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
-    in many datasets, and then there may be no column `prompt`.
+    in many datasets; the column `prompt` is then optional.
     """
     if not {"chosen", "rejected"} <= row.keys():
         raise SystemExit(
@@ -93,14 +93,14 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
         answer = [{"role": "assistant", "content": answer}]
     prompt = [] if prompt is None else prompt
     if not isinstance(prompt, list) or not isinstance(answer, list):
-        raise SystemExit(f"{place}: prompt and {column} are texts or lists of messages.")
+        raise SystemExit(f"{place}: prompt and {column} must be texts or lists of messages.")
     messages = answer if answer[: len(prompt)] == prompt else prompt + answer
     for number, message in enumerate(messages, start=1):
         texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
         if not texts or not all(isinstance(text, str) for text in texts):
             raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
     if not messages or messages[-1]["role"] != "assistant":
-        raise SystemExit(f"{place}: {column} does not end with a message of the role assistant.")
+        raise SystemExit(f"{place}: {column} does not end with an assistant message.")
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return messages
@@ -118,7 +118,7 @@ def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
     for message in messages:
         role = message["role"]
         if role not in tokenizer.roles:
-            raise ValueError(f"the role {role} is none of {', '.join(tokenizer.roles)}.")
+            raise ValueError(f"the role {role} is not one of {', '.join(tokenizer.roles)}.")
         text = [*tokenizer.encode(message["content"]), tokenizer.end]
         tokens += [tokenizer.roles[role], *text]
         counts += [False, *[role == "assistant"] * len(text)]
@@ -136,7 +136,7 @@ def find_ends(config) -> set[int]:
 
 
 class Pairs(Dataset):
-    """Pairs of answers, each of up to `context` inputs. What is longer is cut off at its end."""
+    """Pairs of answers, each of up to `context` inputs. Longer ones are cut at the end."""
 
     def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
         self.samples: list[tuple[Sample, Sample]] = []
@@ -153,11 +153,13 @@ class Pairs(Dataset):
                 self.samples.append((chosen, rejected))
         left_out = len(pairs) - len(self.samples)
         if not self.samples:
-            raise SystemExit(f"No pair has two answers within --context {config.context}.")
+            raise SystemExit(
+                f"No pair has two different answers within --context {config.context}."
+            )
         if cut or left_out:
             log(
-                f"{len(pairs)} pairs: {cut} tokens are cut off, which are beyond --context "
-                f"{config.context}. {left_out} without two different answers there are left out."
+                f"{len(pairs)} pairs: {cut} tokens beyond --context {config.context} are cut off. "
+                f"{left_out} without two different answers within it are left out."
             )
         starts = range(0, len(self.samples), size := 4 * config.batch_size)
         batches = (pad_pairs(self.samples[start : start + size]) for start in starts)
@@ -171,7 +173,7 @@ class Pairs(Dataset):
 
 
 def encode_answer(messages: Messages, config) -> Sample:
-    """A conversation whose last answer counts alone. Raises ValueError if it has none."""
+    """A conversation in which only the last answer counts. Raises ValueError if it has none."""
     tokens, counts = map(torch.tensor, encode_chat(messages, config))
     if not counts.any():
         raise ValueError("the chat template marks no answer.")
@@ -191,16 +193,19 @@ def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
 
 
 def show(sample: Sample, config) -> str:
-    """A sample as the model sees it, with [[ and ]] around what counts."""
+    """A sample as the model sees it, with [[ and ]] around the tokens that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
     inputs, targets = sample[0].tolist(), sample[-1].tolist()
     run = inputs[:1]
-    for token, target in zip([*inputs[1:], targets[-1]], targets, strict=True):
+    for token, target in zip([*inputs[1:], IGNORED], targets, strict=True):
         if (target != IGNORED) != counted:
             text += decode(run) + ("]]" if counted else "[[")
             run, counted = [], not counted
-        run.append(token)
-    return text + (decode(run) + "]]" if counted else "")
+        run.append(target if counted else token)
+        if counted and token != target:  # the last token of a text is no input
+            text += decode(run) + "]]"
+            run, counted = [token], False
+    return text + decode([token for token in run if token != IGNORED])
 
 
 def collate(samples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -219,20 +224,20 @@ def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
 
 
 def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows of one length, shape (batch, length)."""
+    """Rows padded to the same length, shape (batch, length)."""
     return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_datasets(config) -> list[Dataset]:
     """Pairs for training, validation and test."""
     reference = Reference(config)
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(Pairs(write_pairs(), config, reference), [0.8, 0.1, 0.1], generator=split)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -241,9 +246,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

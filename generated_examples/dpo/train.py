@@ -41,12 +41,12 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    context: int = 128  # most tokens of a conversation; more are cut
-    beta: float = 0.1  # how strongly the reference holds the model
+    context: int = 128  # maximum tokens of a conversation; the rest is cut
+    beta: float = 0.1  # how strongly the model is kept close to the reference
     sft_weight: float = 1.0  # weight of the preferred answer's own loss; 0: off
-    layers: int = 2  # blocks of attention and an MLP
-    width: int = 64  # size of a token's vector between the layers
-    heads: int = 4  # attention heads per layer; they share the width
+    layers: int = 2  # number of transformer blocks
+    width: int = 64  # hidden size of the model
+    heads: int = 4  # attention heads per layer; must divide the width
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -78,10 +78,10 @@ def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss, share of pairs whose preferred answer has the higher reward, and by how much.
+    """Mean loss, share of pairs whose preferred answer has the higher reward, and mean margin.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = right = margin_sum = seen = 0
@@ -101,7 +101,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def score(model, inputs, targets, reference, beta) -> tuple[Tensor, Tensor]:
-    """The loss of each pair, and by how much the reward of its preferred answer is higher."""
+    """The loss and the reward margin of each pair."""
     gaps = find_gaps(answer_log_probs(model, inputs, targets), reference)
     return compute_loss(gaps, beta), beta * gaps
 
@@ -109,7 +109,7 @@ def score(model, inputs, targets, reference, beta) -> tuple[Tensor, Tensor]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -117,11 +117,11 @@ def main(config: Config) -> None:
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     optimizer = build_optimizer(model, config)
-    log("The first pair, with [[what counts]]:")
+    log("The first pair, with [[the tokens that count]]:")
     for sample in train_loader.dataset[0][:2]:
         log(indent(show(sample, config), "> ", lambda line: True))
     rows = range(min(3, len(val_loader.dataset)))
-    examples = [val_loader.dataset[row][0] for row in rows]  # which the model answers now and then
+    examples = [val_loader.dataset[row][0] for row in rows]  # answered after each evaluation
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
@@ -191,8 +191,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -2,7 +2,7 @@
 
 A sample is a row of texts: an anchor, a positive that belongs to it, and in triplets a negative
 that does not. Tokens and mask have the shape (batch, texts, length). The mask is False where a
-shorter text is padded. Numbers, (batch, texts), tell which texts are equal: they have the same.
+shorter text is padded. Equal texts have the same number: numbers have the shape (batch, texts).
 """
 
 import random
@@ -20,7 +20,7 @@ Row = tuple[str, ...]  # an anchor, its positive, and maybe a negative
 Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
 
 
-# of each pair, the anchor has the first word and the positive the second
+# in each pair, the first word is for the anchor and the second for the positive
 WORDS = """
 doctor physician, teacher schoolmaster, lawyer attorney, child kid, cook chef, sailor seaman,
 writer author, thief burglar, boss chief, soldier trooper, friend buddy, woman lady
@@ -42,9 +42,9 @@ POSITIVE = "Day {4}, near our {3}: some {2} was {1} by their {0}"
 
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """4,000 sentences, each with one that says the same in other words, in three parts.
+    """4,000 sentences, each with a paraphrase, in three splits.
 
-    Both share no word. Each of five words has another one, which only the pairs tell.
+    The two share no word. Each of five words has a synonym, which only the pairs reveal.
     """
     pairs = [[pair.split() for pair in words.split(",")] for words in WORDS.split("\n\n")]
     rng, rows = random.Random(0), {}
@@ -55,16 +55,16 @@ def load_rows(config) -> list[list[Row]]:
 
 
 def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]
 
 
 @cache
@@ -82,13 +82,13 @@ def build_datasets(config) -> list[list[Sample]]:
     return [[(row, tuple(numbers[text] for text in row)) for row in part] for part in parts]
 
 
-PIECES, START = 4096, 0  # numbers of tokens, and the one that starts each text
+PIECES, START = 4096, 0  # vocabulary size, and the token that starts each text
 
 
 def encode(texts: Sequence[str], config) -> list[list[int]]:
     """The tokens of each text: words in pieces of eight letters, and other characters.
 
-    The number of a piece is its hash: any text has tokens without a vocabulary.
+    The id of a piece is its hash, so no vocabulary is needed.
     """
     encoded = []
     for text in texts:
@@ -113,8 +113,15 @@ def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor]:
     return tokens.unflatten(0, shape), mask.unflatten(0, shape), torch.tensor(numbers)
 
 
+def count_cut(config) -> int:
+    """How many texts of the first 1,000 training rows fill --max-length."""
+    texts = [text for row in load_rows(config)[0][:1000] for text in row]
+    _, mask = tokenize(texts, config)
+    return int((mask.sum(dim=1) == config.max_length).sum())
+
+
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     collate_fn = partial(collate, config=config)
     train_loader = DataLoader(
@@ -124,9 +131,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate_fn,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)

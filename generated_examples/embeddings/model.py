@@ -1,4 +1,4 @@
-"""The model: tokens and their mask in, a vector of length 1 for each text out."""
+"""The model: tokens and their mask in, a unit vector for each text out."""
 
 import torch
 import torch.nn.functional as F
@@ -8,7 +8,7 @@ from data import PIECES
 
 
 def pool(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean over the tokens of each text, at length 1: (batch, width).
+    """The mean over the tokens of each text, as unit vectors, (batch, width).
 
     `states` have the shape (batch, length, width). Padding does not count.
     """
@@ -19,8 +19,8 @@ def pool(states: Tensor, mask: Tensor) -> Tensor:
 class Encoder(nn.Module):
     """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
 
-    The encoder of a transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
-    before each layer, and the mean of its outputs.
+    A pre-norm transformer encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762), with
+    mean pooling over its outputs.
     """
 
     def __init__(self, config, heads: int = 4) -> None:
@@ -31,7 +31,7 @@ class Encoder(nn.Module):
         layer = nn.TransformerEncoderLayer(
             width, heads, 4 * width, config.dropout, batch_first=True, norm_first=True
         )
-        # the default warns that norm_first turns nested tensors off
+        # the default warns that norm_first disables nested tensors
         settings = {"norm": nn.LayerNorm(width), "enable_nested_tensor": False}
         self.encoder = nn.TransformerEncoder(layer, config.layers, **settings)
 
@@ -44,5 +44,5 @@ class Encoder(nn.Module):
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
-        raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
+        raise SystemExit(f"--width {config.width} is not a multiple of 4, the number of heads.")
     return Encoder(config)

@@ -21,10 +21,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -51,7 +52,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_corpus(config: Config, name: str) -> list[str]:
-    """The lines of a .txt file, which are to be searched."""
+    """The lines of a .txt file, to search."""
     if not name.endswith(".txt"):
         raise SystemExit(f"--search takes a .txt file with a text in each line, not {name!r}.")
     if not (texts := read_inputs(config, [name])):
@@ -62,7 +63,7 @@ def read_corpus(config: Config, name: str) -> list[str]:
 def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
     """The `count` closest rows of the corpus for each query, best first, with their cosines.
 
-    Both are rows of predict().
+    Both arguments are rows of predict().
     """
     ours, others = (torch.tensor([row["vector"] for row in rows]) for rows in (queries, corpus))
     best, places = (ours @ others.T).topk(min(count, len(corpus)))
@@ -90,10 +91,10 @@ if __name__ == "__main__":
     parser.add_argument(
         "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
     )
-    ways = parser.add_mutually_exclusive_group()  # of writing them: JSON lines, or one of these
+    ways = parser.add_mutually_exclusive_group()  # output: JSON lines by default, or one of these
     ways.add_argument("--npy", help="write the vectors to this .npy file, a row for each text")
     ways.add_argument("--search", help="print the closest lines of this .txt file")
-    parser.add_argument("--count", type=int, default=5, help="how many lines of --search")
+    parser.add_argument("--count", type=int, default=5, help="number of results for --search")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
@@ -112,3 +113,4 @@ if __name__ == "__main__":
                 raise SystemExit(f"{arguments.npy} can't be written: {error}") from error
         else:
             print(*map(json.dumps, rows), sep="\n")
+    PartialState().destroy_process_group()

@@ -19,7 +19,7 @@ from torch.optim import AdamW, Optimizer
 from callbacks import BestModel, LearningCurves, MetricsFile
 from checkpoint import Checkpoints, explain_interrupt
 from contrast import Gather, contrast, embed, find_rivals, rank_positives
-from data import build_loaders
+from data import build_loaders, count_cut
 from environment import check_environment, describe, write_config
 from files import save_weights
 from flags import parse_flags
@@ -39,11 +39,11 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    width: int = 64  # size of a vector; a multiple of 4
-    layers: int = 1  # layers of attention and an MLP
+    width: int = 64  # embedding size; a multiple of 4
+    layers: int = 1  # number of transformer layers
     dropout: float = 0.0  # fraction of activations dropped; 0: off
-    max_length: int = 128  # tokens; what is beyond is left out
-    temperature: float = 0.05  # divides cosines; lower: closer negatives count
+    max_length: int = 128  # maximum tokens; the rest is cut
+    temperature: float = 0.05  # divides similarities; lower: hard negatives count more
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -73,8 +73,8 @@ def compute_loss(
 ) -> Tensor:
     """The loss of each row: its anchor has to find its positive among the texts of all rows.
 
-    Vectors of rows, (batch, texts, width), and the numbers of their texts, (batch, texts); then
-    those of all rows that are compared, which include them.
+    `vectors` (batch, texts, width) and `numbers` (batch, texts) are those of the rows; `others` and
+    `other_numbers` are those of all rows to compare with, which include them.
     """
     own = (vectors[:, 0] * vectors[:, 1]).sum(dim=1, keepdim=True)
     similarities = vectors[:, 0] @ others[:, 1:].flatten(0, 1).T
@@ -87,7 +87,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, recall and mean reciprocal rank: each anchor searches all texts of the set.
 
     They are the same for any number of processes and any batch size. gather_for_metrics drops the
-    rows that pad the last batch. Compare after it, never batch by batch: that is far easier.
+    rows that pad the last batch. Compare after gathering: within a batch, it is easier.
     """
     model.eval()
     batches = []
@@ -107,7 +107,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -130,6 +130,8 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
+    if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+        log(f"{count} texts of the first 1,000 training rows fill --max-length: the rest is cut")
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -178,8 +180,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

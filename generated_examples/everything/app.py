@@ -12,13 +12,13 @@ from train import Config
 
 
 def answer(config: Config, model, *values):
-    """What the page shows for the values of its inputs. A mistake in them is shown, too."""
+    """What the page shows for its inputs: the prediction, or what is wrong with them."""
     try:
         if None in values:
             raise SystemExit("Choose an image first.")
         [row] = predict(config, model, [*values])
     except SystemExit as error:
-        folder = Path(values[0] or "").parent  # where the page keeps what it was given
+        folder = Path(values[0] or "").parent  # where the page stores uploads
         raise gr.Error(
             str(error).replace(f"{folder}{os.sep}", ""), print_exception=False
         ) from error
@@ -42,7 +42,7 @@ def build_page(config: Config, model) -> gr.Interface:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument("--port", type=int, help="without it, the first free one from 7860")
+    parser.add_argument("--port", type=int, help="default: the first free port from 7860")
     arguments = parser.parse_args()
     page = build_page(*load(arguments.run))
     try:

@@ -7,13 +7,13 @@ from math import comb
 import torch
 from torch import Tensor
 
-RESAMPLES = 1000  # sets of samples, each drawn with replacement
+RESAMPLES = 1000  # each drawn with replacement
 Columns = dict[str, Tensor]  # values of each sample, in the order of the set
 Metrics = dict[str, float]
 
 
 def resample(samples: int, measure: Callable[[Tensor], Metrics]) -> Columns:
-    """What `measure` returns for the indices of each set. The sets are the same each time."""
+    """The result of `measure` for each resample. The resamples are the same each time."""
     draw = torch.Generator().manual_seed(0)
     found = [measure(torch.randint(samples, (samples,), generator=draw)) for _ in range(RESAMPLES)]
     return {name: torch.tensor([one[name] for one in found]).double() for name in found[0]}
@@ -40,7 +40,7 @@ def find_intervals(columns: Columns, summarize: Callable[[Columns], Metrics]) ->
 
 
 def is_same_data(columns: Columns, other: Columns) -> bool:
-    """Whether both are of the same samples, as far as their columns tell."""
+    """Whether both have the same samples, judged by their columns."""
     data = [name for name in ("label", "target", "tokens") if name in columns]
     same_size = len(columns["loss"]) == len(other["loss"])
     return same_size and all(torch.equal(columns[name], other[name]) for name in data)
@@ -87,8 +87,8 @@ def measure_groups(
 def mcnemar(right: Tensor, other_right: Tensor) -> Metrics:
     """Whether two runs are right equally often: McNemar 1947, https://doi.org/10.1007/BF02295996
 
-    Only samples count that one of them alone gets right. If both are equally good, each of these is
-    of either kind with the same chance. p is two-sided, and exact.
+    Only samples that exactly one run gets right count. If both runs are equally good, each run is
+    equally likely to be the right one. p is two-sided and exact.
     """
     alone, other_alone = int((right & ~other_right).sum()), int((other_right & ~right).sum())
     both = alone + other_alone

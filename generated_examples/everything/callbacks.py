@@ -33,7 +33,7 @@ class BestModel:
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
-        if score > self.score:  # NaN never is
+        if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = score
             self.checksum = checksum(self.path)
@@ -47,7 +47,7 @@ class BestModel:
         return {"score": self.score, "checksum": self.checksum}
 
     def load_state_dict(self, state: dict) -> None:
-        # another run may have replaced the file; the main process decides for all
+        # another run may have replaced the file; the main process decides for all processes
         unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
         if unchanged:
             self.score, self.checksum = state["score"], state["checksum"]
@@ -82,8 +82,8 @@ class EarlyStopping:
 class Ema:
     """An exponential moving average of the weights of an unwrapped model, but not of its buffers.
 
-    It starts with the weights after the first step. At first it forgets faster than `decay` says,
-    as TensorFlow's ExponentialMovingAverage does with num_updates.
+    It starts with the weights after the first step. At first its decay is lower than `decay`,
+    as in TensorFlow's ExponentialMovingAverage does with num_updates.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
@@ -102,7 +102,7 @@ class Ema:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Inside, the model has the averaged weights; afterwards its own again."""
+        """Swap the averaged weights in, and the model's own weights back afterwards."""
         own = [weight.detach().clone() for weight in self.weights]
         self.copy(self.average or own)
         try:
@@ -127,7 +127,7 @@ class Ema:
 
 
 class MetricsFile:
-    """Appends lines of JSON. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run overwrites the lines after its checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
@@ -153,7 +153,7 @@ COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 
 
 class LearningCurves:
-    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
+    """Plots the metrics file, with one panel for train_loss, val_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
@@ -164,7 +164,7 @@ class LearningCurves:
             return
         try:
             self.draw_panels()
-        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+        except Exception as error:  # noqa: BLE001, plotting must never end a run
             log(f"{self.target} was not drawn: {error!r}")
 
     def draw_panels(self) -> None:
@@ -238,7 +238,7 @@ class Profiler:
                 self.profile.stop()
 
     def stop(self) -> None:
-        """Write what was recorded, if the run had too few steps."""
+        """Write the recorded steps if the run ended early."""
         if self.left:
             self.profile.stop()
 
@@ -250,7 +250,7 @@ class Profiler:
 
 
 def stop_on_nan(loss: float, step: int) -> None:
-    """End the run before such weights are saved. The loss is the same on all processes."""
+    """End the run if the loss is not finite, before the weights are saved. All processes agree."""
     if not math.isfinite(loss):
         raise SystemExit(
             f"The loss is {loss} at step {step}: try a lower learning rate, and check the data."
@@ -286,7 +286,7 @@ class StopOnSpike:
 
 
 class Throughput:
-    """Samples per second, the time that is left, and the memory in use."""
+    """Samples per second, the remaining time, and the memory in use."""
 
     def __init__(
         self,
@@ -318,7 +318,7 @@ class Throughput:
 
 
 def used_memory(device: torch.device) -> int:
-    """Bytes: the most that tensors have taken on a GPU, or what the process takes now."""
+    """Bytes: the peak of all tensors on a GPU, or what the process uses now."""
     if device.type == "cpu":
         return psutil.Process().memory_info().rss
     return torch.accelerator.max_memory_allocated(device)

@@ -3,7 +3,7 @@
     python compare.py
     python compare.py runs/first runs/second --sort val_loss --plot curves.png --output runs.csv
 
-Folders are searched for runs, however deep these are. Neither torch nor train.py is imported.
+Searches the folders for runs at any depth. Imports neither torch nor train.py.
 """
 
 import csv
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import inf, isfinite, nan
 from pathlib import Path
 
-METRIC = "val_accuracy"  # compared if no other metric is asked for
-# parts of the names of metrics whose lowest value is the best; of all others, it is the highest
+METRIC = "val_accuracy"  # unless --metric names another
+# lower is better for metrics with these words in their names, higher for all others
 LOWER_IS_BETTER = ["loss", "error", "mae", "mse", "perplexity", "distance"]
 
 
@@ -34,7 +34,7 @@ class Run:
         return better(values, default=None)
 
     def state(self) -> str:
-        """What the run is doing, as far as its files tell."""
+        """The state of the run, judged by its files."""
         if any(name.startswith("test_") for line in self.lines[-1:] for name in line):
             return "finished"
         pause = (self.written - self.started) / max(1, len(self.lines))  # between two lines
@@ -57,15 +57,15 @@ def is_lower_better(metric: str) -> bool:
 
 
 def find_runs(folders: list[Path]) -> list[Run]:
-    """The runs in these folders, by name. What can't be read is named, and left out."""
+    """The runs in these folders, by name. Reports and skips files that can't be read."""
     runs = {}
     for path in sorted(path for folder in folders for path in folder.rglob("config.json")):
         folder = path.parent
-        if folder.name.startswith("checkpoint"):  # which has a copy
+        if folder.name.startswith("checkpoint"):  # it has a copy of config.json
             continue
         try:
             config = json.loads(path.read_text(encoding="utf-8"))
-            if "settings" not in config:  # that of a pretrained model
+            if "settings" not in config:  # the config.json of a pretrained model
                 continue
             lines = read_lines(folder / "metrics.jsonl")
             times = [file.stat().st_mtime for file in (path, *folder.glob("metrics.jsonl"))]
@@ -77,7 +77,7 @@ def find_runs(folders: list[Path]) -> list[Run]:
 
 
 def read_lines(path: Path) -> list[dict[str, float]]:
-    """The numbers in each line, or nothing if nothing was logged yet."""
+    """The metrics in each line, empty if nothing was logged yet."""
     texts = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     lines = []
     for number, text in enumerate(texts, 1):
@@ -116,7 +116,7 @@ def write_csv(rows: list[dict], path: Path) -> None:
 
 
 def draw(runs: list[Run], metric: str, path: Path) -> None:
-    """The curves of all runs that have this metric, over each other."""
+    """Plot this metric for all runs that have it, in one figure."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
@@ -136,9 +136,9 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", type=Path, default=[Path("runs")], metavar="FOLDER")
     parser.add_argument("--metric", default=METRIC, help=f"in table and plot (default: {METRIC})")
-    parser.add_argument("--sort", metavar="METRIC", help="the run with its best value comes first")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="all of it, as a CSV file")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="the curves, as a picture")
+    parser.add_argument("--sort", metavar="METRIC", help="put the run with the best value first")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write all to a CSV file")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="plot the curves to a file")
     own = parser.parse_args()
     if missing := [str(folder) for folder in own.folders if not folder.is_dir()]:
         parser.error(f"no such folder: {', '.join(missing)}")
@@ -148,7 +148,7 @@ def main() -> None:
     known = {name for run in runs for line in run.lines for name in line}
     needed = {own.sort, own.metric if own.plot or own.metric != METRIC else None}
     for name in needed - known - {None}:
-        choices = ", ".join(sorted(known - {"step"})) or "nothing, as no run has logged anything"
+        choices = ", ".join(sorted(known - {"step"})) or "nothing: no run has logged anything"
         parser.error(f"no run has {name}: choose from {choices}")
     rows = [run.row([own.metric, *filter(None, [own.sort])]) for run in runs]
     if own.sort:

@@ -2,7 +2,7 @@
 
     python cross_validate.py --epochs 5
 
-It takes the flags of train.py. Each fold is a run with its own folder in --output-dir. The test
+It accepts the flags of train.py. Each fold is a run with its own folder in --output-dir. The test
 data are in no fold. test_* are the results of the weights that a run keeps, and val_* those of its
 last evaluation.
 """
@@ -35,7 +35,7 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
         )
     metrics = {}
     for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()):
-        if "lr" not in line:  # not of a single step
+        if "lr" not in line:  # not the log line of a step
             metrics |= line
     del metrics["step"]
     return metrics

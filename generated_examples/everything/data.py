@@ -24,16 +24,16 @@ def build_datasets(config) -> list[Dataset]:
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
     labels = torch.tensor(digits.target)
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=rng)
 
 
 class BalancedSampler(Sampler[int]):
     """Draws indices of samples with replacement: each class equally often on average.
 
-    The draw depends on the seed and the epoch alone. So it is the same in a resumed run, and on
-    all processes, which divide it among themselves.
+    The draw depends only on the seed and the epoch. So it is the same in a resumed run and on all
+    processes, which split it.
     """
 
     def __init__(self, labels: Tensor, seed: int) -> None:
@@ -63,7 +63,7 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
     if not fold < folds:
         raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
     both = ConcatDataset([train_set, val_set])
-    # a seed of its own: with another --seed the folds stay the same
+    # a fixed seed: the folds do not change with --seed
     order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
     rest = [index for place, index in enumerate(order) if place % folds != fold]
     return Subset(both, rest), Subset(both, order[fold::folds])
@@ -72,7 +72,7 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
 class Augmented(Dataset):
     """Training images with random changes, different ones in each epoch.
 
-    The changes depend on the seed, the epoch and the index of the image alone. So they are the
+    The changes depend only on the seed, the epoch and the index of the image. So they are the
     same in a resumed run, with any number of data workers, and on any number of processes.
     """
 
@@ -105,7 +105,7 @@ def augment(image, config, generator) -> Tensor:
 
 
 def loading_settings(dataset, config) -> dict[str, bool | int | None]:
-    """Settings of the loader of this dataset."""
+    """DataLoader settings for this dataset."""
     workers = config.num_workers > 0
     if workers and config.data_loading_persistent_workers and hasattr(dataset, "set_epoch"):
         raise SystemExit(
@@ -120,9 +120,9 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
 
 
 def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
-    """More sets to evaluate, by the first word of the names of their metrics. Add your own here.
+    """More sets to evaluate, by the prefix of their metrics. Add your own here.
 
-    "fit" has as many samples as the validation data, but of the training data. The difference
+    "fit" has as many samples as the validation data, but from the training data. The difference
     between both results is the overfitting.
     """
     train_set = build_datasets(config)[0]
@@ -139,7 +139,7 @@ def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_set, val_set = take_fold(train_set, val_set, config)
     train_set = Augmented(train_set, config)
@@ -151,12 +151,12 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         num_workers=config.num_workers,
         **loading_settings(train_set, config),
         worker_init_fn=leave_signals_to_training,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     eval_batch_size = config.eval_batch_size or 4 * config.batch_size
     settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
-    # the start of an evaluation draws from this generator, not from dropout's
+    # evaluation must not advance the RNG of dropout
     settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
     settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

@@ -27,7 +27,7 @@ def write_samples(folder: Path, table: dict[str, list], losses: Tensor) -> None:
     write_table(folder / "errors.csv", errors)
 
 
-MOST = 40  # classes that a picture shows
+MOST = 40  # maximum number of classes in a picture
 
 
 def find_worst(errors: Tensor) -> list[int]:
@@ -36,7 +36,7 @@ def find_worst(errors: Tensor) -> list[int]:
 
 
 def draw_counts(path: Path, counts: Tensor, rows: list[str], columns: list[str]) -> None:
-    """A table of counts: the larger the share of its row, the darker."""
+    """A table of counts: a larger share of the row is darker."""
     size = (3 + 0.4 * len(columns), 3 + 0.4 * len(rows))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()

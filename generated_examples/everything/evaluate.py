@@ -1,4 +1,4 @@
-"""Measure the weights of a run: `python evaluate.py --run runs/latest --split test`.
+"""Evaluate the weights of a run: `python evaluate.py --run runs/latest --split test`.
 
 The results are also in the folder evaluation/SPLIT of the run.
 """
@@ -81,12 +81,10 @@ def summarize(columns: Columns) -> Metrics:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
-    parser.add_argument("--weights", type=Path, help="other weights of its model, a .safetensors")
+    parser.add_argument("--weights", type=Path, help="other weights, a .safetensors file")
     parser.add_argument("--split", choices=SPLITS, default="test")
     parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
-    parser.add_argument(
-        "--by", metavar="NAME", help="class, or a column of samples.csv: metrics of each"
-    )
+    parser.add_argument("--by", metavar="NAME", help="metrics per class, or per value of a column")
     given = parser.parse_args()
     given.run = newest_run(given.run)
     accelerator = Accelerator(
@@ -126,7 +124,7 @@ def main() -> None:
         write_samples(folder, table, columns["loss"])
         counts = count_pairs(columns["label"], columns["prediction"], len(names))
         write_confusion(folder, counts, names)
-        print(f"more is in {folder}")
+        print(f"more results are in {folder}")
     accelerator.end_training()
 
 

@@ -1,4 +1,4 @@
-"""Your own functions, called at certain moments of a run: put them into HOOKS.
+"""Your own functions, called at certain points of a run: add them to HOOKS.
 
 A hook takes the Run. It is called on all processes, in the order of its list:
 
@@ -10,7 +10,7 @@ A hook takes the Run. It is called on all processes, in the order of its list:
         if run.metrics["val_loss"] < 0.1:
             run.ask_to_stop()
 
-To add a moment, give it a list in HOOKS, and call `hooks.call("my_moment")` in train.py.
+To add a point, add a list to HOOKS, and call `hooks.call("my_point")` in train.py.
 """
 
 from collections.abc import Callable
@@ -41,8 +41,8 @@ class Run:
 
 
 HOOKS: dict[str, list[Callable[[Run], None]]] = {
-    "run_start": [],  # after a resume
-    "epoch_start": [],  # also if a resumed run starts in the middle of one
+    "run_start": [],  # after loading a checkpoint, if there is one
+    "epoch_start": [],  # also when a run resumes in the middle of an epoch
     "step_start": [],  # the gradients are complete
     "step_end": [],  # the weights are updated
     "evaluation_start": [],
@@ -53,7 +53,7 @@ HOOKS: dict[str, list[Callable[[Run], None]]] = {
 
 
 class Hooks:
-    """Calls the hooks, and lets the processes agree on a stop that one of them asks for."""
+    """Calls the hooks, and stops all processes if one of them requests it."""
 
     def __init__(self, run: Run) -> None:
         self.run, self.stopped = run, False
@@ -65,7 +65,7 @@ class Hooks:
             hook(self.run)
 
     def agree(self) -> bool:
-        """Whether to stop now. All processes call it together, and wait for each other."""
+        """Whether to stop now. All processes call it together."""
         if self.any_asked():
             self.stopped, self.run.stop_asked = True, False
         return self.stopped
@@ -75,7 +75,7 @@ class Hooks:
         return bool(self.run.accelerator.reduce(asked, "sum") > 0)
 
     def state_dict(self) -> dict:
-        """An open request to stop. All processes call it together."""
+        """The pending stop request. All processes call it together."""
         return {"stop_asked": self.any_asked()}
 
     def load_state_dict(self, state: dict) -> None:

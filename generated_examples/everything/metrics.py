@@ -11,13 +11,13 @@ from torchmetrics.classification import MulticlassAccuracy, MulticlassPrecision,
 class RunningLoss:
     """The mean training loss per sample, over all processes.
 
-    Losses are added up on the device, because reading one waits for the device.
+    Losses are summed on the device, because reading a value waits for the device.
     """
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
         self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
-        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
@@ -95,8 +95,8 @@ class HardBatches:
 class EpochOutputs:
     """Keeps the outputs of an evaluation until its end, on the CPU.
 
-    Each batch that is added has the samples of all processes without padding, and each process
-    keeps its share of them.
+    Each added batch has the samples of all processes without padding; each process keeps its
+    share.
     """
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class EpochOutputs:
 
 
 def count_errors(predictions: torch.Tensor, labels: torch.Tensor) -> list[int]:
-    """The number of samples of each class that are predicted to be of another one."""
+    """The number of misclassified samples of each class."""
     classes = int(torch.cat([predictions, labels]).max()) + 1
     return torch.bincount(labels[predictions != labels], minlength=classes).tolist()
 
@@ -126,7 +126,7 @@ class ClassMetrics:
     """Accuracy, macro precision and macro recall of an evaluation, by torchmetrics.
 
     add() gets batches that are gathered from all processes and have no padding. Each process
-    counts all samples, so torchmetrics must not add up the processes (sync_on_compute=False).
+    counts all samples, so torchmetrics must not sum over processes (sync_on_compute=False).
     """
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class ClassMetrics:
     def add(
         self, predictions: torch.Tensor, labels: torch.Tensor, classes: int
     ) -> dict[str, torch.Tensor]:
-        """Count a batch of classes, shape (batch,). Returns the values of this batch alone.
+        """Count a batch of classes, shape (batch,). Returns the values of this batch only.
 
         It does not wait for the device.
         """

@@ -9,7 +9,7 @@ from torch.distributions import Beta
 def mix(
     images: Tensor, labels: Tensor, alpha: float, probability: float
 ) -> tuple[Tensor, Tensor, float]:
-    """Images blended with other images, the labels of these, and the share of the first labels.
+    """Images blended with other images, the labels of the others, and the share of the first.
 
     The share is drawn on the CPU, so nothing waits for the device.
     """

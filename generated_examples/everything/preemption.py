@@ -19,25 +19,25 @@ class StopSignals:
 
     def __init__(self, accelerator: Accelerator, log_every: int) -> None:
         self.accelerator, self.every = accelerator, log_every or 1
-        # the handler keeps only this list alive: it outlives the run
+        # the handler outlives the run, and must keep only this list alive
         self.received: list[int] = []
         for name in SIGNALS:
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), partial(note_signal, self.received))
 
     def after_step(self, checkpoints) -> None:
-        """Several processes ask each other every `log_every` steps, because it makes them wait."""
+        """Several processes check only every `log_every` steps, because it makes them wait."""
         step = checkpoints.progress.step
         if self.accelerator.num_processes == 1 or step % self.every == 0:
             self.stop_if_received(checkpoints)
 
     def stop_if_received(self, checkpoints) -> None:
-        """Save and stop if any process was told to. All processes call it together."""
-        told = bool(self.received)
+        """Save and stop if any process got a signal. All processes call it together."""
+        stopping = bool(self.received)
         if self.accelerator.num_processes > 1:
-            votes = torch.tensor(float(told), device=self.accelerator.device)
-            told = self.accelerator.reduce(votes, "sum") > 0
-        if told:
+            votes = torch.tensor(float(stopping), device=self.accelerator.device)
+            stopping = self.accelerator.reduce(votes, "sum") > 0
+        if stopping:
             checkpoints.after_training()
             log(f"stopped by a signal at step {checkpoints.progress.step}: continue with --resume")
             raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later
@@ -53,7 +53,7 @@ def note_signal(received: list[int], number: int, frame) -> None:
 def leave_signals_to_training(worker: int) -> None:
     """Let a data worker outlive a signal to all processes: the training process ends it."""
 
-    def end_when_training_says() -> None:
+    def end_with_training() -> None:
         while signal.sigwaitinfo([signal.SIGTERM]).si_pid != os.getppid():
             pass
         os._exit(0)
@@ -63,4 +63,4 @@ def leave_signals_to_training(worker: int) -> None:
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     if hasattr(signal, "sigwaitinfo"):  # macOS and Windows do not say who sent a signal
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-        Thread(target=end_when_training_says, daemon=True).start()
+        Thread(target=end_with_training, daemon=True).start()

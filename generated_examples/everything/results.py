@@ -1,4 +1,4 @@
-"""What a search has found: the best settings, and how certain their metrics are."""
+"""The results of a search: the best settings, and confidence intervals of their metrics."""
 
 import json
 import tomllib
@@ -19,7 +19,7 @@ from trials import RunFailed, in_parallel, run, to_flags
 QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 QUANTILES += [2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
 MOST_SEEDS = len(QUANTILES) + 1
-# where scaffold.toml has a setting, if not by the same name in [training]
+# keys in scaffold.toml of settings that are not under their own name in [training]
 KEYS = {
     "max_grad_norm": "features.clipping.max_norm",
     "cross_validation_folds": "features.cross_validation.folds",
@@ -99,13 +99,13 @@ def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: i
             lines = run(own, flags, {**settings, "seed": seed}, environment, lambda lines: None)
         except RunFailed as error:
             raise SystemExit(f"{own.name} {error}") from None
-        epochs = [line for line in lines if "lr" not in line]  # not of single steps
+        epochs = [line for line in lines if "lr" not in line]  # not the log lines of steps
         results[seed] = {name: value for line in epochs for name, value in line.items()}
         print(f"{own.name} is done", flush=True)
 
     in_parallel(jobs, take, work)
     summary = {}
-    print(f"\nThe mean over {len(seeds)} seeds, and its 95 % interval:")
+    print(f"\nThe mean over {len(seeds)} seeds, and its 95% confidence interval:")
     for name in sorted(results[seeds[0]].keys() - {"step"}):
         values = [results[seed][name] for seed in seeds]
         middle = mean(values)

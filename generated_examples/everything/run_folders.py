@@ -21,7 +21,7 @@ def choose_folder(accelerator, output_dir: Path, resumed: Path | None) -> Path:
 
 
 def has_time(output_dir: Path) -> bool:
-    """Whether a folder is named by time. Other names in braces are refused."""
+    """Whether a folder name contains {time}. Refuses other names in braces."""
     names = re.findall(r"\{.*?\}", str(output_dir))
     known = "{time}"
     for name in names:
@@ -31,7 +31,7 @@ def has_time(output_dir: Path) -> bool:
 
 
 def make_folder(output_dir: Path) -> Path:
-    """Make a new folder that is named by the time. A second that is taken is waited out."""
+    """Create a new folder named by the time. If it exists, wait for the next second."""
     with writing(output_dir):
         while True:
             folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))
@@ -43,17 +43,17 @@ def make_folder(output_dir: Path) -> Path:
 
 
 def find_in_runs(output_dir: Path, name: str) -> list[Path]:
-    """What has this name, which may contain wildcards, in the folder of any run."""
+    """The files with this name in the folders of all runs. The name may contain wildcards."""
     has_time(output_dir)  # refuses a wrong name
     folders = escape(str(output_dir)).replace("{time}", "????-??-??_??-??-??")
     return [Path(path) for path in glob(f"{folders}/{name}")]
 
 
 def newest_run(output_dir: Path) -> Path:
-    """The folder itself, or of those that are named by time the newest whose run has ended."""
+    """The folder itself, or with {time} the newest folder of a finished run."""
     if not has_time(output_dir):
         return output_dir
     found = find_in_runs(output_dir, "model.safetensors")
     if not found:
-        raise SystemExit(f"No run in {output_dir} has ended: train first.")
+        raise SystemExit(f"No run in {output_dir} is finished: train first.")
     return max(found).parent

@@ -3,7 +3,7 @@
     python search.py --trials 20 --jobs 2 --epochs 5
     python search.py --trials 20 --seeds 5 --epochs 5
 
-`suggest` says what is searched. Other flags are those of train.py, the same for all trials. If the
+`suggest` defines the search space. Other flags are those of train.py, for all trials. If the
 search was stopped or killed, the same command continues it.
 """
 
@@ -25,7 +25,7 @@ from trials import RunFailed, Stopped, in_parallel, lock, names_of, run, to_flag
 
 
 def suggest(trial: optuna.Trial) -> dict:
-    """The settings of a trial, by the names of their fields in Config: edit what is searched."""
+    """The settings of a trial, by their names in Config: edit the search space here."""
     rate, decay, size = Config.learning_rate, Config.weight_decay or 0.01, Config.batch_size
     sizes = sorted({size // 2 or 1, size, 2 * size})
     return {
@@ -39,7 +39,7 @@ METRIC, DIRECTION = "val_accuracy", "maximize"
 
 
 def open_study(folder: Path, flags: list[str]) -> optuna.Study:
-    """The study in a folder: a new one, or one that goes on with the same flags."""
+    """The study in a folder: a new one, or one to continue with the same flags."""
     url = f"sqlite:///{folder / 'study.db'}"
     try:
         study = optuna.create_study(
@@ -51,7 +51,7 @@ def open_study(folder: Path, flags: list[str]) -> optuna.Study:
         )
     except DatabaseError as error:  # such as a full disk, or another file of this name
         raise SystemExit(f"{folder / 'study.db'} can't be used: {error.orig}.") from error
-    # another seed after each start, or the same settings would be drawn again
+    # a new seed for each start, or it would draw the same settings again
     study.sampler = optuna.samplers.TPESampler(seed=len(study.trials), constant_liar=True)
     fixed = {"flags": flags, "metric": METRIC, "direction": DIRECTION}
     before = study.user_attrs.get("fixed", fixed)
@@ -67,7 +67,7 @@ def open_study(folder: Path, flags: list[str]) -> optuna.Study:
 
 
 def add_defaults(study: optuna.Study) -> None:
-    """Let the first trial have the settings of Config, if these are among those to search."""
+    """Start with the settings of Config, if the search space contains them."""
     defaults = {name: value for name, value in vars(Config()).items() if name != "output_dir"}
     try:
         suggest(optuna.trial.FixedTrial(defaults))
@@ -91,7 +91,7 @@ def run_trials(study: optuna.Study, folder: Path, flags: list[str], total: int, 
                 return None
             try:
                 settings = suggest(trial)
-            except ValueError as error:  # edited since the study began
+            except ValueError as error:  # suggest() was edited since the study began
                 raise SystemExit(f"suggest() changed: {error} Use another --output-dir.") from None
             if twice := names_of(to_flags(settings)) & names_of(flags):
                 raise SystemExit(f"{', '.join(twice)}: a flag can't be given if it is searched.")
@@ -102,7 +102,7 @@ def run_trials(study: optuna.Study, folder: Path, flags: list[str], total: int, 
 
 
 def run_trial(study, folder: Path, flags, trial, settings: dict, environment: dict) -> None:
-    """Train with these settings, and tell the study how it went."""
+    """Train with these settings, and report the result to the study."""
     name = f"trial_{trial.number:04d}"
     reported = len(study.trials[trial.number].intermediate_values)  # before it was interrupted
 
@@ -134,7 +134,7 @@ def run_trial(study, folder: Path, flags, trial, settings: dict, environment: di
     except optuna.TrialPruned:
         state, result = TrialState.PRUNED, f"pruned at evaluation {reported}"
     except RunFailed as error:
-        if trial.number == 0:  # not its settings are at fault: it begins again after the mend
+        if trial.number == 0:  # the settings are not the cause: retry it once the error is fixed
             raise SystemExit(f"The first trial {error}") from None
         state, result = TrialState.FAIL, str(error)
     study.tell(trial, value, state)
@@ -146,10 +146,10 @@ def main() -> None:
         description=__doc__, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--output-dir", type=Path, default=Path("runs/search/first"))
-    parser.add_argument("--trials", type=int, default=20, help="with those of earlier starts")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
+    parser.add_argument("--trials", type=int, default=20, help="in total, including earlier starts")
+    parser.add_argument("--jobs", type=int, default=1, help="trials to run at the same time")
     parser.add_argument("--seeds", type=int, default=0, help="repeats of the best settings")
-    parser.add_argument("--seed", type=int, default=Config.seed, help="of all trials")
+    parser.add_argument("--seed", type=int, default=Config.seed, help="seed of all trials")
     own, flags = parser.parse_known_args()
     folder, flags = own.output_dir, [*flags, f"--seed={own.seed}"]
     if own.jobs < 1 or own.trials < 0:
@@ -159,11 +159,11 @@ def main() -> None:
     if set("{}%?#") & set(str(folder)):
         parser.error("--output-dir: a search needs a name without { } % ? #")
     if "--resume" in names_of(flags):
-        parser.error("without --resume, the same command continues a search")
+        parser.error("don't pass --resume: the same command continues a search")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     folder.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle it like Ctrl-C
     with (folder / "search.lock").open("w") as running:
         if not lock(running):
             raise SystemExit(f"The search in {folder} is already running.")
@@ -172,7 +172,7 @@ def main() -> None:
             run_trials(study, folder, flags, own.trials, own.jobs)
             name, settings = show_best(study, folder)
             if own.seeds:
-                seeds = range(own.seed + 1, own.seed + 1 + own.seeds)  # not that of the search
+                seeds = range(own.seed + 1, own.seed + 1 + own.seeds)  # not the seed of the search
                 repeat(folder / name, flags, settings, seeds, own.jobs)
         except (KeyboardInterrupt, Stopped):
             raise SystemExit("Stopped. The same command continues the search.") from None

@@ -23,7 +23,7 @@ TASK = "image-classification"  # one of https://huggingface.co/tasks
 
 
 def read_run(folder: Path) -> tuple[dict, dict, list[dict]]:
-    """The settings, versions and metrics of a run. Nothing of where it was trained."""
+    """The settings, versions and metrics of a run, without paths of this machine."""
     saved, log = json.loads((folder / "config.json").read_text()), folder / "metrics.jsonl"
     settings = {
         name: Path(value).name if Path(str(value)).is_absolute() else value
@@ -31,12 +31,12 @@ def read_run(folder: Path) -> tuple[dict, dict, list[dict]]:
         if name not in ("output_dir", "resume")
     }
     texts = log.read_text().splitlines() if log.exists() else []
-    lines = [json.loads(text) for text in texts if text.endswith("}")]  # not one that was cut off
+    lines = [json.loads(text) for text in texts if text.endswith("}")]  # skip a cut-off line
     return settings, saved.get("versions", {}), lines
 
 
 def write_card(config: Config, model, license: str, **values) -> ModelCard:
-    """model_card.md with what the run has recorded, and at its top what the Hub reads."""
+    """Fill in model_card.md from the run, with metadata for the Hub at the top."""
     run = config.output_dir
     settings, versions, lines = read_run(run)
     tests = [line for line in lines if any(name.startswith("test_") for name in line)] or [{}]
@@ -65,18 +65,18 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
     )
     intervals, report = {}, run / "evaluation/test/metrics.json"
     for name, row in json.loads(report.read_text()).items() if report.exists() else []:
-        # not those of other weights
+        # only if they belong to these weights
         if "low" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
             intervals[name] = f"{row['low']:.5g} to {row['high']:.5g}"
     values["intervals"] = intervals
     if not intervals:
-        print(f"The metrics in the card have no intervals: run evaluate.py --run {run} before.")
+        print(f"The metrics in the card have no intervals: run evaluate.py --run {run} first.")
     values |= {"facts": facts, "changed": changed, "metrics": metrics}
     return ModelCard.from_template(metadata, PROJECT / "model_card.md", **values)
 
 
 def write_folder(config: Config, model, folder: Path, license: str, repo: str) -> None:
-    """Write the complete folder, or none. Of pictures that were drawn several times, the newest."""
+    """Write the complete folder, or nothing. Of each picture, only the newest version."""
     run, scratch = config.output_dir, folder.with_name(f"{folder.name}.partial")
     pictures = {path.stem.rstrip("0123456789"): path for path in sorted(run.glob("*.png"))}
     copies = {path.name: path for path in pictures.values()}
@@ -107,7 +107,7 @@ def upload(folder: Path, repo: str) -> None:
         HfApi().create_repo(repo, private=True, exist_ok=True)
         card.write_text(card.read_text("utf-8").replace("USER/NAME", repo), "utf-8")
         HfApi().upload_folder(repo_id=repo, folder_path=folder, ignore_patterns=["*.pyc"])
-    except Exception as error:  # of the name, the login, the network or the Hub
+    except Exception as error:  # name, login, network or Hub
         reason = " ".join(str(error).split())
         raise SystemExit(f"{folder} could not be uploaded to {repo}: {reason}") from error
     print(f"Uploaded {folder} to {repo}.")
@@ -117,8 +117,8 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--run", help="the folder of a run")
     parser.add_argument("--output", type=Path, default=Path("shared"), help="the folder to write")
-    parser.add_argument("--repo", metavar="USER/NAME", help="where to upload it")
-    parser.add_argument("--license", default="unknown", help="as the Hub calls it, such as mit")
+    parser.add_argument("--repo", metavar="USER/NAME", help="repository to upload it to")
+    parser.add_argument("--license", default="unknown", help="the Hub's name for it, such as mit")
     arguments = parser.parse_args()
     folder, repo = arguments.output, arguments.repo
     if repo and not get_token():

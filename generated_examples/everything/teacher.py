@@ -1,4 +1,4 @@
-"""The teacher of a distilled model: the model of another run."""
+"""The teacher for distillation: the model of another run."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
         raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
     saved = read_settings(folder)
     names = [field.name for field in fields(config) if field.name in saved]
-    # those of a folder play no part in a model, and are not text here
+    # output_dir does not affect the model, and is not a string here
     settings = {name: saved[name] for name in names if name != "output_dir"}
     teacher = build_model(replace(config, **settings))
     try:
@@ -37,7 +37,7 @@ def distill(loss: Tensor, logits: Tensor, soft_targets: Tensor, config) -> Tenso
     """The loss of a batch, with the part that comes from the teacher.
 
     Logits of both models have the shape (batch, classes). Dividing them by T makes the gradient
-    smaller by T², which is made up for (Hinton et al. 2015, https://arxiv.org/abs/1503.02531).
+    smaller by T²; the loss is scaled up (Hinton et al. 2015, https://arxiv.org/abs/1503.02531).
     """
     t = config.distillation_temperature
     student, teacher = F.log_softmax(logits / t, dim=1), F.log_softmax(soft_targets / t, dim=1)

@@ -126,7 +126,7 @@ def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
+    """Mean loss and accuracy of all samples: gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     epoch_outputs.clear()
@@ -165,7 +165,7 @@ def main(config: Config) -> None:
                 comm_hook=DDPCommunicationHookType(config.gradient_compression)
             ),
         ],
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(
             use_seedable_sampler=True, data_seed=config.seed, non_blocking=True
         ),
@@ -176,7 +176,7 @@ def main(config: Config) -> None:
     output_dir = choose_folder(accelerator, config.output_dir, find_resumed(config))
     config = replace(config, output_dir=output_dir)
     accelerator.project_configuration.logging_dir = config.output_dir
-    torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
+    torch.set_float32_matmul_precision("high")  # TF32 if the GPU supports it
     settings = {name: str(value) for name, value in vars(config).items()}
     accelerator.init_trackers(config.tracker_project, config=settings)
     set_seed(config.seed)  # every process starts with the same weights
@@ -249,7 +249,7 @@ def main(config: Config) -> None:
                 break
             model.train()
             train_loader.set_epoch(epoch)  # a new order in each epoch
-            train_loader.dataset.set_epoch(epoch)  # other random changes in each epoch
+            train_loader.dataset.set_epoch(epoch)  # new random changes in each epoch
             hooks.call("epoch_start")
             batches = train_loader
             if progress.batch:  # resumed within an epoch
@@ -259,7 +259,7 @@ def main(config: Config) -> None:
             for whole in bar:
                 batch_size = find_batch_size(whole)
                 for parts in micro_batches.attempts(whole):
-                    loss = None  # frees what a failed attempt has computed
+                    loss = None  # frees the tensors of a failed attempt
                     with micro_batches.noting_failure():
                         for batch in parts:
                             with micro_batches.exchange(last=batch is parts[-1]):
@@ -354,10 +354,10 @@ def main(config: Config) -> None:
     checkpoints.after_training()
     with ema.applied():
         best_model.load(model)
+        save_weights(accelerator, model, config.output_dir / "model.safetensors")
         metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         if accelerator.is_main_process:
             predictions_file.write(config.output_dir / "predictions.csv")
-        save_weights(accelerator, model, config.output_dir / "model.safetensors")
     log(f"done | {format_metrics(metrics)}")
     accelerator.log(metrics, step=progress.step)
     metrics_file.append(progress.step, metrics)

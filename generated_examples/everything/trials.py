@@ -17,7 +17,7 @@ import torch
 
 from checkpoint import find_checkpoints
 
-# `python train.py`, or how several processes start
+# `python train.py`, or the command for several processes
 TRAIN = [
     "-m",
     "accelerate.commands.launch",
@@ -28,7 +28,7 @@ TRAIN = [
     "train.py",
 ]
 PROCESSES = 2  # of a run
-STOP = Event()  # ends all runs: each continues when the search is started again
+STOP = Event()  # ends all runs; they continue when the search is started again
 
 
 class RunFailed(Exception):
@@ -36,18 +36,18 @@ class RunFailed(Exception):
 
 
 class Stopped(Exception):
-    """The search is to stop."""
+    """The search is stopping."""
 
 
 def run(folder: Path, flags: list[str], settings: dict, environment: dict, watch: Callable) -> list:
-    """Train in a folder, or go on there. Returns the lines of metrics.jsonl.
+    """Train in a folder, or continue there. Returns the lines of metrics.jsonl.
 
     `watch` is called with the lines so far. If it raises an error, the run is ended. Raises
     RunFailed if the run fails, and Stopped if it was ended by STOP.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.log").open("a") as log:
-        # a run shares the lock of its log, so one that has outlived a killed search is waited for
+        # a run holds the lock of its log, so this waits for a run that outlived a killed search
         while not lock(log):
             if STOP.wait(1):
                 raise Stopped
@@ -58,7 +58,7 @@ def run(folder: Path, flags: list[str], settings: dict, environment: dict, watch
         if find_checkpoints(folder):
             command.append("--resume")
         else:
-            shutil.rmtree(folder, ignore_errors=True)  # what is left of a run that was killed
+            shutil.rmtree(folder, ignore_errors=True)  # the rest of a killed run
         process = subprocess.Popen(
             command, env=environment, stdout=log, stderr=log, start_new_session=True
         )
@@ -69,7 +69,7 @@ def run(folder: Path, flags: list[str], settings: dict, environment: dict, watch
                     raise Stopped
         finally:
             end(process)
-    if process.returncode in (75, -signal.SIGTERM, -signal.SIGINT):  # whoever ended it, ends all
+    if process.returncode in (75, -signal.SIGTERM, -signal.SIGINT):  # a signal to one run stops all
         raise Stopped
     if process.returncode:
         raise RunFailed(f"ended with status {process.returncode}: see {log.name}")

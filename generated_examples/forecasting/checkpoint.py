@@ -17,13 +17,13 @@ from environment import compare_config, is_trial, write_config
 from files import delete, flush, writing
 from progress import log
 
-# a resumed run must have the same values, or its batches would differ
+# a resumed run needs the same values, or its batches would differ
 DATA_SETTINGS = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None}
 UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
 
 
 class Checkpoints:
-    """A folder for each checkpoint: weights, optimizer, random numbers, and all `states`."""
+    """Writes a folder for each checkpoint: weights, optimizer, random states, and all `states`."""
 
     def __init__(self, accelerator, config, progress, *states) -> None:
         self.accelerator, self.config, self.progress = accelerator, config, progress
@@ -38,7 +38,7 @@ class Checkpoints:
         """Save every `checkpoint_every` steps or minutes. All processes call it together."""
         self.save_every("steps", self.progress.step)
         minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
-        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
+        if minutes and self.progress.step % (self.config.log_every or 1) == 0:  # to broadcast less
             due = time.monotonic() - self.saved_at >= 60 * minutes
             if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
                 self.save()
@@ -77,10 +77,10 @@ class Checkpoints:
         self.saved, self.saved_at = replace(self.progress), time.monotonic()
 
     def publish(self, scratch: Path) -> None:
-        """Rename a scratch folder, and delete the checkpoints of this run that are too many."""
+        """Rename a scratch folder, and delete the oldest checkpoints of this run."""
         folder, keep = scratch.parent, self.config.keep_checkpoints
         target = folder / f"checkpoint_{self.progress.step:08d}"
-        while target.exists() or target.is_symlink():  # another one of the same step
+        while target.exists() or target.is_symlink():  # there is one of this step already
             target = target.with_name(f"{target.name}+")
         history = [*self.history, target.name]
         self.history = history[-keep:]  # all of them if keep is 0
@@ -91,11 +91,11 @@ class Checkpoints:
             flush(path)
         scratch.rename(target)
         flush(folder)
-        for name in history[: -len(self.history)]:
+        for name in history[: -len(self.history)]:  # those that are no longer kept
             delete(folder / name)
 
     def resume(self) -> None:
-        """Load what `--resume` asks for. Without it, refuse to overwrite more than trials."""
+        """Load the checkpoint of `--resume`. Without it, refuse to overwrite all but trials."""
         folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
         results = [folder] if any(folder.glob("*.safetensors")) else []
         if broken := sorted(set(folder.glob("checkpoint_*")) - set(found)):
@@ -105,7 +105,7 @@ class Checkpoints:
             damaged.append(path)
         if path:
             self.load(path)
-            if path.absolute().parent.resolve() == folder.resolve():  # or a link in it
+            if path.absolute().parent.resolve() == folder.resolve():  # the checkpoint may be a link
                 history = read_facts(path)["history"]
                 self.history = [other.name for other in found if other.name in history]
             if others := [other.name for other in found if other.name not in self.history]:
@@ -114,7 +114,7 @@ class Checkpoints:
             advice = "--resume it, or use" if found else "use"
             raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
         elif found or results:
-            log(f"overwriting the trial run in {folder}, which had --limit-batches")
+            log(f"overwriting the trial run in {folder}, started with --limit-batches")
         self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
         if self.accelerator.is_main_process:
             trial = [] if path else [*found, *folder.glob("*.safetensors")]
@@ -127,7 +127,7 @@ class Checkpoints:
         compare_config(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
-            torch.seed()
+            torch.seed()  # any other state, which load_state has to replace
             before = torch.get_rng_state()
             self.accelerator.load_state(path)
             if torch.equal(torch.get_rng_state(), before):  # load_state only logs this
@@ -139,11 +139,11 @@ class Checkpoints:
                 log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
         except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
             reason = str(error).partition("\n")[0]
-            if isinstance(error, PickleError):  # whose advice is to load it all the same
+            if isinstance(error, PickleError):  # its own message suggests loading the file anyway
                 found = re.search(r"GLOBAL (\S+)", str(error))
                 reason = f"it holds {found[1] if found else 'an object'}, and might run code"
             elif isinstance(error, ConnectionError | RuntimeError) and not UNFIT.search(reason):
-                raise  # no memory, or a lost connection
+                raise  # such as out of memory, or a lost connection
             raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
         self.saved = replace(self.progress)
         self.accelerator.wait_for_everyone()
@@ -157,7 +157,7 @@ def find_checkpoints(output_dir: Path) -> list[Path]:
 
 
 def find_resumed(config, damaged=()) -> Path | None:
-    """The checkpoint that `--resume` asks for: the newest, or a path. None of the damaged ones."""
+    """The checkpoint of `--resume`, the newest or a path, but not one of `damaged`."""
     found = [path for path in find_checkpoints(config.output_dir) if path not in damaged]
     resume = config.resume
     if not resume:

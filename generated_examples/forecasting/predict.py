@@ -21,17 +21,18 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
 def read_inputs(config: Config, names: list[str]) -> list[dict]:
     """The newest values of each series of files with the columns of the training data.
 
-    They are scaled as in training. A series that training did not have is scaled by its own values.
+    They are scaled as in training. A series that is new is scaled by its own values.
     """
     scales, histories = Scales.load(config.output_dir), []
     for path in names:
@@ -41,7 +42,7 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
             history = row.ffill()[: row.last_valid_index()].dropna()
             if len(history) < config.context:
                 raise SystemExit(
-                    f"{path}: series {name!r} has {len(history)} steps, and a forecast starts from "
+                    f"{path}: series {name!r} has {len(history)} steps, and a forecast needs "
                     f"{config.context}."
                 )
             mean, std, _ = scales.series.get(name, own[name])
@@ -54,7 +55,7 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
 
 
 def list_times(start: str, count: int, step: str) -> list[str]:
-    """Times from the start on."""
+    """`count` times, beginning with `start`."""
     if step.isdigit():
         return [str(int(start) + number * int(step)) for number in range(count)]
     return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
@@ -87,7 +88,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "inputs", nargs="+", metavar="FILE", help="a file with the columns of training"
+        "inputs", nargs="+", metavar="FILE", help="a file with columns as in training"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
@@ -99,3 +100,4 @@ if __name__ == "__main__":
     if PartialState().is_main_process:
         lines = list_lines(rows, Scales.load(config.output_dir).step)
         csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
+    PartialState().destroy_process_group()

@@ -1,4 +1,4 @@
-"""How far a run has come, and how it is shown."""
+"""The progress of a run, the progress bar, and the log."""
 
 import sys
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ def count_steps(loader, config) -> tuple[int, int]:
 
 
 def progress_bar(batches: Iterable, done: int, total: int) -> tqdm:
-    """The batches of an epoch up to `total`, with a bar on the main process of a terminal."""
+    """The batches of an epoch up to `total`, with a progress bar in the main process's terminal."""
     hidden = None if PartialState().is_main_process else True
     remaining = islice(batches, total - done)
     return tqdm(remaining, initial=done, total=total, leave=False, disable=hidden)

@@ -10,9 +10,9 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Scales:
-    """What the training part says about each series, by its name."""
+    """Statistics of the training part of each series, by its name."""
 
-    step: str  # between two times, as pandas names it
+    step: str  # between two times, as a pandas frequency
     season: int
     series: dict[str, list[float]]  # mean, standard deviation, and error of the naive forecast
 

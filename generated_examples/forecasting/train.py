@@ -42,8 +42,8 @@ class Config:
     log_every: int = 20  # steps between log lines; 0: none
     context: int = 96  # values that the model sees
     horizon: int = 24  # values to forecast
-    season: int = 24  # values per season, of the naive forecast
-    average: int = 25  # values that the trend is an average of
+    season: int = 24  # values per season, for the naive forecast
+    average: int = 25  # window of the moving average that is the trend
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -79,8 +79,8 @@ def compute_loss(forecasts: Tensor, targets: Tensor) -> Tensor:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of all windows, and the metrics of all their known targets.
 
-    gather_for_metrics drops the windows that pad the last batch. The sums of all windows are added
-    up before they are divided.
+    gather_for_metrics drops the windows that pad the last batch. Sum over all windows
+    before dividing.
     """
     model.eval()
     loss_sum = counts = seen = 0
@@ -105,7 +105,7 @@ def score(forecasts: Tensor, targets: Tensor, scales: Tensor) -> tuple[Tensor, T
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -179,8 +179,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -1,4 +1,4 @@
-"""The losses of the two models, which compete.
+"""The losses of the two competing models.
 
 These are the non-saturating losses of Goodfellow et al. 2014, https://arxiv.org/abs/1406.2661,
 written with softplus(x) = log(1 + exp(x)) = -log(sigmoid(-x)).
@@ -26,5 +26,5 @@ def compute_discriminator_loss(discriminator: nn.Module, images: Tensor, fakes: 
 
 
 def compute_generator_loss(discriminator: nn.Module, fakes: Tensor) -> Tensor:
-    """The mean over generated images. Low if the discriminator takes them for real ones."""
+    """The mean over generated images. Low if the discriminator takes them for real."""
     return F.softplus(-discriminator(fakes)).mean()

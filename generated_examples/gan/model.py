@@ -1,4 +1,4 @@
-"""The models: noise in, images out, and images in, a logit for each of them out."""
+"""The generator: noise in, images out. The discriminator: images in, a logit for each out."""
 
 import torch
 from torch import Tensor, nn
@@ -68,7 +68,7 @@ def build_discriminator(config) -> nn.Module:
 def fixed_noise(first: int, count: int, latent: int) -> Tensor:
     """Noise of shape (count, latent) for the samples `first`, `first + 1`, ...
 
-    The number of a sample is its seed. The random numbers of training are left alone.
+    The number of a sample is its seed. The random state of training does not change.
     """
     generators = [torch.Generator().manual_seed(first + row) for row in range(count)]
     return torch.stack([torch.randn(latent, generator=generator) for generator in generators])

@@ -41,7 +41,7 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    latent: int = 32  # random numbers that an image is drawn from
+    latent: int = 32  # length of the noise vector of an image
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -88,7 +88,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -140,7 +140,7 @@ def main(config: Config) -> None:
         start, start_step = time.perf_counter(), progress.step
         for images, _ in bar:
             fakes = model(torch.randn(len(images), config.latent, device=images.device))
-            # the discriminator learns to tell apart real and generated images, constants here
+            # train the discriminator; the generated images are constants here
             discriminator.requires_grad_(True)
             discriminator_loss = compute_discriminator_loss(discriminator, images, fakes.detach())
             train_discriminator_loss.add(discriminator_loss, len(images))
@@ -151,7 +151,7 @@ def main(config: Config) -> None:
                 group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
             discriminator_optimizer.step()
             discriminator_optimizer.zero_grad()
-            # the generator learns to deceive the discriminator, constant here
+            # train the generator; the discriminator is constant here
             discriminator.requires_grad_(False)
             loss = compute_generator_loss(discriminator, fakes)
             train_loss.add(loss, len(images))
@@ -185,8 +185,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -4,20 +4,22 @@ from torch import Tensor, nn
 
 
 class ConvNet(nn.Module):
-    """Logits of shape (batch, classes) for grey images of shape (batch, 1, height, width)."""
+    """Logits of shape (batch, classes) for grayscale images of shape (batch, 1, 8, 8)."""
 
-    def __init__(self, classes: int, width: int = 32, dropout: float = 0.3) -> None:
+    def __init__(self, classes: int, channels: int = 32, dropout: float = 0.3) -> None:
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(1, width, kernel_size=3, padding=1),
-            nn.GroupNorm(8, width),
+            nn.Conv2d(1, channels, kernel_size=3, padding=1),
+            nn.GroupNorm(8, channels),
             nn.ReLU(),
-            nn.Conv2d(width, 2 * width, kernel_size=3, padding=1),
-            nn.GroupNorm(8, 2 * width),
+            nn.Conv2d(channels, 2 * channels, kernel_size=3, padding=1),
+            nn.GroupNorm(8, 2 * channels),
             nn.ReLU(),
             nn.MaxPool2d(2),
         )
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(32 * width, classes))
+        self.head = nn.Sequential(
+            nn.Flatten(), nn.Dropout(dropout), nn.Linear(32 * channels, classes)
+        )
 
     def forward(self, images: Tensor) -> Tensor:
         return self.head(self.features(images))

@@ -23,11 +23,11 @@ PACKAGES += ["json", "logging", "multiprocessing", "sqlite3", "unittest", "urlli
 def read_documents(config) -> list[list[str]]:
     """The smaller modules of Python's standard library, for training, validation and test.
 
-    Another version of Python has slightly different ones.
+    They differ slightly between Python versions.
     """
     library = Path(sysconfig.get_paths()["stdlib"])
     paths = sorted(path for package in PACKAGES for path in (library / package).glob("[a-z]*.py"))
-    # a seed of its own: another --seed must not move test documents into the training data
+    # a fixed seed: another --seed must not move test documents into the training data
     random.Random(0).shuffle(paths)
     documents = [path.read_text(encoding="utf-8") for path in paths if path.stat().st_size < 9000]
     tenth = len(documents) // 10
@@ -41,7 +41,7 @@ class Blocks(Dataset):
         tokenizer = build_tokenizer(config)
         self.blocks: list[Tensor] = []
         for document in documents:
-            # a document starts with the token that ends the one before it
+            # a document starts with the end token of the one before it
             tokens = [tokenizer.end, *tokenizer.encode(document), tokenizer.end]
             tokens = torch.tensor(tokens, dtype=torch.int32)
             starts = range(0, len(tokens) - 1, config.context)
@@ -67,7 +67,7 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -76,9 +76,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

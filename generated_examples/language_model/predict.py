@@ -21,10 +21,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -51,7 +52,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: int, device):
-    """The texts with `length` more tokens each, which do not depend on the other texts."""
+    """Extend each text by `length` tokens, independently of the other texts."""
     generators = [torch.Generator().manual_seed(0) for _ in texts]
     for _ in range(length):
         windows = [text[-context:] for text in texts]
@@ -75,7 +76,7 @@ def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list
             texts = generate(model, texts, config.context, length, device)
             for prompt, start, text in zip(prompts, starts, texts, strict=True):
                 tokens = [*text[len(start) :].tolist(), tokenizer.end]
-                tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
+                tokens = tokens[: tokens.index(tokenizer.end)]  # up to the end of the document
                 rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})
     return gather_object(rows)
 
@@ -99,3 +100,4 @@ if __name__ == "__main__":
             print(*map(json.dumps, rows), sep="\n")
         else:
             print(*(row["text"] for row in rows), sep="\n")
+    PartialState().destroy_process_group()

@@ -39,10 +39,10 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 100  # steps between log lines; 0: none
-    context: int = 128  # most tokens that the model sees at once
-    layers: int = 2  # blocks of attention and an MLP
-    width: int = 64  # size of a token's vector between the layers
-    heads: int = 4  # attention heads per layer; they share the width
+    context: int = 128  # maximum tokens that the model sees at once
+    layers: int = 2  # number of transformer blocks
+    width: int = 64  # hidden size of the model
+    heads: int = 4  # attention heads per layer; must divide the width
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -80,7 +80,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per token of a whole set, and its exponential, the perplexity.
 
     Both are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Divide the sums after it, never before.
+    the last batch. Divide the sums after gathering, never before.
     """
     model.eval()
     loss_sum = tokens_seen = 0
@@ -100,7 +100,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -175,8 +175,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -1,11 +1,11 @@
 """The data: batches of inputs, which are tokens, a mask, and targets, all of shape (batch, length).
 
 Documents are cut into blocks of up to `max_length` tokens. Some tokens of a block are replaced by
-the mask token: their targets are what stood there, and all other targets are IGNORED. The mask is
+the mask token: their targets are the original tokens. All other targets are IGNORED. The mask is
 False where a shorter block is padded.
 
-What is replaced depends on the block alone in an evaluation, so it is always the same. In training
-it depends on the seed and the epoch, too.
+In evaluation, which tokens are replaced depends only on the block, so it is always the same. In
+training, it also depends on the seed and the epoch.
 """
 
 import random
@@ -25,11 +25,11 @@ from metrics import IGNORED
 
 
 class Block(NamedTuple):
-    """A part of a document, as it was written."""
+    """A part of a document, before masking."""
 
     tokens: Tensor  # (length,)
-    words: Tensor  # the number of each token's word, (length,); -1: a special token
-    seed: int  # which tokens are replaced depends on it
+    words: Tensor  # the index of each token's word, (length,); -1: a special token
+    seed: int  # determines which tokens are replaced
 
 
 PACKAGES = [".", "asyncio", "concurrent/futures", "ctypes", "email", "http", "importlib"]
@@ -39,18 +39,18 @@ PACKAGES += ["json", "logging", "multiprocessing", "sqlite3", "unittest", "urlli
 def read_documents(config) -> list[list[str]]:
     """The smaller modules of Python's standard library, for training, validation and test.
 
-    Another version of Python has slightly different ones.
+    They differ slightly between Python versions.
     """
     library = Path(sysconfig.get_paths()["stdlib"])
     paths = sorted(path for package in PACKAGES for path in (library / package).glob("[a-z]*.py"))
-    # a seed of its own: another --seed must not move test documents into the training data
+    # a fixed seed: another --seed must not move test documents into the training data
     random.Random(0).shuffle(paths)
     documents = [path.read_text(encoding="utf-8") for path in paths if path.stat().st_size < 9000]
     tenth = len(documents) // 10
     return [documents[2 * tenth :], documents[:tenth], documents[tenth : 2 * tenth]]
 
 
-MASK = "[MASK]"  # what stands for a masked token in a text of yours
+MASK = "[MASK]"  # marks a masked token in your texts
 
 
 class Tokenizer:
@@ -59,7 +59,7 @@ class Tokenizer:
     mask, size = 256, 257
 
     def encode(self, texts: list[str], length: int) -> Iterator[tuple[list[int], list[int]]]:
-        """Blocks of up to `length` tokens, and the number of each token's word."""
+        """Blocks of up to `length` tokens, and the index of each token's word."""
         for text in texts:
             tokens = list(text.encode())
             pieces = enumerate(re.findall(r"\w+|\W", text))
@@ -82,13 +82,13 @@ def build_tokenizer(config) -> Tokenizer:
 
 
 class Blocks(Dataset):
-    """Blocks of documents. The place of a block is its seed."""
+    """Blocks of documents. The index of a block is its seed."""
 
     def __init__(self, documents: list[str], part: str, config) -> None:
         encoded = build_tokenizer(config).encode(documents, config.max_length)
         self.blocks = [torch.tensor(pair, dtype=torch.int32) for pair in encoded]
         if not self.blocks:
-            raise SystemExit(f"The {part} data have no text.")
+            raise SystemExit(f"The {part} data has no text.")
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -100,7 +100,7 @@ class Blocks(Dataset):
 class NewMasks(Dataset):
     """Training blocks with other seeds in each epoch.
 
-    A seed depends on that of the run, the epoch and the index of the block alone. So the same
+    A seed depends only on the seed of the run, the epoch and the index of the block, so the same
     tokens are replaced in a resumed run, and with any number of data workers and processes.
     """
 
@@ -120,9 +120,9 @@ class NewMasks(Dataset):
 def mask_tokens(block: Block, config) -> tuple[Tensor, Tensor]:
     """Inputs and targets of a block, both of shape (length,).
 
-    The share `mask_rate` of its tokens have a target, and at least one; with `whole_words`, words
-    are chosen until it is reached. Of these tokens, 80 % are replaced by the mask token, 10 % by
-    any token, and 10 % stay (Devlin et al. 2019, https://arxiv.org/abs/1810.04805).
+    A fraction `mask_rate` of its tokens, at least one, has a target; with `whole_words`, words are
+    chosen until this is reached. Of these tokens, 80 % are replaced by the mask token, 10 % by
+    a random token, and 10 % stay (Devlin et al. 2019, https://arxiv.org/abs/1810.04805).
     """
     tokenizer = build_tokenizer(config)
     generator = torch.Generator().manual_seed(block.seed)
@@ -162,12 +162,12 @@ def mask_and_pad(blocks: list[Block], config) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def pad(rows, value: int = 0) -> Tensor:
-    """Rows of one length, shape (batch, length)."""
+    """Rows padded to the same length, shape (batch, length)."""
     return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_set = NewMasks(train_set, config)
     collate = partial(mask_and_pad, config=config)
@@ -178,9 +178,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

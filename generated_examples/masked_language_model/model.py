@@ -1,4 +1,4 @@
-"""The model: tokens and their mask in, logits of the token at each place out."""
+"""The model: tokens and their mask in, logits of the token at each position out."""
 
 import torch
 import torch.nn.functional as F
@@ -8,9 +8,9 @@ from data import build_tokenizer
 
 
 class Block(nn.Module):
-    """Attention and an MLP, each with a norm before it and a residual.
+    """Attention and an MLP, each with pre-norm and a residual connection.
 
-    Without a mask, a token sees itself and the earlier ones.
+    Without a mask, attention is causal.
     """
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
@@ -56,8 +56,8 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
 class Layers(nn.Module):
     """Layers in which each token sees the whole text, but no padding.
 
-    The encoder of a transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
-    before each layer and rotary positions.
+    A pre-norm transformer encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with
+    rotary positions.
     """
 
     def __init__(self, layers: int, width: int, dropout: float, heads: int = 4) -> None:

@@ -22,10 +22,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -54,7 +55,7 @@ def split_lines(text: str) -> list[str]:
 def encode_masked(text: str, config: Config) -> Tensor:
     """The tokens of a text that has a mask in it."""
     if MASK not in text:
-        raise SystemExit(f"Write {MASK} where a token is to be found: there is none in {text!r}.")
+        raise SystemExit(f"Write {MASK} for each token to predict: there is none in {text!r}.")
     tokens = build_tokenizer(config).encode_masked(text)
     if len(tokens) > config.max_length:
         raise SystemExit(
@@ -113,3 +114,4 @@ if __name__ == "__main__":
             table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
             table.writeheader()
             table.writerows(rows)
+    PartialState().destroy_process_group()

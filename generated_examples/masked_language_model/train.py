@@ -39,11 +39,11 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 100  # steps between log lines; 0: none
-    max_length: int = 128  # most tokens that the model sees at once
-    mask_rate: float = 0.15  # share of the tokens that have a target
+    max_length: int = 128  # maximum tokens that the model sees at once
+    mask_rate: float = 0.15  # fraction of the tokens to predict
     whole_words: bool = False  # mask all tokens of a word together
-    layers: int = 2  # blocks of attention and an MLP
-    width: int = 64  # size of a token's vector; a multiple of 8
+    layers: int = 2  # number of transformer blocks
+    width: int = 64  # hidden size; a multiple of 8
     dropout: float = 0.0  # fraction of activations dropped; 0: off
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
@@ -108,7 +108,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -139,7 +139,7 @@ def main(config: Config) -> None:
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
-        train_loader.dataset.set_epoch(epoch)  # other tokens are masked in each epoch
+        train_loader.dataset.set_epoch(epoch)  # mask different tokens in each epoch
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
@@ -181,8 +181,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -24,7 +24,7 @@ class BestModel:
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
-        if score > self.score:  # NaN never is
+        if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = score
             self.checksum = checksum(self.path)
@@ -38,7 +38,7 @@ class BestModel:
         return {"score": self.score, "checksum": self.checksum}
 
     def load_state_dict(self, state: dict) -> None:
-        # another run may have replaced the file; the main process decides for all
+        # another run may have replaced the file; the main process decides for all processes
         unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
         if unchanged:
             self.score, self.checksum = state["score"], state["checksum"]
@@ -47,7 +47,7 @@ class BestModel:
 
 
 class MetricsFile:
-    """Appends lines of JSON. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run overwrites the lines after its checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
@@ -73,7 +73,7 @@ COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 
 
 class LearningCurves:
-    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
+    """Plots the metrics file, with one panel for train_loss, val_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
@@ -84,7 +84,7 @@ class LearningCurves:
             return
         try:
             self.draw_panels()
-        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+        except Exception as error:  # noqa: BLE001, plotting must never end a run
             log(f"{self.target} was not drawn: {error!r}")
 
     def draw_panels(self) -> None:

@@ -2,7 +2,7 @@
 
 Tokens, mask and types have the shape (batch, choices, length): in each row, a text and a choice
 that may follow it. A type is 1 for tokens of the choice, else 0. The mask is False where a row is
-padded, and in all of a row that pads a sample with fewer choices. Labels, (batch,), are the places
+padded, and in all rows that pad a sample with fewer choices. Labels, (batch,), are the indices
 of the right choices.
 """
 
@@ -26,21 +26,22 @@ class Question:
 
     context: str
     choices: tuple[str, ...]
-    label: int = -1  # the place of the right choice; -1: not known
+    label: int = -1  # the index of the right choice; -1: unknown
 
 
 class Sample(NamedTuple):
-    """The tokens of each choice, after those of the text, and the place of the right choice."""
+    """The tokens of each choice, after those of the text, and the index of the right choice."""
 
     choices: list[tuple[Tensor, int]]  # tokens, (length,), and the first one of the choice
     label: int
 
 
 def read_question(row: dict, place: str) -> Question:
-    """A row with `context` and `choices`, or with the columns of SWAG. `place` is for an error.
+    """A row with `context` and `choices`, or with the columns of SWAG. `place` is for errors.
 
     SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and so
-    on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty ones at the end don't count.
+    on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty endings at the end don't
+    count.
     """
     if "choices" in row:
         context, choices = row.get("context"), row["choices"]
@@ -66,7 +67,7 @@ def read_question(row: dict, place: str) -> Question:
 
 
 def read_label(given, choices: int, place: str) -> int:
-    """The place of the right choice, counted from 0, or -1 if there is none."""
+    """The index of the right choice, or -1 if there is none."""
     if given in (None, "", -1, "-1"):
         return -1
     if isinstance(given, bool) or str(given) not in map(str, range(choices)):
@@ -108,9 +109,9 @@ CONTEXTS = [
 
 @cache
 def load_questions(config) -> list[list[Question]]:
-    """5,000 sentences about somebody who takes a thing, and two to four that may follow.
+    """5,000 sentences about somebody who takes a thing, and two to four possible continuations.
 
-    What is done with another thing that the sentence names is always among them.
+    The use of another thing in the sentence is always among them.
     """
     rng = random.Random(0)
     return split_rows([write_question(rng) for _ in range(5000)], [0.8, 0.1, 0.1])
@@ -126,19 +127,19 @@ def write_question(rng: random.Random) -> Question:
 
 
 def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]
 
 
-PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those before and after a text
+PIECES, START, END = 4096, 0, 1  # vocabulary size, and the tokens before and after a text
 
 
 def split_pieces(text: str) -> list[tuple[int, int]]:
@@ -147,14 +148,14 @@ def split_pieces(text: str) -> list[tuple[int, int]]:
 
 
 def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
-    """The number of a piece is its hash: any text has tokens without a vocabulary."""
+    """The id of a piece is its hash, so no vocabulary is needed."""
     return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]
 
 
 def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], int]]:
     """The tokens of each text and its choice, and the first one of the choice.
 
-    What is too long loses the beginning of its text, and a choice has at most half of the tokens.
+    If it is too long, the beginning of the text is cut. A choice has at most half of the tokens.
     """
     for context, choice in pairs:
         last = number_pieces(choice, split_pieces(choice))[: config.max_length // 2]
@@ -188,7 +189,7 @@ def count_cut(config) -> list[int]:
 
 
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """A batch, padded to the most choices and to the longest of them."""
+    """A batch, padded to the largest number of choices and to the longest choice."""
     most = max(len(sample.choices) for sample in samples)
     longest = max(len(tokens) for sample in samples for tokens, _ in sample.choices)
     tokens = torch.zeros(len(samples), most, longest, dtype=torch.long)
@@ -202,7 +203,7 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -211,9 +212,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

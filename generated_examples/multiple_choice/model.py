@@ -8,9 +8,9 @@ from data import PIECES
 
 
 class Block(nn.Module):
-    """Attention and an MLP, each with a norm before it and a residual.
+    """Attention and an MLP, each with pre-norm and a residual connection.
 
-    Without a mask, a token sees itself and the earlier ones.
+    Without a mask, attention is causal.
     """
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
@@ -56,8 +56,8 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
 class Layers(nn.Module):
     """Layers in which each token sees the whole text, but no padding.
 
-    The encoder of a transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
-    before each layer and rotary positions.
+    A pre-norm transformer encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with
+    rotary positions.
     """
 
     def __init__(self, layers: int, width: int, dropout: float, heads: int = 4) -> None:
@@ -97,7 +97,7 @@ class Encoder(nn.Module):
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         x = self.embedding(tokens) + self.types(types)
-        # a row that pads a sample has no token, and attention needs one
+        # a padded choice has no token, and attention needs one
         mask = mask | (torch.arange(mask.shape[2], device=mask.device) == 0)
         x = self.layers(x.flatten(0, 1), mask.flatten(0, 1))
         return self.score(x[:, 0]).view(tokens.shape[:2])

@@ -39,9 +39,9 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    max_length: int = 128  # tokens of a text and a choice; the rest is cut
-    layers: int = 2  # layers of attention and an MLP
-    width: int = 64  # size of a token's vector; a multiple of 8
+    max_length: int = 128  # maximum tokens of a text with a choice; the rest is cut
+    layers: int = 2  # number of transformer layers
+    width: int = 64  # hidden size; a multiple of 8
     dropout: float = 0.0  # fraction of activations dropped; 0: off
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
@@ -77,7 +77,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = right_sum = samples = 0
@@ -98,7 +98,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -122,8 +122,8 @@ def main(config: Config) -> None:
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
     for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if count and not progress.step:  # a resumed run has said it already
-            log(f"{count} choices of the {part} data fill --max-length: what is beyond is left out")
+        if count and not progress.step:  # a resumed run already logged it
+            log(f"{count} choices of the {part} data fill --max-length: the rest is cut")
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -168,8 +168,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

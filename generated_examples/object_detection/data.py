@@ -1,8 +1,8 @@
 """The data: images, shape (batch, 3, size, size), from 0 to 1, and the objects in each of them.
 
 The objects of an image are a dictionary of tensors with a row for each: `boxes`, (objects, 4), with
-left, top, right and bottom in pixels, `labels`, the numbers of their classes, and `crowd`, which
-says whether it is a group of objects: it is not learned, and a detection in it counts nowhere.
+left, top, right and bottom in pixels, `labels`, their class indices, and `crowd`, which
+says whether it is a group of objects: it is not learned, and detections in it are ignored.
 """
 
 from math import cos, hypot, pi, sin
@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, default_collate, random_split
 
@@ -20,13 +20,23 @@ Objects = dict[str, Tensor]
 def to_tensor(image: Image.Image, size: int) -> Tensor:
     """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
     scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # batches are stacked faster so
+    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
 
 
 def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects]]:
     """A batch. Each image keeps its own number of objects, which may be 0."""
     images, targets = zip(*samples, strict=True)
     return default_collate(images), list(targets)
+
+
+def to_rgb(picture: Image.Image) -> Image.Image:
+    """An upright RGB picture. Raises ValueError for pixels of 32 bits, which have no range."""
+    ImageOps.exif_transpose(picture, in_place=True)
+    if picture.mode in ("I", "F"):
+        raise ValueError("it has 32 bits for each pixel: save it with 8 or 16")
+    if picture.mode.startswith("I;16"):  # convert() would make white of all values above 255
+        picture = picture.point(lambda value: value / 257).convert("L")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 CLASSES = ["disc", "square", "triangle"]
@@ -40,13 +50,13 @@ def build_datasets(config) -> list[Dataset]:
     """1,200 drawn images and their objects, split into training, validation and test data."""
     rng = Random(0)
     drawn = [draw_shapes(config.image_size, rng) for _ in range(1200)]
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(drawn, [0.8, 0.1, 0.1], generator=split)
 
 
 def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
-    """Up to three shapes of any colour on noise, none over another."""
+    """Up to three shapes of any color on noise, without overlap."""
     image = Image.frombytes("RGB", (size, size), rng.randbytes(3 * size * size))
     image = image.point(lambda value: value // 3)
     drawn, boxes, labels = [], [], []
@@ -73,7 +83,7 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -82,9 +92,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

@@ -1,4 +1,4 @@
-"""What is minimized."""
+"""The training loss."""
 
 import torch
 import torch.nn.functional as F
@@ -16,10 +16,10 @@ def compute_loss(outputs: Tensor, targets: list[Objects]) -> Tensor:
 def image_loss(output: Tensor, objects: Objects) -> Tensor:
     """The loss of an image, divided by the number of places that belong to its objects.
 
-    The box of such a place shall be that of the object, by the generalized IoU (Rezatofighi and
-    others 2019, https://arxiv.org/abs/1902.09630). The score of a class shall be the IoU that is
-    reached, and 0 at all other places: the quality focal loss (Li and others 2020,
-    https://arxiv.org/abs/2006.04388). So a high score tells a good box, too.
+    The target of such a place is the box of its object, with the generalized IoU as loss
+    (Rezatofighi and others 2019, https://arxiv.org/abs/1902.09630). The target of a class score is
+    the IoU of the predicted box, and 0 at all other places: the quality focal loss (Li and others
+    2020, https://arxiv.org/abs/2006.04388). So a high score also means a good box.
     """
     boxes, logits = output[:, :4], output[:, 4:]
     known = ~objects["crowd"]
@@ -34,10 +34,10 @@ def image_loss(output: Tensor, objects: Objects) -> Tensor:
 
 
 def assign(true: Tensor, places: int) -> tuple[Tensor, Tensor]:
-    """The places that belong to an object, and its number for each of them.
+    """The places that belong to an object, and the index of the object for each of them.
 
-    An object has those that are less than 1.5 strides from its center, both ways, mostly nine. If
-    two objects meet there, the smaller one has it.
+    An object has the places less than 1.5 strides from its center in both directions, usually nine.
+    If a place could belong to two objects, the smaller one gets it.
     """
     centers = (true[:, :2] + true[:, 2:]) / 2
     distances = (find_centers(places, true.device).unsqueeze(1) - centers).abs().amax(dim=2)
@@ -48,7 +48,7 @@ def assign(true: Tensor, places: int) -> tuple[Tensor, Tensor]:
 
 
 def generalized_iou(boxes: Tensor, others: Tensor) -> Tensor:
-    """The IoU, less the part of the smallest box around both that neither covers: from -1 to 1."""
+    """The IoU minus the uncovered share of the smallest box around both, from -1 to 1."""
     shared = area(intersect(boxes, others))
     union = area(boxes) + area(others) - shared
     corner = torch.minimum(boxes[:, :2], others[:, :2])

@@ -12,9 +12,9 @@ class Detector(nn.Module):
     """A box and a logit for each class at places that are 4 pixels apart.
 
     The output has the shape (batch, places, 4 + classes): the box in pixels, then the logits. The
-    backbone returns features at every 4, 8, 16 and 32 pixels. From the last ones on, they are added
-    up: a feature pyramid (Lin and others 2017, https://arxiv.org/abs/1612.03144), whose finest
-    level has all objects, whatever their size.
+    backbone returns features at strides 4, 8, 16 and 32, which are added up from coarse to fine: a
+    feature pyramid (Lin and others 2017, https://arxiv.org/abs/1612.03144). Its finest level
+    predicts objects of all sizes.
     """
 
     def __init__(self, backbone: nn.Module, channels: list[int], classes: int, width: int) -> None:
@@ -50,7 +50,7 @@ def build_level(inputs: int, outputs: int, stride: int = 1) -> nn.Sequential:
 
 
 class Backbone(nn.Module):
-    """Features of images, shape (batch, 3, height, width), at every 4, 8, 16 and 32 pixels."""
+    """Features of images, shape (batch, 3, height, width), at strides 4, 8, 16 and 32."""
 
     def __init__(self, widths: list[int]) -> None:
         super().__init__()

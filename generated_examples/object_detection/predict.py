@@ -9,12 +9,12 @@ from pathlib import Path
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from PIL import Image, ImageOps
+from PIL import Image
 from torch import Tensor
 from torch.utils.data import DataLoader
 
 from boxes import find_objects
-from data import class_names, to_tensor
+from data import class_names, to_rgb, to_tensor
 from environment import check_environment
 from files import load_weights, writing
 from flags import parse_flags, saved_flags
@@ -25,17 +25,19 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
 def read_image(path: Path) -> Image.Image:
     """An upright RGB image."""
     try:
-        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        with Image.open(path) as picture:
+            return to_rgb(picture)
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
@@ -43,7 +45,7 @@ def read_image(path: Path) -> Image.Image:
 def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str]) -> list[dict]:
     """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
 
-    A box has left, top, right and bottom in pixels of the image, beyond whose edges it may reach.
+    A box has left, top, right and bottom in pixels of the image, and may extend beyond its edges.
     """
     boxes = found[:, :4].double() * torch.tensor(2 * image.size) / size
     rows = zip(boxes.tolist(), found[:, 4].tolist(), found[:, 5].int().tolist(), strict=True)
@@ -95,7 +97,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
-    help = "the lowest score of an object (default: %(default)s)"
+    help = "minimum score of an object (default: %(default)s)"
     parser.add_argument("--threshold", type=float, default=0.3, help=help)
     parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
     help = "a row of CSV for each object, instead of a line of JSON for each image"
@@ -108,3 +110,4 @@ if __name__ == "__main__":
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         write(rows, arguments.threshold, arguments.pictures, arguments.csv)
+    PartialState().destroy_process_group()

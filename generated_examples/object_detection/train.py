@@ -71,7 +71,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of all images, and mean average precision of all detections.
 
-    Detections are compared with the objects of their own image, where both are: what is gathered
+    Detections are compared with the objects of their image on the same process: what is gathered
     has the same shape for each image. gather_for_metrics drops the images that pad the last batch.
     """
     model.eval()
@@ -95,7 +95,7 @@ def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tens
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -165,8 +165,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

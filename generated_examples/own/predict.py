@@ -19,15 +19,16 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
 def read_inputs(config: Config, names: list[str]) -> Tensor:
-    """Inputs of shape (rows, 4) from files with four numbers in a line: replace it with yours."""
+    """Inputs of shape (rows, 4) from files with four numbers per line: replace it with yours."""
     rows = []
     for name in names:
         try:
@@ -56,7 +57,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "inputs", nargs="+", metavar="FILE", help="a file with four numbers in a line"
+        "inputs", nargs="+", metavar="FILE", help="a file with four numbers per line"
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
@@ -67,3 +68,4 @@ if __name__ == "__main__":
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
         csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
+    PartialState().destroy_process_group()

@@ -1,4 +1,4 @@
-"""Checksums of files: they show damage, but not a forgery."""
+"""Checksums of files. They detect corruption, not tampering."""
 
 import json
 import zlib
@@ -14,7 +14,7 @@ from progress import log
 
 
 def checksum(path: Path) -> str:
-    """The CRC-32 of a file, or nothing if it can't be read."""
+    """The CRC-32 of a file, or an empty string if it can't be read."""
     value = 0
     with suppress(OSError), path.open("rb") as file:
         while block := file.read(1 << 20):
@@ -28,7 +28,7 @@ def write_facts(folder: Path, facts: dict) -> None:
     files = {
         path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
     }
-    with ThreadPoolExecutor() as pool:  # reads while the disk writes
+    with ThreadPoolExecutor() as pool:  # reading overlaps with writing
         checksums = pool.map(checksum, files.values())
         for path in files.values():
             flush(path)
@@ -39,7 +39,7 @@ def write_facts(folder: Path, facts: dict) -> None:
 
 
 def read_facts(folder: Path) -> dict:
-    """What checkpoint.json says, or a ValueError if it has changed."""
+    """Read checkpoint.json. Raises ValueError if it has changed."""
     facts = json.loads((folder / "checkpoint.json").read_text())
     saved = facts.pop("checksum", None)
     if (saved or "checksums" in facts) and saved != facts_checksum(facts):
@@ -66,7 +66,7 @@ def is_complete(folder: Path) -> bool:
 def is_sound(folder: Path) -> bool:
     """Whether all files are as they were saved. All processes call it together."""
     changed = []
-    if PartialState().is_main_process:  # it reads them for all
+    if PartialState().is_main_process:  # reads them for all processes
         saved = read_facts(folder).get("checksums", {})  # earlier versions wrote none
         with ThreadPoolExecutor() as pool:
             found = pool.map(checksum, [folder / name for name in saved])

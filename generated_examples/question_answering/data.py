@@ -3,7 +3,7 @@
 The model sees a window: a question, and as much of its text as fits. Tokens, mask and types have
 the shape (batch, length). The mask is False where a shorter window is padded, and a type is 1 for
 tokens of the text, else 0. Spans, (batch, 2), are the first and the last token of the answer, both
-0 if the window has none. Windows is a list of `Window`, which tell what the tokens say.
+0 if the window has none. Windows is a list of `Window`, with the texts of the tokens.
 """
 
 import random
@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, random_split
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a text. Each answer is right: where it begins in the text, and its words."""
+    """A question about a text. Each answer is its start in the text, and its words."""
 
     context: str
     question: str
@@ -32,16 +32,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Window:
-    """A question with a part of its text. Arrays are smaller than lists, and quickly sent."""
+    """A question with a part of its text. Arrays are smaller than lists, and faster to send."""
 
     question: Question
-    number: int  # of the question: all of its windows have the same
+    number: int  # number of the question: the same for all of its windows
     tokens: array
     first: int  # the first token of the text
     starts: array  # the first character of each token of the text
     ends: array  # the character after its last
-    span: tuple[int, int]  # the first and the last token of the answer; 0 and 0: it has none
-    longest: int  # tokens of an answer
+    span: tuple[int, int]  # the first and the last token of the answer; (0, 0): no answer
+    longest: int  # maximum tokens of an answer
     optional: bool  # there may be no answer
 
     def find(self, first: int, last: int) -> tuple[int, int]:
@@ -52,7 +52,7 @@ class Window:
 
 
 def read_texts(row: dict, place: str) -> tuple[str, str]:
-    """The text and the question of a row. `place` says where the row is, for an error."""
+    """The text and the question of a row. `place` says where the row is, for error messages."""
     for key in ("context", "question"):
         if key not in row:
             raise SystemExit(f"{place}: there is no {key!r} in {', '.join(map(str, row))}.")
@@ -62,7 +62,7 @@ def read_texts(row: dict, place: str) -> tuple[str, str]:
 
 
 def read_question(row: dict, place: str, config) -> Question:
-    """A row in the form of SQuAD, whose answers have a text and the character where it starts."""
+    """A row in SQuAD format, whose answers have a text and its first character."""
     context, question = read_texts(row, place)
     given, answers = row.get("answers"), []
     try:
@@ -71,8 +71,10 @@ def read_question(row: dict, place: str, config) -> Question:
         else:
             given = [(answer["text"], answer["answer_start"]) for answer in given]
         for text, start in given:
-            if start < 0 or not text.strip() or context[start : start + len(text)] != text:
-                there = context[max(start, 0) :][: len(text)]
+            if not text.strip():
+                raise SystemExit(f"{place}: the answer at character {start} is empty.")
+            if start < 0 or context[start : start + len(text)] != text:
+                there = context[start:][: len(text)] if start >= 0 else ""
                 raise SystemExit(
                     f"{place}: the answer {text!r:.60} is not at character {start} of the context: "
                     f"there is {there!r:.60}."
@@ -111,7 +113,7 @@ def load_questions(config) -> list[list[Question]]:
     """Two questions about each of 5,000 made-up paragraphs, in three parts.
 
     With --optional-answers, a fifth of the questions have no answer. All paragraphs use the same
-    names, so the answer is only in the right sentence.
+    names, so only the right sentence tells the answer.
     """
     rng, missing = random.Random(0), 0.2 if config.optional_answers else 0.0
     rows = [row for _ in range(5000) for row in write_rows(rng, missing)]
@@ -134,7 +136,7 @@ def write_rows(rng: random.Random, missing: float) -> list[dict]:
         start = context.index(sentences[place])
         start += sentences[place].index(pair[side], len(pair[0]) if side else 0)
         answers = [{"text": pair[side], "answer_start": start}]
-        if rng.random() < missing:  # what is not told of the person
+        if rng.random() < missing:  # a fact that the paragraph does not tell
             fact = rng.choice([other for other in FACTS if (one, other) not in told])
             side, answers = 1, []
         question = fact[2 - side].format(pair[1 - side])
@@ -149,20 +151,20 @@ def write_name(rng: random.Random) -> str:
 
 
 def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """Parts of these sizes, the same in each run. Questions about one text stay together."""
+    """Splits of these sizes, the same in each run. Questions about one text stay together."""
     contexts = list(dict.fromkeys(question.context for question in questions))
     if len(contexts) < 10 and shares[0] < 1:
         raise SystemExit(
             f"Questions about {len(contexts)} texts can't be split into training, validation and "
             "test: use 10 texts or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = [set(part) for part in random_split(contexts, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = [set(part) for part in random_split(contexts, shares, generator=rng)]
     return [[one for one in questions if one.context in part] for part in parts]
 
 
-PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those before and after a text
+PIECES, START, END = 4096, 0, 1  # vocabulary size, and the tokens before and after a text
 
 
 def split_pieces(text: str) -> list[tuple[int, int]]:
@@ -171,12 +173,12 @@ def split_pieces(text: str) -> list[tuple[int, int]]:
 
 
 def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
-    """The number of a piece is its hash: any text has tokens without a vocabulary."""
+    """The id of a piece is its hash, so no vocabulary is needed."""
     return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]
 
 
 def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], int, list]]:
-    """Of each window: the index of its question, tokens, the first of the text, and their places.
+    """For each window: the index of its question, tokens, the first text token, and their places.
 
     A question has at most a quarter of the tokens. A place is the first character of a token of
     the text, and the one after its last.
@@ -191,7 +193,7 @@ def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], 
 
 
 def find_span(question: Question, first: int, starts: array, ends: array) -> tuple[int, int]:
-    """The first and the last token of an answer that is wholly in a window, or 0 and 0."""
+    """The first and the last token of an answer that is completely in a window, or 0 and 0."""
     for start, words in question.answers:
         end = start + len(words)
         if starts and starts[0] <= start and end <= ends[-1]:
@@ -200,7 +202,7 @@ def find_span(question: Question, first: int, starts: array, ends: array) -> tup
 
 
 def make_windows(questions: list[Question], config, number: int = 0) -> list[Window]:
-    """The windows of questions, which are counted from `number`."""
+    """The windows of questions, which are numbered from `number`."""
     if config.overlap > config.max_length // 2:
         raise SystemExit(f"--overlap {config.overlap} is more than half of --max-length.")
     windows = []
@@ -216,8 +218,8 @@ def make_windows(questions: list[Question], config, number: int = 0) -> list[Win
 def build_datasets(config) -> list[list[Window]]:
     """The windows for training, validation and test.
 
-    A question whose answers are in no window is not trained on: they would all say that it has no
-    answer. In the other parts it counts.
+    A question whose answers are in no window is not trained on: all of its windows would say that
+    it has no answer. It counts in the other splits.
     """
     parts, number = [], 0
     for questions in load_questions(config):
@@ -226,7 +228,7 @@ def build_datasets(config) -> list[list[Window]]:
     found = {window.number for window in parts[0] if window.span != (0, 0)}
     parts[0] = [w for w in parts[0] if w.number in found or not w.question.answers]
     if not parts[0]:
-        raise SystemExit("No window holds an answer of the training data: raise --max-length.")
+        raise SystemExit("No window contains an answer of the training data: raise --max-length.")
     return parts
 
 
@@ -252,7 +254,7 @@ def collate(windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor, list
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -261,9 +263,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

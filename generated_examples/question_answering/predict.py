@@ -22,10 +22,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -54,9 +55,9 @@ def read_inputs(config: Config, names: list[str]) -> list[Question]:
 
 
 def read_answer(question: Question, windows: list) -> dict:
-    """The best answer of all windows of a question, which are given with their scores.
+    """The best answer of all windows of a question, given with their scores.
 
-    The score is its probability among all answers of all windows, and that there is none.
+    The score is its probability among all answers in all windows and no answer.
     """
     best, window, span = max(windows, key=lambda one: one[0])[:3]
     none = min(one[3] for one in windows)
@@ -105,3 +106,4 @@ if __name__ == "__main__":
             table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
             table.writeheader()
             table.writerows(rows)
+    PartialState().destroy_process_group()

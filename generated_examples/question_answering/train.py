@@ -40,12 +40,12 @@ class Config:
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
     optional_answers: bool = True  # a question may have no answer
-    width: int = 64  # size of a token's vector; a multiple of 4
-    layers: int = 2  # layers of attention and an MLP
+    width: int = 64  # hidden size; a multiple of 4
+    layers: int = 2  # number of transformer layers
     dropout: float = 0.0  # fraction of activations dropped; 0: off
-    max_length: int = 128  # tokens of a window, with the question
-    overlap: int = 32  # tokens that a window shares with the last; 0: none
-    max_answer: int = 30  # tokens of an answer that is found, at most
+    max_length: int = 128  # tokens of a window, including the question
+    overlap: int = 32  # tokens shared with the previous window; 0: none
+    max_answer: int = 30  # maximum tokens of a predicted answer
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -71,7 +71,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 
 
 def compute_loss(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
-    """The loss of each window, shape (batch,): the mean of those of its first and last token."""
+    """The loss of each window, shape (batch,): the mean over the first and the last token."""
     logits = logits.masked_fill(~mask.unsqueeze(2), -torch.inf)  # padding is not an answer
     return F.cross_entropy(logits, spans, reduction="none").mean(dim=1)
 
@@ -81,7 +81,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of windows, and exact match and F1 of questions, over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the windows that pad
-    the last batch. A question is decided after it, because its windows may be on any process.
+    the last batch. Answers are chosen after gathering, because windows of a question
+    may be on any process.
     """
     model.eval()
     loss_sum, rows = 0, []
@@ -104,7 +105,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -128,8 +129,8 @@ def main(config: Config) -> None:
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
     for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if count and not progress.step:  # a resumed run has said it already
-            log(f"{count} questions of the {part} data have answers that no window holds")
+        if count and not progress.step:  # a resumed run already logged it
+            log(f"{count} questions of the {part} data have answers that fit into no window")
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -174,8 +175,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

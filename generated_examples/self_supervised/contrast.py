@@ -8,8 +8,8 @@ from torch import Tensor
 class Gather(torch.autograd.Function):
     """The vectors of all processes, in their order.
 
-    A vector counts in the losses of all processes, so its gradient is the sum of theirs:
-    accelerator.gather alone would drop it.
+    A vector is part of the losses of all processes, so its gradient is the sum over them:
+    accelerator.gather has no gradient.
     """
 
     @staticmethod
@@ -27,8 +27,9 @@ class Gather(torch.autograd.Function):
 def compare_views(vectors: Tensor, others: Tensor, places: Tensor) -> Tensor:
     """The loss of each image: each view has to find the other one among all views (NT-Xent).
 
-    Vectors of views of these images, (batch, 2, width), and of all, (images, 2, width): `places`
-    are those of the first among the second. Chen and others 2020, https://arxiv.org/abs/2002.05709,
+    `vectors` are the views of these images, (batch, 2, width), and `others` those of all images,
+    (images, 2, width). `places` are the indices of the former in the latter.
+    Chen and others 2020, https://arxiv.org/abs/2002.05709,
     formula 1
     """
     own = (vectors[:, 0] * vectors[:, 1]).sum(dim=1, keepdim=True)

@@ -14,15 +14,15 @@ def build_datasets(config) -> list[Dataset]:
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
     labels = torch.tensor(digits.target)
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=split)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=rng)
 
 
 class Drawn(Dataset):
     """Images, each with two random views: other views in each epoch.
 
-    They depend on the seed, the epoch and the index of an image alone. So they are the same in a
+    They depend only on the seed, the epoch and the index of an image, so they are the same in a
     resumed run, with any number of data workers, and on any number of processes.
     """
 
@@ -50,14 +50,14 @@ def draw(image: Tensor, config, seed: int) -> Tensor:
 
 
 class Probed(Dataset):
-    """The images of a set, and training images whose classes the probes know, evenly among them.
+    """The images of a set, evenly mixed with the training images whose classes the probes know.
 
     A sample is an image, two random views, its class, and whether it is known.
     """
 
     def __init__(self, new: Dataset, known: Dataset, config) -> None:
         self.parts, self.config = (new, known), config
-        # a new one is first, and any number of batches has about the same share of both
+        # a new image comes first, and any number of batches has about the same share of both
         self.order = sorted(
             (row / len(part), is_known, row)
             for is_known, part in zip((False, True), self.parts, strict=True)
@@ -74,14 +74,14 @@ class Probed(Dataset):
 
 
 def split_known(train_set: Dataset, config) -> tuple[Dataset, Dataset]:
-    """Training images whose classes the probes know, and the others: the same in each run."""
-    # a seed of its own: with another --seed the probes know the same images
+    """Training images whose classes the probes know, and the other images: the same in each run."""
+    # a fixed seed: the labeled images are the same for any --seed
     order = torch.randperm(len(train_set), generator=torch.Generator().manual_seed(0)).tolist()
     return Subset(train_set, order[: config.known]), Subset(train_set, order[config.known :])
 
 
 def change(image: Tensor, generator: torch.Generator) -> Tensor:
-    """An image turned, slanted, scaled, shifted, and brighter or darker, by chance."""
+    """An image randomly rotated, sheared, scaled, shifted, and brighter or darker."""
     numbers = 2 * torch.rand(7, generator=generator) - 1  # from -1 to 1
     linear = torch.eye(2) + 0.3 * numbers[:4].reshape(2, 2)
     shift = 0.25 * numbers[4:6].reshape(2, 1)
@@ -92,7 +92,7 @@ def change(image: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     known, _ = split_known(train_set, config)
     val_set, test_set = Probed(val_set, known, config), Probed(test_set, known, config)
@@ -103,9 +103,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -1,4 +1,4 @@
-"""The model: images in, features out. In training also what is compared."""
+"""The model: images in, features out. In training, also projections to compare."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from data import SIZE
 
 
 class ConvNet(nn.Module):
-    """Features of grey images: (batch, 1, size, size) to (batch, features)."""
+    """Features of grayscale images: (batch, 1, size, size) to (batch, features)."""
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
@@ -27,10 +27,10 @@ class ConvNet(nn.Module):
 
 
 class Projected(nn.Module):
-    """Features of images, shape (batch, features), or what is compared while they are learned.
+    """Features of images, shape (batch, features), or projections to compare in training.
 
-    This is what a small network makes of the features. The product of two of its outputs, shape
-    (batch, width), is their cosine divided by the temperature. Chen and others 2020,
+    A small network projects the features. The product of two of its outputs, shape (batch, width),
+    is their cosine similarity divided by the temperature. Chen and others 2020,
     https://arxiv.org/abs/2002.05709
     """
 
@@ -50,6 +50,6 @@ class Projected(nn.Module):
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 8:
-        raise SystemExit(f"--width {config.width} is not a multiple of 8, for groups of channels.")
+        raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
     encoder = ConvNet(SIZE, config.width)
     return Projected(encoder, encoder.features, config)

@@ -1,4 +1,4 @@
-"""Pictures of what the model generates, written while it trains."""
+"""Pictures of model outputs, written during training."""
 
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ def save_grid(images: Tensor, columns: int, path: Path) -> None:
     """Write images, shape (batch, channels, height, width), from 0 to 1, in rows of one picture."""
     framed = F.pad(images, (1, 1, 1, 1), value=0.5).unflatten(0, (-1, columns))
     rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
-    pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grey picture
+    pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grayscale picture
     picture = Image.fromarray(pixels.numpy())
     with writing(path):
         picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)

@@ -41,10 +41,10 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    known: int = 100  # training images whose class the probes know
+    known: int = 100  # labeled training images that the probes use
     width: int = 32  # channels of the first level; a multiple of 8
     projection: int = 64  # length of the vectors that are compared
-    temperature: float = 0.2  # divides cosines; lower: closer negatives count
+    temperature: float = 0.2  # divides similarities; lower: hard negatives count more
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -70,7 +70,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 
 
 def project(model: nn.Module, views: Tensor) -> Tensor:
-    """What is compared of the views of images, shape (batch, 2, width)."""
+    """The projections of the views of images, shape (batch, 2, width)."""
     return model(views.flatten(0, 1), project=True).unflatten(0, (-1, 2))
 
 
@@ -84,18 +84,18 @@ def compute_loss(vectors: Tensor, accelerator) -> Tensor:
 def compare_all(vectors: Tensor) -> Tensor:
     """The loss of each image, shape (images,), among all of a set."""
     places = torch.arange(len(vectors), device=vectors.device)
-    # not all at once: that takes the square of the images
+    # in parts: all at once would need memory for the square of the images
     parts = zip(vectors.split(256), places.split(256), strict=True)
     return torch.cat([compare_views(part, vectors, rows) for part, rows in parts])
 
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss of a set, and in how many of its images the probes find the class.
+    """Mean loss of a set, and the accuracy of the probes.
 
-    All are the same for any number of processes and any batch size: views compete with those of the
+    All are the same for any number of processes and any batch size: views are compared within the
     set. gather_for_metrics drops the images that pad the last batch. The known images, whose
-    classes the probes may see, do not count themselves.
+    labels the probes use, are not evaluated.
     """
     model.eval()
     batches = []
@@ -117,7 +117,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -129,7 +129,7 @@ def main(config: Config) -> None:
         model, optimizer, train_loader, val_loader, test_loader
     )
     if config.batch_size * accelerator.num_processes < 2:
-        raise SystemExit("--batch-size 1: an image alone has no other to be compared with.")
+        raise SystemExit("--batch-size 1: there is no other image to compare with.")
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
@@ -150,7 +150,7 @@ def main(config: Config) -> None:
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
-        train_loader.dataset.set_epoch(epoch)  # which draws anew in each epoch
+        train_loader.dataset.set_epoch(epoch)  # new views or patches in each epoch
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
@@ -190,8 +190,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -1,6 +1,6 @@
 """The data: images, shape (batch, 3, size, size), from 0 to 1, and masks, (batch, size, size).
 
-A mask has the class of each pixel, or VOID, which does not count.
+A mask has the class of each pixel, or VOID, which is ignored.
 """
 
 from math import cos, pi, sin
@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import torch
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 
@@ -18,7 +18,17 @@ VOID = 255
 def to_tensor(image: Image.Image, size: int) -> Tensor:
     """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
     scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # batches are stacked faster so
+    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
+
+
+def to_rgb(picture: Image.Image) -> Image.Image:
+    """An upright RGB picture. Raises ValueError for pixels of 32 bits, which have no range."""
+    ImageOps.exif_transpose(picture, in_place=True)
+    if picture.mode in ("I", "F"):
+        raise ValueError("it has 32 bits for each pixel: save it with 8 or 16")
+    if picture.mode.startswith("I;16"):  # convert() would make white of all values above 255
+        picture = picture.point(lambda value: value / 257).convert("L")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 CLASSES = ["background", "disc", "square", "triangle"]
@@ -29,13 +39,13 @@ def build_datasets(config) -> list[Dataset]:
     rng = Random(0)
     drawn = [draw_shapes(config.image_size, rng) for _ in range(1200)]
     images, masks = (torch.stack(parts) for parts in zip(*drawn, strict=True))
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(TensorDataset(images, masks), [0.8, 0.1, 0.1], generator=split)
 
 
 def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Tensor]:
-    """One to three shapes of any colour on noise, and the class of each pixel."""
+    """One to three shapes of any color on noise, and the class of each pixel."""
     noise = bytes(rng.randrange(100) for _ in range(3 * size * size))
     image, mask = Image.frombytes("RGB", (size, size), noise), Image.new("L", (size, size))
     for _ in range(rng.randint(1, 3)):
@@ -52,7 +62,7 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Tensor]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -60,9 +70,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -15,7 +15,7 @@ from progress import log
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Stop if the processes don't train together, or a setting has no effect here."""
+    """Stop if the processes would not train together, or if a setting has no effect here."""
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if accelerator.num_processes != world_size:
         raise SystemExit(
@@ -74,7 +74,7 @@ def is_trial(path) -> bool:
 def compare_config(accelerator, config, path, fixed) -> None:
     """Print which settings differ from those in `path`. Refuse to change the fixed ones.
 
-    `fixed` has their names, and what they are where the script lacks them.
+    `fixed` maps their names to the values they have if the script lacks them.
     """
     saved, settings = read_settings(path), describe_config(accelerator, config)["settings"]
     for name, absent in fixed.items():

@@ -11,12 +11,12 @@ from typing import Literal, get_args, get_origin
 from checkpoint import find_resumed
 from environment import read_settings
 
-# the lowest and the highest value of a setting, where they are not 0 and infinity
+# the minimum and maximum of each setting whose range is not 0 to infinity
 LIMITS = {
     "epochs": (1, inf),
     "batch_size": (1, inf),
     "learning_rate": (1e-12, inf),
-    "seed": (0, 4294967295),
+    "seed": (0, 2147483647),
     "image_size": (16, inf),
     "width": (8, inf),
     "warmup_ratio": (0, 1),
@@ -24,7 +24,7 @@ LIMITS = {
 
 
 def saved_flags(config_class, folder) -> list[str]:
-    """The settings of a run or a checkpoint as flags, without those of one run alone."""
+    """The settings of a run or a checkpoint as flags, without the folder and --resume."""
     saved, flags = read_settings(folder), []
     for field in fields(config_class):
         if field.name in saved and field.name not in ("output_dir", "resume"):
@@ -35,7 +35,7 @@ def saved_flags(config_class, folder) -> list[str]:
 
 
 def parse_flags(config_class, description, arguments=None):
-    """The settings of a run. A value that is not allowed ends the script with status 2."""
+    """Parse the settings of a run. An invalid value exits with status 2."""
     parser = argparse.ArgumentParser(
         usage=argparse.SUPPRESS,
         description=description,

@@ -10,13 +10,13 @@ from data import VOID
 class RunningLoss:
     """The mean training loss per sample, over all processes.
 
-    Losses are added up on the device, because reading one waits for the device.
+    Losses are summed on the device, because reading a value waits for the device.
     """
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
         self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
-        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
@@ -49,7 +49,7 @@ class RunningLoss:
 
 
 def count_pixels(predictions: Tensor, masks: Tensor, classes: int) -> Tensor:
-    """The right, true and predicted pixels of each class, shape (batch, 3, classes); no VOID."""
+    """The right, true and predicted pixels of each class, shape (batch, 3, classes). No VOID."""
     known = masks != VOID
     counts = []
     for label in range(classes):
@@ -60,9 +60,9 @@ def count_pixels(predictions: Tensor, masks: Tensor, classes: int) -> Tensor:
 
 
 def segmentation_scores(counts: Tensor) -> dict[str, float]:
-    """Mean IoU and accuracy of counts that are added up over images, shape (3, classes).
+    """Mean IoU and accuracy from counts summed over images, shape (3, classes).
 
-    Mean IoU is the mean of intersection over union, over the classes that occur or are predicted:
+    Mean IoU averages intersection over union over the classes that occur or are predicted:
     Everingham and others 2015, https://doi.org/10.1007/s11263-014-0733-5
     """
     right, true, predicted = counts.cpu().double()

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from PIL import Image, ImageOps
+from PIL import Image
 from torch.utils.data import DataLoader
 
-from data import to_tensor
+from data import to_rgb, to_tensor
 from environment import check_environment
 from files import load_weights, writing
 from flags import parse_flags, saved_flags
@@ -23,23 +23,25 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
 def read_image(path: Path) -> Image.Image:
     """An upright RGB image."""
     try:
-        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        with Image.open(path) as picture:
+            return to_rgb(picture)
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
 
 def write(rows: list[dict], folder: Path) -> None:
-    """Write the masks as palette pictures of class numbers, and print the share of each class."""
+    """Write the masks as palette images of class indices, and print the share of each class."""
     table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
     table.writeheader()
     for number, row in enumerate(rows):
@@ -71,7 +73,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
-    parser.add_argument("--output", type=Path, default=Path("masks"), help="a folder for the masks")
+    parser.add_argument("--output", type=Path, default=Path("masks"), help="folder of the masks")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
     known, inputs = Image.registered_extensions(), []
@@ -80,3 +82,4 @@ if __name__ == "__main__":
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         write(rows, arguments.output)
+    PartialState().destroy_process_group()

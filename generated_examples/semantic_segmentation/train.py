@@ -41,7 +41,7 @@ class Config:
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
     image_size: int = 32  # pixels per side
-    width: int = 16  # channels of its first layers; a multiple of 8
+    width: int = 16  # channels of the first layers; a multiple of 8
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -77,8 +77,8 @@ def compute_loss(logits: Tensor, masks: Tensor) -> Tensor:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of all images, mean IoU and accuracy of all their pixels.
 
-    gather_for_metrics drops the images that pad the last batch. The counts of all images are added
-    up before they are divided.
+    gather_for_metrics drops the images that pad the last batch. Counts are summed over all
+    images before dividing.
     """
     model.eval()
     loss_sum = counts = seen = 0
@@ -104,7 +104,7 @@ def score(logits: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -175,8 +175,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

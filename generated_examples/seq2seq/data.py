@@ -17,12 +17,12 @@ from model import END, PADDING, START
 
 
 def load_pairs(config) -> list[list[tuple[str, str]]]:
-    """10,000 different dates, as people write them and as 1998-03-14, in three parts."""
+    """10,000 different dates, as people write them and as 1998-03-14, in three splits."""
     rng = random.Random(0)
     days = rng.sample(range(200 * 365), 10_000)
     dates = [date(1900, 1, 1) + timedelta(days=day) for day in days]
     pairs = [(write(day, rng), day.isoformat()) for day in dates]
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return [list(part) for part in random_split(pairs, [0.8, 0.1, 0.1], generator=split)]
 
@@ -63,7 +63,7 @@ def encode(text: str) -> Tensor:
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch of sources, inputs and targets, each padded to its longest."""
+    """A batch of sources, inputs and targets, each padded to the longest."""
     sources, targets = zip(*pairs, strict=True)
     start = torch.tensor([START])
     inputs = [torch.cat([start, target[:-1]]) for target in targets]
@@ -80,7 +80,7 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -89,9 +89,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

@@ -15,13 +15,13 @@ def count_tokens(targets: Tensor) -> Tensor:
 class RunningLoss:
     """The mean training loss per token, over all processes.
 
-    Losses are added up on the device, because reading one waits for the device.
+    Losses are summed on the device, because reading a value waits for the device.
     """
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
         self.sums = torch.zeros(2, device=accelerator.device)  # losses and tokens since read()
-        self.epoch_sum, self.epoch_tokens = 0.0, 0.0  # of all processes, up to read()
+        self.epoch_sum, self.epoch_tokens = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, losses: Tensor, targets: Tensor) -> None:
         """Add the losses of a batch, shape (batch, length)."""

@@ -22,10 +22,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -76,7 +77,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
     )
-    parser.add_argument("--length", type=int, default=100, help="the most bytes of a target")
+    parser.add_argument("--length", type=int, default=100, help="maximum bytes of a target")
     parser.add_argument("--json", action="store_true", help="print JSON lines, with the inputs")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
@@ -90,3 +91,4 @@ if __name__ == "__main__":
             print(*map(json.dumps, rows), sep="\n")
         else:
             print(*(row["text"] for row in rows), sep="\n")
+    PartialState().destroy_process_group()

@@ -39,7 +39,7 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    width: int = 64  # size of a token's vector; a multiple of 4
+    width: int = 64  # hidden size; a multiple of 4
     layers: int = 1  # layers of the encoder, and of the decoder
     dropout: float = 0.0  # fraction of activations dropped; 0: off
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
@@ -78,10 +78,10 @@ def compute_loss(logits: Tensor, targets: Tensor) -> Tensor:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per token, and the fraction of targets that greedy decoding writes exactly.
 
-    One pass tells whether it does: each token must be the most likely one after the true tokens
+    One pass is enough to check this: each token must be the most likely one after the true tokens
     before it.
 
-    gather_for_metrics drops the samples that pad the last batch. Divide the sums after it.
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after gathering.
     """
     model.eval()
     loss_sum = tokens_seen = correct = seen = 0
@@ -100,7 +100,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The summed loss of each sample, its tokens, and whether all of them are the most likely."""
+    """The summed loss of each sample, its tokens, and whether all are the most likely tokens."""
     losses = compute_loss(logits, targets).sum(dim=1)
     matches = ((logits.argmax(dim=-1) == targets) | (targets == IGNORED)).all(dim=1)
     return losses, count_tokens(targets), matches
@@ -109,7 +109,7 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -181,8 +181,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

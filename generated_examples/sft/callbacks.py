@@ -23,7 +23,7 @@ from progress import Progress, log
 
 
 def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:
-    """Write what the model answers in some conversations, below what the data answer."""
+    """Write the answers of the model in some conversations, below those of the data."""
     tokenizer, texts = build_tokenizer(config), []
     device = next(model.parameters()).device
     prompts, answers = zip(*map(split_at_answer, examples), strict=True)
@@ -47,7 +47,7 @@ class BestModel:
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
-        if score > self.score:  # NaN never is
+        if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = score
             self.checksum = checksum(self.path)
@@ -61,7 +61,7 @@ class BestModel:
         return {"score": self.score, "checksum": self.checksum}
 
     def load_state_dict(self, state: dict) -> None:
-        # another run may have replaced the file; the main process decides for all
+        # another run may have replaced the file; the main process decides for all processes
         unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
         if unchanged:
             self.score, self.checksum = state["score"], state["checksum"]
@@ -70,7 +70,7 @@ class BestModel:
 
 
 class MetricsFile:
-    """Appends lines of JSON. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run overwrites the lines after its checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
@@ -96,7 +96,7 @@ COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 
 
 class LearningCurves:
-    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
+    """Plots the metrics file, with one panel for train_loss, val_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
@@ -107,7 +107,7 @@ class LearningCurves:
             return
         try:
             self.draw_panels()
-        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+        except Exception as error:  # noqa: BLE001, plotting must never end a run
             log(f"{self.target} was not drawn: {error!r}")
 
     def draw_panels(self) -> None:
@@ -134,7 +134,7 @@ class LearningCurves:
 
 
 class Throughput:
-    """Tokens per second, the time that is left, and the memory in use."""
+    """Tokens per second, the remaining time, and the memory in use."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Throughput:
 
 
 def used_memory(device: torch.device) -> int:
-    """Bytes: the most that tensors have taken on a GPU, or what the process takes now."""
+    """Bytes: peak memory of tensors on a GPU, or the current memory of the process."""
     if device.type == "cpu":
         return psutil.Process().memory_info().rss
     return torch.accelerator.max_memory_allocated(device)

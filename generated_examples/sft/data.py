@@ -19,17 +19,17 @@ from model import build_tokenizer
 from progress import log
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
-Sample = tuple[Tensor, ...]  # what the model takes, and targets, each of shape (length,)
+Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
 
 
 @dataclass(frozen=True)
 class Conversation:
     messages: Messages
-    place: str  # where it was found, for messages of errors
+    place: str  # where it was found, for error messages
 
 
 def write_conversations() -> list[Conversation]:
-    """Made-up conversations of one or two questions, each of which is asked once."""
+    """Made-up conversations of one or two questions. No question occurs twice."""
     rng = random.Random(0)
     questions = list(dict.fromkeys(write_question(rng) for _ in range(6_000)))
     conversations = []
@@ -90,7 +90,7 @@ def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
     for message in messages:
         role = message["role"]
         if role not in tokenizer.roles:
-            raise ValueError(f"the role {role} is none of {', '.join(tokenizer.roles)}.")
+            raise ValueError(f"the role {role} is not one of {', '.join(tokenizer.roles)}.")
         text = [*tokenizer.encode(message["content"]), tokenizer.end]
         tokens += [tokenizer.roles[role], *text]
         counts += [False, *[role == "assistant"] * len(text)]
@@ -108,7 +108,7 @@ def find_ends(config) -> set[int]:
 
 
 class Conversations(Dataset):
-    """Conversations as samples of up to `context` inputs. What is longer is cut off at its end."""
+    """Conversations as samples of up to `context` inputs. Longer ones are cut at the end."""
 
     def __init__(self, conversations: list[Conversation], config) -> None:
         self.samples: list[Sample] = []
@@ -119,7 +119,7 @@ class Conversations(Dataset):
             except ValueError as error:
                 raise SystemExit(f"{conversation.place}: {error}") from error
             if not counts.any():
-                raise SystemExit(f"{conversation.place} has no message of the role assistant.")
+                raise SystemExit(f"{conversation.place} has no assistant message.")
             cut += max(0, len(tokens) - config.context - 1)
             targets = tokens.where(counts, IGNORED)[1 : config.context + 1]
             if (targets != IGNORED).any():
@@ -131,8 +131,8 @@ class Conversations(Dataset):
             raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
         if cut or left_out:
             log(
-                f"{len(conversations)} conversations: {cut} tokens are cut off, which are beyond "
-                f"--context {config.context}. {left_out} without an answer before it are left out."
+                f"{len(conversations)} conversations: {cut} tokens beyond --context "
+                f"{config.context} are cut off. {left_out} without an answer are left out."
             )
 
     def __len__(self) -> int:
@@ -152,16 +152,19 @@ def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
 
 
 def show(sample: Sample, config) -> str:
-    """A sample as the model sees it, with [[ and ]] around what counts."""
+    """A sample as the model sees it, with [[ and ]] around the tokens that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
     inputs, targets = sample[0].tolist(), sample[-1].tolist()
     run = inputs[:1]
-    for token, target in zip([*inputs[1:], targets[-1]], targets, strict=True):
+    for token, target in zip([*inputs[1:], IGNORED], targets, strict=True):
         if (target != IGNORED) != counted:
             text += decode(run) + ("]]" if counted else "[[")
             run, counted = [], not counted
-        run.append(token)
-    return text + (decode(run) + "]]" if counted else "")
+        run.append(target if counted else token)
+        if counted and token != target:  # the last token of a text is no input
+            text += decode(run) + "]]"
+            run, counted = [token], False
+    return text + decode([token for token in run if token != IGNORED])
 
 
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
@@ -171,20 +174,20 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
 
 
 def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows of one length, shape (batch, length)."""
+    """Rows padded to the same length, shape (batch, length)."""
     return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_datasets(config) -> list[Dataset]:
     """Conversations for training, validation and test."""
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     conversations = Conversations(write_conversations(), config)
     return random_split(conversations, [0.8, 0.1, 0.1], generator=split)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -193,9 +196,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

@@ -9,9 +9,9 @@ from torch.nn.utils.rnn import pad_sequence
 def generate(
     model: nn.Module, prompts: list[list[int]], ends: set[int], context: int, length: int, device
 ) -> list[list[int]]:
-    """The tokens that the model finds most likely after each prompt (greedy decoding).
+    """Greedy decoding of an answer to each prompt.
 
-    An answer ends before one of the tokens `ends`, with `length` tokens, or where prompt and answer
+    An answer ends before one of the tokens `ends`, after `length` tokens, or when prompt and answer
     have `context` tokens. It does not depend on the other prompts: padding comes after them, and no
     token sees a later one.
     """

@@ -8,7 +8,7 @@ ROLES = {"system": 256, "user": 257, "assistant": 258}  # their tokens
 
 
 class Tokenizer:
-    """Each byte of UTF-8 is a token, and there is one for each role and one that ends a message."""
+    """Each byte of UTF-8 is a token, plus one for each role and one for the end of a message."""
 
     roles = ROLES
     end, size = 259, 260
@@ -28,9 +28,9 @@ class Tokenizer:
 
 
 class Block(nn.Module):
-    """Attention and an MLP, each with a norm before it and a residual.
+    """Attention and an MLP, each with pre-norm and a residual connection.
 
-    Without a mask, a token sees itself and the earlier ones.
+    Without a mask, attention is causal.
     """
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:

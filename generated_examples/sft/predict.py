@@ -21,10 +21,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -104,7 +105,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -"
     )
-    parser.add_argument("--length", type=int, default=200, help="the most tokens of an answer")
+    parser.add_argument("--length", type=int, default=200, help="maximum tokens of an answer")
     parser.add_argument("--json", action="store_true", help="print JSON lines, with the inputs")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
@@ -118,3 +119,4 @@ if __name__ == "__main__":
             print(*map(json.dumps, rows), sep="\n")
         else:
             print(*(row["text"] for row in rows), sep="\n")
+    PartialState().destroy_process_group()

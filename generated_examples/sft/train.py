@@ -40,10 +40,10 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    context: int = 128  # most tokens of a conversation; more are cut
-    layers: int = 2  # blocks of attention and an MLP
-    width: int = 64  # size of a token's vector between the layers
-    heads: int = 4  # attention heads per layer; they share the width
+    context: int = 128  # maximum tokens of a conversation; the rest is cut
+    layers: int = 2  # number of transformer blocks
+    width: int = 64  # hidden size of the model
+    heads: int = 4  # attention heads per layer; must divide the width
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -81,9 +81,9 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy per token of the answers, and the fraction of exact conversations.
 
     A conversation is exact if greedy decoding writes all its answers without a mistake. One pass
-    tells: each token must be the most likely one after the true tokens before it.
+    is enough to check this: each token must be the most likely one after the true tokens before it.
 
-    gather_for_metrics drops the samples that pad the last batch. Divide the sums after it.
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after gathering.
     """
     model.eval()
     loss_sum = tokens_seen = right = exact = seen = 0
@@ -105,7 +105,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The summed loss of each sample, its tokens that count, and how many are the most likely."""
+    """The summed loss of each sample, its counted tokens, and how many are predicted correctly."""
     losses = compute_loss(logits, targets).sum(dim=1)
     hits = (logits.argmax(dim=-1) == targets).sum(dim=1)  # IGNORED is never the most likely
     return losses, count_tokens(targets), hits
@@ -114,7 +114,7 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -122,10 +122,10 @@ def main(config: Config) -> None:
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     optimizer = build_optimizer(model, config)
-    log("The first sample, with [[what counts]]:")
+    log("The first sample, with [[the tokens that count]]:")
     log(indent(show(train_loader.dataset[0], config), "> ", lambda line: True))
     rows = range(min(3, len(val_loader.dataset)))
-    examples = [val_loader.dataset[row] for row in rows]  # which the model answers now and then
+    examples = [val_loader.dataset[row] for row in rows]  # answered after each evaluation
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
@@ -193,8 +193,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

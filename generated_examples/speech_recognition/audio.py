@@ -13,20 +13,23 @@ import torch.nn.functional as F
 from torch import Tensor
 
 SUFFIXES = (".wav", ".wave")
-OTHERS = (".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus")  # known, and not read here
+OTHERS = (".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus")  # known, but not read here
 HINT = "choose soundfile as the reader, or convert it to WAV."
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[wave.Wave_read]:
-    """A WAV file of whole numbers. Raises OSError if it is empty or can't be read."""
+    """A WAV file with integer samples. Raises OSError if it is empty or can't be read."""
     try:
         with wave.open(str(path)) as file:
             if not file.getnframes():
                 raise EOFError("it has no samples")
             yield file
     except (EOFError, OSError, wave.Error) as error:
-        raise OSError(f"{path} can't be read as WAV: {str(error) or 'it is cut off'}.") from error
+        reason = str(error) or "it is cut off"
+        # floats, and before Python 3.12 the header that most programs write for 24 bits
+        hint = f" {HINT.capitalize()}" if "unknown format" in reason else ""
+        raise OSError(f"{path} can't be read as WAV: {reason}.{hint}") from error
 
 
 def read_channels(path: Path) -> tuple[Tensor, int]:
@@ -39,8 +42,8 @@ def read_channels(path: Path) -> tuple[Tensor, int]:
         rate = file.getframerate()
     numbers = torch.frombuffer(data, dtype=torch.uint8).view(-1, width)
     if width == 1:
-        numbers ^= 128  # numbers of 8 bits have no sign in WAV
-    # the highest bytes of numbers of 32 bits
+        numbers ^= 128  # 8-bit samples are unsigned in WAV
+    # the samples as the high bytes of 32-bit integers
     whole = F.pad(numbers, (4 - width, 0)).view(torch.int32)
     return whole.view(-1, channels) / 2**31, rate
 
@@ -74,9 +77,9 @@ def read_sound(path: Path, rate: int) -> Tensor:
 
 
 def resample(sound: Tensor, old_rate: int, new_rate: int) -> Tensor:
-    """The same sound with another number of samples per second.
+    """The sound at another sampling rate.
 
-    Frequencies that the new rate can't represent are filtered out: they would turn into others.
+    Frequencies that the new rate can't represent are filtered out, to avoid aliasing.
     """
     if new_rate == old_rate:
         return sound
@@ -102,7 +105,7 @@ def log_mel(sound: Tensor, rate: int, mels: int) -> Tensor:
 
 
 def normalize(spectrogram: Tensor) -> Tensor:
-    """The same with the mean 0 and the standard deviation 1, however loud the sound is."""
+    """Scale to mean 0 and standard deviation 1, however loud the sound is."""
     return (spectrogram - spectrogram.mean()) / (spectrogram.std() + 1e-5)
 
 
@@ -110,8 +113,8 @@ def normalize(spectrogram: Tensor) -> Tensor:
 def mel_bands(rate: int, size: int, mels: int) -> Tensor:
     """The weight of each frequency of a window in each band, shape (size // 2 + 1, mels).
 
-    Bands are triangles from the middle of the last one to that of the next, and their middles are
-    equally far apart in mel: 2595 log10(1 + Hz / 700), O'Shaughnessy 1987.
+    Bands are triangles from the center of the previous band to the center of the next, and the
+    centers are equally spaced in mel: 2595 log10(1 + Hz / 700), O'Shaughnessy 1987.
     """
     top = 2595 * log10(1 + rate / 2 / 700)
     edges = 700 * (10 ** (torch.linspace(0, top, mels + 2) / 2595) - 1)

@@ -1,5 +1,5 @@
 """The data: log-mel spectrograms, shape (batch, frames, mels),
-their true lengths, shape (batch,), their texts as numbers of letters, (batch, letters), and the
+their true lengths, shape (batch,), their texts as letter ids, (batch, letters), and the
 sizes of the texts, (batch,).
 
 A length counts frames without the padding at the end, a size counts letters.
@@ -20,9 +20,9 @@ from audio import log_mel, normalize
 
 
 class Row(NamedTuple):
-    """A sound, and what is said in it."""
+    """A sound and its text."""
 
-    sound: int  # the seed of what varies
+    sound: int  # a seed, from which the sound is generated
     text: str
 
 
@@ -31,7 +31,7 @@ LETTERS = "abcdefghijklmnop"
 
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """1,500 texts of one to three words, each with the seed of its sound, in three parts."""
+    """1,500 texts of one to three words, each with the seed of its sound, in three splits."""
     rng = Random(0)
     rows = []
     for seed in range(1500):
@@ -51,7 +51,7 @@ def load_sound(row: Row, rate: int) -> Tensor:
         time = torch.arange(int(rng.uniform(0.06, 0.12) * rate)) / rate
         if letter != " ":
             pitch = 350 * 2 ** (LETTERS.index(letter) / 4 + rng.uniform(-0.03, 0.03))
-            swell = (pi * time / time[-1]).sin()  # a tone that starts at once is a click
+            swell = (pi * time / time[-1]).sin()  # an abrupt start would be a click
             parts.append(rng.uniform(0.2, 0.8) * swell * (2 * pi * pitch * time).sin())
         parts.append(torch.zeros_like(time) if letter == " " else time[: len(time) // 4] * 0)
     sound = torch.cat(parts)
@@ -60,21 +60,21 @@ def load_sound(row: Row, rate: int) -> Tensor:
 
 
 def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]
 
 
 @cache
 def list_letters(config) -> list[str]:
-    """The letters of all texts, after the blank and the space. Their numbers are their places."""
+    """The letters of all texts, after the blank and the space. The id of a letter is its index."""
     used = {letter for part in load_rows(config) for row in part for letter in row.text}
     return ["", " ", *sorted(used - {" "})]
 
@@ -85,17 +85,17 @@ def prepare(sound: Tensor, config) -> Tensor:
 
 
 def sample_rate(config) -> int:
-    """The rate of what prepare() takes, in Hz."""
+    """The sampling rate that prepare() expects, in Hz."""
     return config.sample_rate
 
 
 def count_frames(samples: int, config) -> int:
-    """How many frames the model makes of this many samples: one in 20 ms."""
+    """The number of frames that the model outputs for this many samples: one per 20 ms."""
     return (samples // round(0.01 * config.sample_rate) + 2) // 2
 
 
 class Sounds(Dataset):
-    """What the model takes of each sound, and its text as numbers of letters."""
+    """The model input of each sound, and its text as letter ids."""
 
     def __init__(self, rows: list[Row], config) -> None:
         self.rows, self.config = rows, config
@@ -118,7 +118,7 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def pad(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Rows as long as the longest of them, and their true lengths."""
+    """Rows padded to the longest, and their true lengths."""
     lengths = torch.tensor([len(row) for row in rows])
     return pad_sequence(list(rows), batch_first=True), lengths
 
@@ -130,7 +130,7 @@ def collate(samples: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tenso
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -139,9 +139,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

@@ -10,13 +10,13 @@ from torch import Tensor
 class RunningLoss:
     """The mean training loss per sample, over all processes.
 
-    Losses are added up on the device, because reading one waits for the device.
+    Losses are summed on the device, because reading a value waits for the device.
     """
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
         self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
-        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
@@ -48,14 +48,14 @@ class RunningLoss:
         self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
 
 
-BLANK, SPACE = 0, 1  # numbers of what stands between letters for CTC, and between words
+BLANK, SPACE = 0, 1  # ids of the CTC blank, and of the space between words
 
 
 def read_letters(log_probs: Tensor) -> list[list[int]]:
     """The letters of each sound, from log-probabilities of shape (batch, frames, letters).
 
-    The most likely one of each frame, without repeats and then without blanks: the best path of
-    Graves and others 2006, https://doi.org/10.1145/1143844.1143891. Words have one space between.
+    The most likely letter of each frame, without repeats and then without blanks: the best path of
+    Graves and others 2006, https://doi.org/10.1145/1143844.1143891. One space separates words.
     """
     rows = []
     for frames in log_probs.argmax(dim=-1).cpu():
@@ -73,7 +73,7 @@ def split_words(letters: list[int]) -> list[tuple[int, ...]]:
 
 
 def count_edits(written: Sequence, text: Sequence) -> int:
-    """The fewest insertions, deletions and replacements that turn one into the other.
+    """The edit distance: the fewest insertions, deletions and substitutions between the two.
 
     Wagner and Fischer 1974, https://doi.org/10.1145/321796.321811
     """
@@ -87,7 +87,7 @@ def count_edits(written: Sequence, text: Sequence) -> int:
 
 
 def count_errors(written: list[list[int]], targets: Tensor, sizes: Tensor) -> Tensor:
-    """Of each sound: edits in words, words, edits in letters, and letters, shape (batch, 4)."""
+    """For each sound: edits in words, words, edits in letters, and letters, shape (batch, 4)."""
     counts = []
     texts = [row[:size] for row, size in zip(targets.tolist(), sizes.tolist(), strict=True)]
     for letters, text in zip(written, texts, strict=True):

@@ -12,9 +12,9 @@ from data import list_letters
 class SpeechEncoder(nn.Module):
     """Log-probabilities (batch, frames, letters) for spectrograms (batch, frames, mels).
 
-    Two convolutions, the first of which halves the frames, and the encoder of a transformer
-    (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms before each layer. The
-    lengths of the sounds, (batch,), tell what is padding: nothing sees it.
+    Two convolutions, the first of which halves the frames, and a pre-norm transformer
+    encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762). The lengths of the sounds,
+    (batch,), tell what is padding, which is masked.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class SpeechEncoder(nn.Module):
         layer = nn.TransformerEncoderLayer(
             width, heads, 4 * width, dropout, batch_first=True, norm_first=True
         )
-        # the default warns that norm_first turns nested tensors off
+        # the default warns that norm_first disables nested tensors
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False)
         self.logits = nn.Linear(width, letters)
@@ -51,14 +51,14 @@ def positions(x: Tensor) -> Tensor:
 
 
 def find_heard(frames: int, lengths: Tensor) -> Tensor:
-    """Which frames a sound has, shape (batch, frames). The others are padding."""
+    """Which frames belong to the sounds, shape (batch, frames). The others are padding."""
     return torch.arange(frames, device=lengths.device) < lengths.unsqueeze(1)
 
 
 def score_letters(logits: Tensor, heard: Tensor) -> Tensor:
-    """Log-probabilities of letters, shape (batch, frames, letters). Padding is blank for certain.
+    """Log-probabilities of letters, shape (batch, frames, letters). Padding is always blank.
 
-    So it changes neither the probability of a text nor what is written.
+    So it changes neither the probability of a text nor the prediction.
     """
     log_probs = logits.float().log_softmax(dim=-1)
     padding = F.pad(log_probs.new_full((logits.shape[-1] - 1,), -1e4), (1, 0))  # BLANK is 0
@@ -68,6 +68,6 @@ def score_letters(logits: Tensor, heard: Tensor) -> Tensor:
 def build_model(config, letters: list[str] | None = None) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
-        raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
-    letters = letters or list_letters(config)  # with those of a run, it needs no data
+        raise SystemExit(f"--width {config.width} is not a multiple of 4, the number of heads.")
+    letters = letters or list_letters(config)  # those of a run, so that no data is needed
     return SpeechEncoder(len(letters), config.mels, config.width, config.layers, config.dropout)

@@ -24,16 +24,17 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     letters = json.loads((config.output_dir / "letters.json").read_text())
     model = build_model(config, letters)
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
 def load_sound(path: Path, config: Config) -> Tensor:
-    """What the model takes of a file."""
+    """The model input of a file."""
     try:
         return prepare(read_sound(path, sample_rate(config)), config)
     except OSError as error:
@@ -63,3 +64,4 @@ if __name__ == "__main__":
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
+    PartialState().destroy_process_group()

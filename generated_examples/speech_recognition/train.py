@@ -1,4 +1,4 @@
-"""Train a model that writes words that are spelled in tones.
+"""Train a model that transcribes words spelled in tones.
 
 `python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
 """
@@ -41,10 +41,10 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    sample_rate: int = 16000  # samples per second of what the model hears
-    mels: int = 64  # bands of a spectrogram
-    width: int = 64  # size of a frame's vector; a multiple of 4
-    layers: int = 2  # layers of attention and an MLP
+    sample_rate: int = 16000  # sampling rate of the model's input, in Hz
+    mels: int = 64  # mel bands of a spectrogram
+    width: int = 64  # hidden size; a multiple of 4
+    layers: int = 2  # number of transformer layers
     dropout: float = 0.0  # fraction of activations dropped; 0: off
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
@@ -82,10 +82,10 @@ def compute_loss(log_probs: Tensor, targets: Tensor, sizes: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss of all sounds, and word and letter error rates of the whole set.
+    """Mean loss of all sounds, and word and character error rates of the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sounds that pad the
-    last batch. Divide the summed edits after it: a mean of the rates of batches is not the rate.
+    last batch. Divide the summed edits after gathering: a mean of batch rates is not the rate.
     """
     model.eval()
     loss_sum = counts = seen = 0
@@ -107,7 +107,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -131,7 +131,7 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
-    if accelerator.is_main_process:  # a number of the data is a place in this list
+    if accelerator.is_main_process:  # a letter id is an index into this list
         Path(config.output_dir).mkdir(parents=True, exist_ok=True)
         Path(config.output_dir, "letters.json").write_text(json.dumps(list_letters(config)))
 
@@ -180,8 +180,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

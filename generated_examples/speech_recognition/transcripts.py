@@ -1,4 +1,4 @@
-"""What the model writes for a few sounds, in a file after each evaluation."""
+"""Writes the predictions for a few sounds to a file after each evaluation."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ def write_transcripts(
     letters: list[str],
     path: Path,
 ) -> None:
-    """Write what is said in samples of a dataset, and what the model hears.
+    """Write the texts of samples of a dataset, and the predictions.
 
-    All processes call it, because each may have a part of the weights.
+    All processes call it, because each may hold a shard of the weights.
     """
     inputs, lengths, _, _ = collate(samples)
     model.eval()

@@ -1,4 +1,4 @@
-"""Workarounds for PyTorch and Accelerate. Each says when it can be deleted."""
+"""Workarounds for bugs in PyTorch and Accelerate. Each says when you can delete it."""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The model: rows of the table in, in their own units, predictions out."""
+"""The model: rows of the table in their original units in, predictions out."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from data import build_datasets
 
 
 class Standardize(nn.Module):
-    """Subtracts a mean and divides by a standard deviation, those of the training data.
+    """Subtracts the mean and divides by the standard deviation of the training data.
 
     Both are buffers, saved with the weights, so that new data is scaled in the same way.
     """

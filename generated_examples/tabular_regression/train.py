@@ -76,7 +76,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, RMSE and MAE in the unit of the targets, and R² of a whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     scale = accelerator.unwrap_model(model).scale
@@ -102,7 +102,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -170,8 +170,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -43,16 +43,16 @@ def load_texts(config) -> list[list[Row]]:
 
 
 def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]
 
 
 def class_names(config) -> list[str]:
@@ -94,8 +94,15 @@ def tokenize(
     return tokenizer(*columns, return_tensors="pt", **settings)
 
 
+def count_cut(config) -> int:
+    """How many of the first 1,000 training texts fill --max-length."""
+    texts = [texts for texts, _ in load_texts(config)[0][:1000]]
+    mask = tokenize(texts, build_tokenizer(config), config.max_length)["attention_mask"]
+    return int((mask.sum(dim=1) == config.max_length).sum())
+
+
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     tokenizer = build_tokenizer(config)
     collate_fn = partial(collate, tokenizer=tokenizer, max_length=config.max_length)
@@ -106,9 +113,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate_fn,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)

@@ -13,7 +13,7 @@ from data import build_tokenizer, class_names
 
 def build_model(config, saved=None) -> nn.Module:
     """A small RoBERTa with random weights, before it is prepared."""
-    if saved:  # the folder that a run has written at its end: it needs no data
+    if saved:  # written at the end of a run, so that no data is needed
         return AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(saved))
     tokenizer, names = build_tokenizer(config), class_names(config)
     settings = RobertaConfig(

@@ -20,7 +20,7 @@ from torch.optim import AdamW, Optimizer
 
 from callbacks import BestModel, LearningCurves, MetricsFile
 from checkpoint import Checkpoints, explain_interrupt
-from data import build_loaders, build_tokenizer
+from data import build_loaders, build_tokenizer, count_cut
 from environment import check_environment, describe, write_config
 from files import save_weights
 from flags import parse_flags
@@ -75,7 +75,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, accuracy, macro F1 and Matthews' correlation over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = confusion = 0
@@ -98,7 +98,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -121,6 +121,8 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
+    if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+        log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -133,7 +135,7 @@ def main(config: Config) -> None:
         bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         for batch in bar:
-            labels = batch.pop("labels")  # the model would compute a loss of its own
+            labels = batch.pop("labels")  # with labels, the model would also compute a loss
             logits = model(**batch).logits
             loss = compute_loss(logits, labels).mean()
             train_loss.add(loss, len(labels))
@@ -167,8 +169,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

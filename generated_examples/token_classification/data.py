@@ -1,7 +1,7 @@
 """The data: batches of inputs, which are tokens, a mask, and targets, all of shape (batch, length).
 
-A word has one or more tokens. The target of its first token is the number of its tag, and all other
-tokens have IGNORED. The mask is False where a shorter sentence is padded.
+A word has one or more tokens. The target of its first token is the index of its tag; those of all
+other tokens are IGNORED. The mask is False where a shorter sentence is padded.
 """
 
 import random
@@ -44,9 +44,9 @@ LINKS = [",", ", and", ", but", "while", "because", "after"]
 
 @cache
 def load_sentences(config) -> list[list[Sentence]]:
-    """5,000 sentences about people, organizations and places, in three parts.
+    """5,000 sentences about people, organizations and places, in three splits.
 
-    All of them share their names, so only the words around a name tell what it is.
+    All types share the same names, so only the words around a name tell its type.
     """
     rng = random.Random(0)
     return split_rows([write_sentence(rng) for _ in range(5000)], [0.8, 0.1, 0.1])
@@ -74,37 +74,37 @@ def write_name(rng: random.Random) -> str:
 
 
 def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
             f"{len(rows)} sentences can't be split into training, validation and test: "
             "use 10 or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]
 
 
 def tag_names(config) -> list[str]:
     """The tags. A target is an index into this list.
 
-    O is outside of entities. Each type has two: B- for the first word, and I- for the others.
+    O is outside entities. Each type has two tags: B- for the first word, and I- for the rest.
     """
     tags = {tag for part in load_sentences(config) for _, tags in part for tag in tags}
     types = sorted({tag[2:] for tag in tags if tag != "O"})
     return ["O", *(f"{place}-{kind}" for kind in types for place in "BI")]
 
 
-PIECES, START = 4096, 0  # numbers of tokens, and the one that starts each sentence
+PIECES, START = 4096, 0  # vocabulary size, and the token that starts each sentence
 
 
 def encode(sentences: list[list[str]], config) -> list[tuple[list[int], list[int]]]:
     """The tokens of each sentence, and where each word starts among them.
 
-    A token is a piece of up to four letters. Its number is its hash, so that any text has tokens
-    without a vocabulary; some pieces share a number.
+    A token is a piece of up to four letters. Its id is its hash, so no vocabulary is needed;
+    some pieces share an id.
     """
     encoded = []
     for words in sentences:
@@ -156,7 +156,7 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
-    """Loaders for training, validation and test data, not yet divided among processes."""
+    """The training, validation and test loaders, before accelerator.prepare()."""
     train_set, val_set, test_set = build_datasets(config)
     train_loader = DataLoader(
         train_set,
@@ -165,9 +165,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         collate_fn=collate,
-        generator=torch.Generator(),  # its own, or an epoch's start would move the dropout's
+        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # nothing is dropped here, and without gradients a larger batch fits
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)

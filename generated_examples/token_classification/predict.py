@@ -25,10 +25,11 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
     model = build_model(config, json.loads((config.output_dir / "tags.json").read_text()))
-    load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+    load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -57,7 +58,7 @@ def split_lines(text: str) -> list[str]:
 def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
     """A text, and where its words start and end: runs of letters and digits, or other characters.
 
-    If the words of your training data are cut in another way, change this, or give lists of words.
+    If your training data splits words differently, change this, or pass lists of words.
     """
     if isinstance(text, str):
         return text, [word.span() for word in re.finditer(r"\w+|[^\w\s]", text)]
@@ -68,8 +69,8 @@ def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
 def read_entities(text: str, spans: list[tuple[int, int]], probs: Tensor, names: list[str]):
     """The entities of a text, in their order. `probs` has a row for each word: (words, tags).
 
-    `start` and `end` count the characters of the text. The probability is that of all of its tags,
-    as if the words were independent.
+    `start` and `end` count the characters of the text. The probability is the product over
+    its tags, as if the words were independent.
     """
     best, tags = probs.max(dim=-1)
     entities = []
@@ -132,3 +133,4 @@ if __name__ == "__main__":
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
         write(rows, arguments.json)
+    PartialState().destroy_process_group()

@@ -47,10 +47,10 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    width: int = 64  # size of a token's vector; a multiple of 4
-    layers: int = 2  # layers of attention and an MLP
+    width: int = 64  # hidden size; a multiple of 4
+    layers: int = 2  # number of transformer layers
     dropout: float = 0.0  # fraction of activations dropped; 0: off
-    max_length: int = 128  # tokens; what is beyond is left out
+    max_length: int = 128  # maximum tokens; the rest is cut
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # the newest ones; 0: all
@@ -88,7 +88,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per word, and precision, recall and F1 of entities, over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sentences that pad
-    the last batch. Divide the sums after it, never before: a mean of F1 over batches is not F1.
+    the last batch. Divide the sums after gathering: a mean of F1 over batches is not F1.
     """
     model.eval()
     loss_sum = words_seen = counts = 0
@@ -112,7 +112,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -139,8 +139,8 @@ def main(config: Config) -> None:
         Path(config.output_dir).mkdir(parents=True, exist_ok=True)
         Path(config.output_dir, "tags.json").write_text(json.dumps(tag_names(config)))
     for part, words in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if words and not progress.step:  # a resumed run has said it already
-            log(f"{words} words of the {part} data are beyond --max-length and left out")
+        if words and not progress.step:  # a resumed run already logged it
+            log(f"{words} words of the {part} data are beyond --max-length and are left out")
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -187,8 +187,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()

@@ -22,7 +22,7 @@ class BestModel:
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
-        if score > self.score:  # NaN never is
+        if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = score
             self.checksum = checksum(self.path)
@@ -36,7 +36,7 @@ class BestModel:
         return {"score": self.score, "checksum": self.checksum}
 
     def load_state_dict(self, state: dict) -> None:
-        # another run may have replaced the file; the main process decides for all
+        # another run may have replaced the file; the main process decides for all processes
         unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
         if unchanged:
             self.score, self.checksum = state["score"], state["checksum"]
@@ -45,7 +45,7 @@ class BestModel:
 
 
 class MetricsFile:
-    """Appends lines of JSON. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run overwrites the lines after its checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0

@@ -14,7 +14,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """End the run with one line if the disk is full or can't be written."""
+    """Exit with a one-line message if writing fails, for example because the disk is full."""
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
@@ -27,7 +27,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A scratch file that then takes the place of `path`."""
+    """Yield a scratch file, and replace `path` with it at the end."""
     scratch = path.with_name(f"{path.name}.partial")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 
 def delete(path: Path) -> None:
-    """Delete a file, a link or a checkpoint. A crash leaves no half of a checkpoint."""
+    """Delete a file, a link or a checkpoint. A crash never leaves half a checkpoint."""
     scratch = path.with_name("checkpoint.partial")
     with suppress(OSError):
         if path.is_symlink() or path.is_file():

@@ -8,13 +8,13 @@ from torch import Tensor
 class RunningLoss:
     """The mean training loss per sample, over all processes.
 
-    Losses are added up on the device, because reading one waits for the device.
+    Losses are summed on the device, because reading a value waits for the device.
     """
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
         self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
-        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # of all processes, up to read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""

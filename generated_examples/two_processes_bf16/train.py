@@ -71,7 +71,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops those that are padding."""
+    """Mean loss and accuracy of all samples: gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     for images, labels in islice(loader, limit or None):
@@ -93,7 +93,7 @@ def main(config: Config) -> None:
     apply_workarounds()
     accelerator = Accelerator(
         mixed_precision=config.mixed_precision,
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
@@ -160,8 +160,8 @@ def main(config: Config) -> None:
         checkpoints.after_epoch()
     checkpoints.after_training()
     best_model.load(model)
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     model, optimizer = accelerator.free_memory(model, optimizer)

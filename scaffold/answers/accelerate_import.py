@@ -31,7 +31,7 @@ ELSEWHERE = {
     "deepspeed_config.gradient_accumulation_steps": "training.gradient_accumulation_steps",
     "deepspeed_config.gradient_clipping": "features.clipping.max_norm",
 }
-# what Accelerate fills in by itself and none of our answers change
+# keys that Accelerate fills in itself and that no answer changes
 FIXED = {*USUAL, "compute_environment", "distributed_type", "base_job_name", "additional_args"} | {
     "pytorch_version", "transformers_version", "py_version", "fp8_config.override_linear_precision",
     "mpirun_config.mpirun_ccl",

@@ -356,6 +356,7 @@ _FIELDS = {
         "minimal",
         "dependencies_for",
         "files",
+        "defaults",
     },
 }
 _OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {

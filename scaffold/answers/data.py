@@ -1,7 +1,7 @@
-"""What the data of a project hold: looked at when an answer names them, before any training.
+"""A look into the data of a project when an answer names them, before any training.
 
-Only a part is read: 10,000 rows, 8 million characters and 1 second at most. Nothing of it is
-executed, nothing elsewhere is opened, and no link inside a folder is followed.
+Only a part is read: 10,000 rows, 8 million characters and 1 second at most. Nothing in it is
+executed, nothing elsewhere is opened, and links inside a folder are not followed.
 """
 
 import csv
@@ -43,7 +43,7 @@ class Finding:
     def __str__(self) -> str:
         path, problem, facts = map(_printable, (self.path, self.problem, "; ".join(self.facts)))
         if not facts and not problem:
-            return f"{path} is not there yet: it is needed for training."
+            return f"{path} does not exist yet: training needs it."
         text = f"{path}: {facts or problem}"
         return f"{text}\n  problem: {problem}" if facts and problem else text
 

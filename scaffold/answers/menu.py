@@ -1,4 +1,4 @@
-"""What a long menu needs on a small screen: pages, a filter, and a line about what is hidden."""
+"""Long menus on a small screen: pages, a filter, and a line that says what is hidden."""
 
 import string
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class Menu:
         if left:
             self.filter = text
             self.control.choices = left
-            # those whose name begins with it come to mind first
+            # names that begin with the text come first
             named = [choice for choice in left if str(choice.value).startswith(text.lower())]
             if text:
                 pointed = (named or left)[0]

@@ -1,4 +1,4 @@
-"""What a user may mean by a name that is unknown: a feature, a choice, a package."""
+"""Suggestions for an unknown name: a feature, a choice, a package."""
 
 import difflib
 import re

@@ -299,7 +299,7 @@ def _feature_question(features: list[Component], defaults: Answers) -> Question:
 def _finer_question(tables: list[str], default: bool, keep: str) -> Question:
     return Question(
         key=FINER,
-        text="Go through the advanced settings?",
+        text="Show the advanced settings?",
         default=as_shown(default),
         parse=lambda typed: {FINER: typed == "yes"},
         choices=(Choice("no", keep), Choice("yes", f"of {', '.join(tables)}")),

@@ -138,6 +138,11 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
                 if choice.value == value:
                     chosen.append((f"{option.key}={value}", choice))
                     answers |= choice.defaults
+    now = {**answers, **given}
+    for feature in catalog.features.values():
+        if feature.defaults and is_on(feature, now):
+            answers |= feature.defaults
+            answers |= task.defaults_with.get(f"features.{feature.name}", {})
     for name, choice in chosen:  # last: they change the defaults of the task and its choices
         for changed, factor in choice.factors.items():
             answers[changed] = float(f"{float(answers[changed]) * factor:.3g}")
@@ -193,7 +198,7 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
         if not feature.minimal and answers[LOOP] == "minimal":
             raise AnswerError(
                 switch_key(feature),
-                f"the minimal loop has no place for it: turn it off, or set {LOOP}=complete.",
+                f"the minimal loop does not support it: turn it off, or set {LOOP}=complete.",
             )
         for name in sorted(set(feature.needs) - has, key=feature.needs.index):
             needed = f"needs {catalog.traits[name].help}"

@@ -78,7 +78,7 @@ def _find_lost(folder: Path) -> Path:
     except ScaffoldError:
         return folder
     raise ScaffoldError(
-        f"{folder}: {PRISTINE} is there and intact, so there is nothing to rebuild: `scaffold "
+        f"{folder}: {PRISTINE} exists and is intact, so there is nothing to rebuild: `scaffold "
         "diff` shows your edits, `scaffold update` applies new answers."
     )
 
@@ -90,7 +90,7 @@ def _answers(catalog: Catalog, folder: Path) -> tuple[str, Answers]:
     text = read_text(folder, SETTINGS)
     if text is None:
         raise ScaffoldError(
-            f"{path}: there is no such file, from which {FOLDER}/ could be rebuilt: restore it, or "
+            f"{path}: there is no such file, which {FOLDER}/ is rebuilt from: restore it, or "
             "create a new project with `scaffold new`."
         )
     try:

@@ -148,4 +148,4 @@ def _tell(findings: Sequence[Finding]) -> Iterator[str]:
     counts = {mark: marks.count(mark) for mark in (PROBLEM, WARNING) if mark in marks}
     words = [f"{count} {mark}{'s' if count > 1 else ''}" for mark, count in counts.items()]
     yield ""
-    yield f"{' and '.join(words)}." if words else "This machine fits the project."
+    yield f"{' and '.join(words)}." if words else "This machine is ready for the project."

@@ -60,7 +60,7 @@ def list_features(
             rows += ["", title, *(row for name, text, _ in kept for row in _columns(name, text))]
     if not rows:
         raise ScaffoldError(
-            f"nothing fits {' '.join(words) or 'that'}: `scaffold features` alone lists everything."
+            f"nothing matches {' '.join(words) or 'that'}: `scaffold features` lists everything."
         )
     usage = "`scaffold explain NAME` explains one of them, and shows the lines that a feature adds."
     typer.echo("\n".join([*rows[1:], "", *_wrapped(usage, "", "")]))

@@ -130,8 +130,8 @@ def refuse_piped_answers(catalog: Catalog, given: Answers, folder: Path) -> None
     interview = begin(catalog, given, folder.name)
     if any(key != FINER for key in open_questions(interview)):
         raise ScaffoldError(
-            "there is input on standard input, but answers are read from a terminal only: give "
-            "them with --set KEY=VALUE or --answers FILE, or take the defaults with --yes."
+            "there is input on standard input, but answers are read only from a terminal: give "
+            "them with --set KEY=VALUE or --answers FILE, or use the defaults with --yes."
         )
 
 

@@ -138,7 +138,7 @@ def _environment(case: Case) -> Iterator[Finding]:
         and value.lower() not in same.get(name, ())
     }
     if changing:
-        text = f"{tell_variables(changing)}: changes what Accelerate does"
+        text = f"{tell_variables(changing)}: this changes Accelerate's behavior"
         yield Finding(WARNING, "environment", text, f"unset {' '.join(changing)}")
     left = {name: variables[name] for name in RANKS if name in variables}
     if case.is_script and ("LOCAL_RANK" in left or left.get("WORLD_SIZE", "1") != "1"):

@@ -51,7 +51,7 @@ def estimate(model: Model, answers: Mapping[str, Value], on_cpu: bool = False) -
     if answers["parallelism.enabled"] and _size(answers, "tp_size", "cp_size") > 1:
         return "not estimated with tensor or context parallelism"
     if answers[SHARDING] == "deepspeed" and not answers[CPU] and answers["deepspeed.config_file"]:
-        return "not estimated with a file of settings of DeepSpeed"
+        return "not estimated with a DeepSpeed JSON file"
     bits16 = answers[PRECISION] != "no"
     activations = _activations(model.layers, answers, bits16) if model.layers else None
     weights, gradients, optimizer = _states(model, answers, bits16)
@@ -123,7 +123,7 @@ def _frees_layers(answers: Mapping[str, Value]) -> bool:
 
 
 def _shards(answers: Mapping[str, Value]) -> int:
-    """Among how many devices a model is split."""
+    """The number of devices that a model is sharded across."""
     if answers["parallelism.enabled"]:
         return _size(answers, "dp_shard_size")
     strategy = str(answers["fsdp.sharding_strategy"])
@@ -178,7 +178,7 @@ def _needed(case: Case) -> Iterator[Finding]:
     if free is None:
         yield Finding(OK, "needed memory", text)
         return
-    text = f"{text}, of {tell_size(free)} that is free"
+    text = f"{text}, with {tell_size(free)} free"
     if found.peak * UNSURE <= free:
         yield Finding(OK, "needed memory", text)
     elif found.peak <= free * UNSURE:
@@ -202,7 +202,7 @@ def _change(case: Case, free: int) -> str:
         found = estimate(case.model, {**case.answers, **change}, case.trains_on_cpu)
         if isinstance(found, Estimate) and found.peak * UNSURE <= free:
             return update(change)
-    return "take a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
+    return "use a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
 
 
 CHECKS = (_needed,)

@@ -1,7 +1,7 @@
 """The model that the answers choose, as far as its memory depends on it.
 
-The small GPT of the templates is known from its settings, a pretrained model from its folder. What
-the layers of others keep is not known, such as those of GPT-2, whose dropout and GELU keep more.
+The small GPT of the templates is known from its settings, a pretrained model from its folder. For
+others, such as GPT-2, whose dropout and GELU keep more, activations are not known.
 """
 
 from collections.abc import Mapping
@@ -111,6 +111,7 @@ def _pretrained(found: Weights, tokens: int, answers: Mapping[str, Value]) -> Mo
     packed = count * sum(map(prod, shapes.values())) if small else 0
     if lora:  # a frozen matrix needs no inputs for its gradient, and a frozen norm less
         names = str(answers["features.lora.target_modules"]) or "q_proj,v_proj"
+        names = ",".join(shapes) if names == "all-linear" else names
         wanted = [shapes[name] for name in names.split(",") if name in shapes]
         trained = added = count * int(answers["features.lora.rank"]) * sum(map(sum, wanted))
         in_mlp = "_proj" in names.replace("q_proj", "").replace("v_proj", "")

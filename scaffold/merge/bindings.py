@@ -9,7 +9,7 @@ from scaffold.merge.syntax import parse
 from scaffold.merge.units import Unit
 from scaffold.merge.write import write_units
 
-TAKEN = "{name} is a name of yours already"
+TAKEN = "you already use the name {name}"
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _INNER = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # have names of their own

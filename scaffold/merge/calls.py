@@ -53,11 +53,11 @@ def _misfits(function: Function, skipped: int, call: ast.Call, name: str) -> Ite
     if not arguments.kwarg:
         for keyword in given:
             if keyword not in names:
-                yield f"{name}({keyword}=...): {name} takes no {keyword}"
+                yield f"{name}({keyword}=...): {name} has no argument {keyword}"
     if any(isinstance(value, ast.Starred) for value in call.args):
         return
     if len(call.args) > len(places) and not arguments.vararg:
-        yield f"{name}(...) is given {len(call.args)} values and takes {len(places)}"
+        yield f"{name}(...) gets {len(call.args)} positional arguments, but accepts {len(places)}"
     if any(keyword.arg is None for keyword in call.keywords):
         return
     needed = [argument.arg for argument in places[: len(places) - len(arguments.defaults)]]
@@ -69,4 +69,4 @@ def _misfits(function: Function, skipped: int, call: ast.Call, name: str) -> Ite
     ]
     for missing in needed:
         if missing not in given:
-            yield f"{name}(...) is not given {missing}"
+            yield f"{name}(...) is missing {missing}"

@@ -1,4 +1,4 @@
-"""What an update makes wrong anywhere in a project: what goes is still used, or half of it is.
+"""Errors that an update causes anywhere in a project, such as uses of code that it removes.
 
 The merge looks at the files that it merges; this looks at all files together, before and after.
 What was wrong before is the owner's; what a fresh render has is meant. Nothing is executed.
@@ -158,10 +158,10 @@ def _imports(project: Project, facts: Facts, modules: Collection[str]) -> Iterat
         name = "." * imported.level + imported.module
         if found is None:
             if imported.level or imported.module in modules:
-                yield Wrong(facts.path, f"imports the module {name}, which is not there", line)
+                yield Wrong(facts.path, f"imports the module {name}, which does not exist", line)
         elif imported.name not in ("", "*") and not project.has_name(found, imported.name):
             yield Wrong(
-                facts.path, f"imports {imported.name} from {name}, which has no such name", line
+                facts.path, f"imports {imported.name} from {name}, which does not define it", line
             )
 
 

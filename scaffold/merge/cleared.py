@@ -1,4 +1,4 @@
-"""Gradients that the owner clears before the backward pass, where a step gets several of those.
+"""The owner's zero_grad() before the backward pass, if a step gets several backward passes.
 
 `zero_grad()` may stand anywhere between a step and the next backward pass. If an update makes a
 step from several parts, it has one right place: in front of the first.

@@ -42,7 +42,7 @@ def find_leftovers(path: str, text: str) -> list[Conflict]:
         return []
     pairs = {place for first, *_, last, _ in _regions(text) for place in range(first, last + 1)}
     return [
-        Conflict(path, number + 1, f"a leftover of another conflict: {line.rstrip()[:40]}")
+        Conflict(path, number + 1, f"a leftover marker of another conflict: {line.rstrip()[:40]}")
         for number, line in enumerate(text.split("\n"))
         if number not in pairs and re.match(r"((<{7}|>{7}|\|{7})( |\r?$)|={7}\r?$)", line)
     ]

@@ -168,7 +168,7 @@ def _merge_missing(
         crlf = bool(mine) and all("\r\n" in text for text in mine.values() if text)
         merged.files[path] = dialect.Ending(crlf=crlf).put_on(new or "")
     elif new is not None and new != base:
-        merged.notes.append(f"{path} stays deleted, because you deleted it.")
+        merged.notes.append(f"{path} stays deleted, as you left it.")
 
 
 def _merge_dropped(
@@ -208,7 +208,7 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
             merged.warnings.append(
                 f"{file.path}:{line}: is not valid Python, so the file was merged line by line and "
-                "not checked: look through what changed in it. `scaffold undo` reverts the update."
+                "not checked: review its changes. `scaffold undo` reverts the update."
             )
             file.kind = TEXT
         if file.kind == PYTHON:

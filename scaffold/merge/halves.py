@@ -1,4 +1,4 @@
-"""Features with one half missing: built but never used, or set but never read.
+"""Features that an update leaves incomplete: built but never used, or set but never read.
 
 A fresh render says what belongs together.
 """

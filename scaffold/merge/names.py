@@ -1,4 +1,4 @@
-"""What a merge must not cause: names that are undefined, unused or defined twice.
+"""Finds names that a merge leaves undefined, unused or defined twice.
 
 Each side is right by itself. A merged file is compared with both: what pyflakes, or a check across
 files, finds in the merged file and in neither side is a fault of the merge. Imports are repaired;

@@ -1,4 +1,4 @@
-"""New files follow an owner who renamed what they import."""
+"""Gives new files the owner's names for what they import."""
 
 import re
 from collections.abc import Mapping

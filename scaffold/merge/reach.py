@@ -28,7 +28,7 @@ def find_stale(three: Three) -> Iterator[tuple[Region, str]]:
                 continue
             name = _stale_name(three, one, other, gap, places, sources)
             if name:
-                yield (gap, gap), f"{name} would not be what it was made for"
+                yield (gap, gap), f"{name} would have a different value here"
 
 
 def _stale_name(

@@ -1,4 +1,4 @@
-"""Finds statements of the owner's that stood in one loop, which is two loops after an update.
+"""Finds the owner's statements in a loop that an update splits into two.
 
 An update that makes a step from several parts puts the forward pass into an inner loop, and leaves
 the rest of the step in the outer one. A statement between the two may be meant for each part or
@@ -18,7 +18,7 @@ from scaffold.merge.sources import Sources
 from scaffold.merge.three import Region, Three
 from scaffold.merge.units import PYTHON, Unit, parse_unit
 
-QUESTION = "is your line for each step, or for each part of it?"
+QUESTION = "does your line belong to each step, or to each part of a step?"
 
 _REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
 _LOOPS = re.compile(r"(for|while|async for)\b")
@@ -258,7 +258,7 @@ def _sees_one_part(
                 loops += [place_there] if place_there not in theirs.number_of else []
             loops = [row for row in loops if _LOOPS.match(theirs.units[row].text.lstrip())]
             if set(loops) - set(_new_heads(theirs, here)):
-                return f"{name} would be that of the last part only"
+                return f"{name} would cover only the last part"
     return ""
 
 

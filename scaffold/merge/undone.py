@@ -1,4 +1,4 @@
-"""Finds where an update would undo an edit: a deleted statement is an edit like any other.
+"""Finds where an update would undo an edit. Deleting a statement is an edit, too.
 
 An update may move a statement that the owner deleted, or moved elsewhere, or write something else
 in its place. Merged as text, both would be done, and the statement would be back, or run twice.

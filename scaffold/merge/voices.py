@@ -1,4 +1,4 @@
-"""Follows an owner who says everything by another function: `logger.info(x)` in place of `log(x)`.
+"""Follows an owner who uses another function for output: `logger.info(x)` instead of `log(x)`.
 
 The pristine and the new file then say it in the same way. Only calls whose result nobody uses are
 followed: a value that comes from another function is another value.

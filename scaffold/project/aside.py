@@ -1,4 +1,4 @@
-"""Files of the owner's that have the name of one that an update would create.
+"""Files of the owner that have the same name as a file that an update would create.
 
 They are not the generated file with edits, so there is nothing to merge: the owner's file stays as
 it is, and the generated one gets another name. From then on it counts as moved there, so later
@@ -59,10 +59,10 @@ def tell_aside(aside: Mapping[str, str], mine: Collection[str]) -> list[str]:
     rows = []
     for name, place in aside.items():
         kind = "file" if name in mine else "package"
-        row = f"{name}: is your own {kind} and stays as it is. The generated one is {place}"
+        row = f"{name}: is your own {kind} and is not changed. The generated one is {place}"
         if name.endswith(".py"):
             row += ", and generated code imports it by that name: keep both, or rename one of them."
         else:
-            row += f": take from it what you need, or use it instead: `mv {place} {name}`."
+            row += f": copy what you need from it, or use it instead: `mv {place} {name}`."
         rows.append(row)
     return rows

@@ -224,7 +224,7 @@ def _check(
         if _read(path) != change.before:
             raise ScaffoldError(f"{name}: changed just now; nothing was written. Try again.")
         if (root / name).is_symlink() and None in (change.before, change.after):
-            raise ScaffoldError(f"{name}: is a link in the place of a file. Remove the link.")
+            raise ScaffoldError(f"{name}: is a link instead of a file. Remove the link.")
         mode = None if change.before is None else stat.S_IMODE(path.stat().st_mode) & 0o777
         if mode is not None and not (mode & stat.S_IWUSR and os.access(path, os.W_OK)):
             raise ScaffoldError(
@@ -238,7 +238,7 @@ def _check(
     for path in targets:
         parent = next(parent for parent in path.parents if os.path.lexists(parent))
         if not parent.is_dir() or not targets.isdisjoint(path.parents):
-            raise ScaffoldError(f"{path}: there is a file where its folder belongs. Move it.")
+            raise ScaffoldError(f"{path}: a file is in the place of its folder. Move the file.")
         _check_folder(parent)
     _check_folder(root / FOLDER)
     return tuple(files)

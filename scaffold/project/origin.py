@@ -72,13 +72,13 @@ def refuse_newer(version: str, origin: Origin) -> None:
     if _is_newer(version):
         raise ScaffoldError(
             f"the project was written by scaffold {version}, but this is {__version__}, which "
-            f"would take its new parts away. Install a newer one: {_command(version)}"
+            f"would remove its new parts. Install a newer one: {_command(version)}"
         )
     is_other = origin.digest and origin.digest != ours.digest
     if is_other and version == __version__ and _is_later(origin.date, ours.date):
         raise ScaffoldError(
             f"the project was written by templates of {origin.date}, but those of this scaffold "
-            f"are of {ours.date} and would take its new parts away. Upgrade it: {_command(version)}"
+            f"are of {ours.date} and would remove its new parts. Upgrade it: {_command(version)}"
         )
 
 

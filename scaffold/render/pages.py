@@ -67,6 +67,9 @@ def _other_defaults(catalog: Catalog, option: Option) -> Iterator[tuple[str, str
         for choice in other.choices:
             if option.key in choice.defaults:
                 yield f"`{other.key}={choice.value}`", toml_literal(choice.defaults[option.key])
+    for feature in catalog.features.values():
+        if option.key in feature.defaults:
+            yield f"`features.{feature.name}`", toml_literal(feature.defaults[option.key])
 
 
 def _allowed(option: Option) -> str:
@@ -125,8 +128,8 @@ def _commands(task: Component) -> Iterator[str]:
     yield "## From a new folder to the Hub"
     yield "\n".join(["```sh", *lines, "```"])
     yield (
-        "They ask nothing. What follows predict.py stands for your own input, and what you know "
-        "alone is marked in shared/README.md: the license, the intended use and the limits. To "
+        "None of them asks questions. Give predict.py your own input. Fill in the license, the "
+        "intended use and the limits where shared/README.md marks them. To "
         "upload the folder, log in with `hf auth login`, and add `--repo USER/NAME`."
     )
 

@@ -275,7 +275,7 @@ kind(
     "accelerator in one line",
     "huggingface/accelerate:examples/cv_example.py",
     "the comment in the call goes, and a variable for its argument",
-    sub(TRAIN, r"^ +# the order of the data depends on .*\n", ""),
+    sub(TRAIN, r"^ +# the data order depends only on .*\n", ""),
 )
 kind(
     "README of the owner",

@@ -749,7 +749,7 @@ kind(
     both(
         sub(TRAIN, r"  # a new order in each epoch$", ""),
         sub(TRAIN, r"  # every process starts with the same weights$", ""),
-        sub(TRAIN, r"^ +# the order of the data depends on .*\n", ""),
+        sub(TRAIN, r"^ +# the data order depends only on .*\n", ""),
     ),
 )
 kind(

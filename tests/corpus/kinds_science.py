@@ -573,7 +573,7 @@ kind(
     "wider model",
     CIFAR,
     "another width in build_model",
-    sub(MODEL, r"ConvNet\(classes=10\)", "ConvNet(classes=10, width=16)"),
+    sub(MODEL, r"ConvNet\(classes=10\)", "ConvNet(classes=10, channels=16)"),
 )
 kind(
     "another model",

@@ -326,7 +326,7 @@ kind(
         r"return ConvNet\(",
         """
         if config.model_name == "wide":
-            return ConvNet(classes=10, width=64)
+            return ConvNet(classes=10, channels=64)
         return ConvNet(classes=10)
         """,
     ),

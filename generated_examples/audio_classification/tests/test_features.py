@@ -23,7 +23,7 @@ from test_resume import last_checkpoint
 
 
 def test_resampling_keeps_what_the_new_rate_can_represent():
-    """A tone of 1 kHz stays as it is. One of 10 kHz would become one of 6 kHz at 16 kHz."""
+    """A tone of 1 kHz stays as it is. A tone of 10 kHz would alias to 6 kHz at 16 kHz."""
     time = {rate: torch.arange(rate).double() / rate for rate in (16000, 44100)}
     low, high = ((2 * pi * hertz * time[44100]).sin() for hertz in (1000, 10000))
     found = resample(low, 44100, 16000)
@@ -75,7 +75,7 @@ def test_wave_files_that_are_wrong(tmp_path):
 
 
 def test_every_run_has_the_same_split():
-    """With any seed: otherwise one run would train on the test sounds of another."""
+    """For any seed: otherwise one run would train on the test sounds of another."""
     seen = []
     for seed in (1, 2):
         set_seed(seed)
@@ -92,7 +92,7 @@ def test_pictures_are_drawn(tmp_path):
 
 
 def test_padding_changes_nothing():
-    """A sound has the same logits, however far it is padded and whatever the padding is."""
+    """A sound has the same logits for any amount and content of padding."""
     config = train.Config(**SETTINGS)
     model, sound = build_model(config).eval(), torch.randn(round(0.33 * config.sample_rate))
     frames, length = prepare(sound, config)
@@ -169,7 +169,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -185,7 +185,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -217,7 +217,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -245,7 +245,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -295,7 +295,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -310,7 +310,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

@@ -30,7 +30,7 @@ def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
 
 
 def read_batches(config) -> list:
-    """The batches of test data that the run evaluated."""
+    """The test batches that the run evaluated."""
     return list(islice(build_loaders(config)[2], config.limit_batches))
 
 

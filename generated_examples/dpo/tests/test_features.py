@@ -27,7 +27,7 @@ MESSAGES = [{"role": role, "content": content} for role, content in TURNS]
 
 
 def make_pairs(config, *conversations, wrong: str = "4") -> Pairs:
-    """Pairs of conversations and the same with another last answer."""
+    """Pairs of conversations that only differ in the last answer."""
     pairs = [
         Pair(chat, [*chat[:-1], {"role": "assistant", "content": wrong}], "here")
         for chat in conversations
@@ -35,7 +35,7 @@ def make_pairs(config, *conversations, wrong: str = "4") -> Pairs:
     return Pairs(pairs, config, Reference(config))
 
 
-def test_the_last_answers_count_alone():
+def test_only_the_last_answers_count():
     """Each with the token that ends it, and not the answer of an earlier turn."""
     config = train.Config(**SETTINGS)
     tokenizer, [sample] = build_tokenizer(config), make_pairs(config, MESSAGES)
@@ -48,11 +48,11 @@ def test_the_last_answers_count_alone():
         assert torch.equal(inputs[1:][later], targets[:-1][later]), "a target is the next token"
         assert show((inputs, targets), config).count("[[") == 1
     prompt = encode_prompt(MESSAGES[:3], config)
-    assert sample[0][0][: len(prompt)].tolist() == prompt, "it would be asked in another way"
+    assert sample[0][0][: len(prompt)].tolist() == prompt, "predict.py would differ"
 
 
-def test_log_probabilities_are_those_of_each_answer_alone():
-    """Whatever pads it, and without its prompt: by the chain rule, token by token."""
+def test_log_probabilities_are_those_of_single_answers():
+    """For any padding, and without the prompt: by the chain rule, token by token."""
     config = train.Config(**SETTINGS)
     model = build_exact_model(config).eval()
     samples = list(make_pairs(config, MESSAGES, MESSAGES[:2], wrong="a longer answer"))
@@ -73,7 +73,7 @@ def test_the_reference_is_the_model_before_training():
     torch.manual_seed(config.seed)
     numbers = torch.get_rng_state()
     loader = build_loaders(config)[1]
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other weights"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different weights"
     model = build_model(config).eval()
     inputs, targets, reference, beta = next(iter(loader))
     found = answer_log_probs(model, inputs, targets)
@@ -155,12 +155,12 @@ def test_a_wrong_row_is_named(row, said):
     assert said in str(error.value)
 
 
-def test_a_sample_leaves_the_training_alone(tmp_path):
+def test_writing_a_sample_does_not_change_training(tmp_path):
     config = train.Config(**SETTINGS)
     model, examples = build_model(config), [make_pairs(config, MESSAGES)[0][0]]
     numbers = torch.get_rng_state()
     write_sample(model, config, examples, tmp_path / "sample.txt", length=4)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     assert model.training
     written = (tmp_path / "sample.txt").read_text(encoding="utf-8")
     assert "sort cab" in written and "\ndata:  " in written and "\nmodel: " in written
@@ -220,7 +220,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -236,7 +236,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -268,7 +268,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -296,7 +296,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -346,7 +346,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -361,7 +361,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

@@ -22,7 +22,7 @@ from data import build_loaders
 from flags import parse_flags
 from helpers import SETTINGS, column, enough_data, run, without_times
 
-GENERATOR = "Give the DataLoader generator=torch.Generator(), and random transforms their own."
+GENERATOR = "Pass generator=torch.Generator() to DataLoader, and give random transforms their own."
 
 
 def last_checkpoint(folder: Path) -> Path:
@@ -36,7 +36,7 @@ def assert_same_run(one: Path, other: Path) -> None:
     saved = {path.name for path in first.iterdir()} - {"checkpoint.json", "config.json"}
     files = [(one / name, other / name) for name in sorted(outputs)]
     files += [(first / name, second / name) for name in sorted(saved)]
-    # random numbers first: if they differ, everything that depends on them does
+    # random states first: if they differ, so does everything that depends on them
     for pair in sorted(files, key=lambda pair: pair[0].suffix != ".pkl"):
         assert_same_file(*pair)
 
@@ -48,7 +48,7 @@ def assert_same_file(one: Path, other: Path) -> None:
 
 
 def find_difference(one: Path, other: Path) -> str:
-    """Which tensor, random number or line differs first, and what to do."""
+    """The tensor, random state or line that differs first, and what to do."""
     if one.suffix == ".safetensors":
         first, second = load_file(one), load_file(other)
     elif one.suffix in (".bin", ".pkl", ".pt"):
@@ -110,18 +110,18 @@ def test_a_resumed_epoch_has_the_same_order(tmp_path):
         batches = accelerator.skip_first_batches(loader, skipped) if skipped else loader
         orders.append([first(batch) for batch in batches])
     assert not all(map(torch.equal, orders[0], orders[1])), "two epochs have the same order"
-    assert all(map(torch.equal, orders[1][2:], orders[2])), "a resumed epoch has another order"
+    assert all(map(torch.equal, orders[1][2:], orders[2])), "a resumed epoch has a different order"
     assert len(orders[2]) == len(orders[1]) - 2
 
 
 def test_reading_batches_leaves_the_random_numbers_alone():
-    """A resumed epoch starts to read again, which must not change its dropout."""
+    """A resumed epoch restarts the loader, which must not change the dropout."""
     with enough_data():
         loader = build_loaders(train.Config(**SETTINGS))[0]
     numbers = torch.get_rng_state()
     next(iter(loader))
     same = torch.equal(torch.get_rng_state(), numbers)
-    assert same, f"the loader of the training data draws from dropout's numbers. {GENERATOR}"
+    assert same, f"the training loader advances the RNG of dropout. {GENERATOR}"
 
 
 def first(batch) -> torch.Tensor:
@@ -129,7 +129,7 @@ def first(batch) -> torch.Tensor:
 
 
 def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, capsys):
-    """Flags that are given again override them, and the log names both values."""
+    """Flags override saved settings, and the log shows both values."""
     run(tmp_path, epochs=1)
     flags = ["--output-dir", str(tmp_path), "--resume", "--epochs", "2"]
     monkeypatch.setattr(sys, "argv", ["train.py", *flags])
@@ -142,7 +142,7 @@ def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, caps
 
 
 def test_a_flipped_bit_is_noticed(tmp_path, capsys):
-    """The run continues from the checkpoint before."""
+    """The run continues from the previous checkpoint."""
     run(tmp_path, epochs=2)
     before, newest = find_checkpoints(tmp_path)
     content = bytearray((newest / "states.pt").read_bytes())
@@ -165,7 +165,7 @@ def test_only_trials_are_overwritten(tmp_path, capsys, monkeypatch):
 
 
 def test_kill_loses_nothing(tmp_path):
-    """Killed while it saves, a run continues from the newest complete checkpoint."""
+    """A run killed while saving continues from the newest complete checkpoint."""
     cadence = {"checkpoint_unit": "steps", "checkpoint_every": 1, "keep_checkpoints": 0}
     run(tmp_path / "whole", **cadence)
     folder = tmp_path / "killed"

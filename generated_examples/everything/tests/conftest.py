@@ -12,5 +12,5 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 @pytest.fixture(autouse=True)
 def interruptible(monkeypatch):
-    """Ctrl-C ends pytest, and not only the run of a test."""
+    """Let Ctrl-C end pytest, not only the run in a test."""
     monkeypatch.setattr("preemption.SIGNALS", ["SIGTERM", "SIGUSR1"])

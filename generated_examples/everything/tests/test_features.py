@@ -64,7 +64,7 @@ from train import Config
 
 
 def test_every_run_has_the_same_split():
-    """With any seed: otherwise one run would train on the test images of another."""
+    """For any seed: otherwise one run would train on the test images of another."""
     seen = []
     for seed in (1, 2):
         set_seed(seed)
@@ -74,7 +74,7 @@ def test_every_run_has_the_same_split():
 
 
 def test_classes_are_drawn_equally_often():
-    """Of 1000 samples, 100 are of one class and 900 of the other: half of the draw is of each."""
+    """With 100 samples of one class and 900 of the other, half of the draw is of each."""
     labels = torch.arange(1000).remainder(10).eq(0).long()
     sampler = BalancedSampler(labels, seed=0)
     order = list(sampler)
@@ -159,7 +159,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def test_filters_have_their_channels_last(tmp_path, monkeypatch):
-    """They must stay so in prepare() and in each step."""
+    """Filters must stay channels-last in prepare() and in each step."""
     model = train.build_model(train.Config(**SETTINGS))
     monkeypatch.setattr(train, "build_model", lambda config: model)
     run(tmp_path, epochs=1, max_steps=2)
@@ -169,7 +169,7 @@ def test_filters_have_their_channels_last(tmp_path, monkeypatch):
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -185,7 +185,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -194,7 +194,7 @@ def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
 
 
 def test_runs_are_compared(tmp_path, monkeypatch, capsys):
-    """What differs, and the metrics of both runs; what is broken is named and does not matter."""
+    """It shows what differs and the metrics of both runs, and reports broken files."""
     for seed in (1, 2):
         run(tmp_path / f"seed{seed}", epochs=1, max_steps=2, seed=seed)
     with (tmp_path / "seed2" / "metrics.jsonl").open("a") as file:
@@ -264,9 +264,9 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     second = [data[index][0] for index in range(50)]
     assert not all(torch.equal(one[0], two) for one, two in zip(first, second, strict=True))
     data.set_epoch(0)
-    for index in reversed(range(50)):  # in another order, with other random numbers in between
+    for index in reversed(range(50)):  # in reverse order, with other random draws in between
         torch.rand(1)
-        assert torch.equal(data[index][0], first[index][0]), "draw from the generator of the image"
+        assert torch.equal(data[index][0], first[index][0]), "use the generator of the image"
 
 
 def test_images_without_labels_are_augmented_too():
@@ -355,7 +355,7 @@ def test_resume_with_persistent_workers_is_exact(tmp_path, monkeypatch, capsys):
 
 
 def test_a_student_learns_from_its_teacher(tmp_path):
-    """The teacher changes what is learned, and stays as it is."""
+    """The teacher changes what the model learns, and is not changed itself."""
     teacher = run(tmp_path / "teacher", epochs=1, max_steps=2) / "model.safetensors"
     before = teacher.read_bytes()
     folders = [
@@ -389,7 +389,7 @@ def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(train.EarlyStopping, "update", stay_the_same)
     run(tmp_path, epochs=9, patience=2)
-    assert len(seen) == 3, "the first evaluation is the best, and 2 are not better"
+    assert len(seen) == 3, "the first evaluation is the best, then 2 without improvement"
     assert len(column(capsys.readouterr().out, "loss")) <= 18, "training continued after the stop"
 
 
@@ -436,7 +436,7 @@ def test_ema_is_what_is_kept(tmp_path, monkeypatch):
 
 
 def test_outputs_of_an_epoch_are_complete(tmp_path):
-    """Each sample once, on 1 and 2 processes, where each keeps about half of them."""
+    """Each sample is kept once, on 1 and on 2 processes; each of 2 keeps about half."""
     keep_33(tmp_path)
     launch(keep_33, tmp_path)
     one, *two = (json.loads((tmp_path / name).read_text()) for name in ("0of1", "0of2", "1of2"))
@@ -473,7 +473,7 @@ def test_evaluation_has_its_own_batch_size():
 
 
 def test_evaluate_gives_the_metrics_of_training(tmp_path, monkeypatch):
-    """To the last digit, and the metrics of single samples agree with them."""
+    """They match to the last digit, and the per-sample metrics agree with them."""
     evaluated, measured = train.evaluate, {}
 
     def evaluate_and_note(accelerator, model, loader, name, *limit):
@@ -747,7 +747,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -775,7 +775,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -816,7 +816,7 @@ def test_a_skipped_step_does_not_count(tmp_path, capsys):
 
 @pytest.mark.parametrize(("alpha", "probability"), [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
 def test_an_image_has_its_share(alpha, probability):
-    """Images of one number each: the mean of a mixed one is that of both, by their shares."""
+    """The mean of a mixed image is the weighted mean of both images."""
     torch.manual_seed(0)
     labels = torch.arange(8)
     images = labels.float().reshape(8, 1, 1, 1).expand(8, 1, 16, 16)
@@ -827,7 +827,7 @@ def test_an_image_has_its_share(alpha, probability):
 
 
 def test_the_loss_is_that_of_both_labels(tmp_path, monkeypatch, capsys):
-    """The same label twice has its own loss, a wrong one in its place has another."""
+    """With equal labels, the loss is that of the label; a wrong label changes it."""
 
     def loss(name: str, share: float, wrong: int) -> float:
         def mix(images, labels, alpha, probability):
@@ -923,10 +923,10 @@ def test_a_second_interrupt_ends_at_once(tmp_path, monkeypatch):
 
 
 def test_signal_to_one_process_stops_all(tmp_path):
-    """Processes ask each other when the loss is logged: here after every second step."""
+    """Processes check for signals when the loss is logged: here every 2 steps."""
     launch(signalled_run_of_two, tmp_path)
     stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
-    assert stopped == ["75", "75"], "no process may continue alone"
+    assert stopped == ["75", "75"], "no process may continue on its own"
     assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000004"]
 
 
@@ -961,7 +961,7 @@ def signalled_run_of_two(folder: Path) -> None:
 
 
 def test_profiler_records_its_steps(tmp_path):
-    """Of 6 steps the first waits, the second warms up, two are recorded, two are free."""
+    """Of 6 steps, one is skipped, one warms up, two are recorded, and two run normally."""
     run(tmp_path, epochs=1, profiler_wait=1, profiler_warmup=1, profiler_active=2)
     names = [event["name"] for event in read_trace(tmp_path)]
     steps = {name for name in names if name.startswith("ProfilerStep")}
@@ -999,7 +999,7 @@ def test_other_names_in_braces_are_refused(tmp_path):
 
 
 def test_the_newest_run_with_a_checkpoint_is_resumed(tmp_path):
-    """In its folder. So is the checkpoint that is named, of any run."""
+    """It continues in its folder, and so does a named checkpoint of any run."""
     pattern = tmp_path / "{time}"
     for _ in range(2):
         run(pattern, epochs=1, max_steps=2)
@@ -1035,7 +1035,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -1050,7 +1050,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():
@@ -1102,7 +1102,7 @@ def run_until_stop(folder: Path) -> None:
 
 
 def test_a_request_to_stop_is_remembered(tmp_path):
-    """It is in the checkpoint of step 3, and is carried out with the next log line."""
+    """The request is in the checkpoint of step 3, and takes effect at the next log line."""
     run_until_stop(tmp_path)
     changes = {"checkpoint_unit": "epochs", "log_every": 4, "max_steps": 9}
     run(tmp_path, resume=str(tmp_path / "checkpoint_00000003"), **changes)
@@ -1143,7 +1143,7 @@ def test_an_error_loses_nothing(tmp_path, monkeypatch, capsys, owner, method, ca
 def test_half_a_step_is_not_saved(tmp_path, capsys):
     with pytest.raises(InterruptedError):
         run_until_error(tmp_path, LastStep, "forget", 2, InterruptedError)
-    assert "not saved: the error came within a step" in capsys.readouterr().out
+    assert "not saved: the error happened during a step" in capsys.readouterr().out
     assert not find_checkpoints(tmp_path)
 
 
@@ -1194,7 +1194,7 @@ def test_settings_of_config_are_searched():
 
 
 def test_a_search_repeats_no_trial(tmp_path):
-    """Two trials at once, each in its own folder. Started again, it has nothing left to do."""
+    """Two trials run at once, each in its own folder. A second start has nothing left to do."""
     command = [sys.executable, "search.py", "--output-dir", str(tmp_path), "--jobs", "2"]
     command += ["--trials", "2", "--epochs", "1", "--limit-batches", "2"]
     project, written = Path(train.__file__).parent, []
@@ -1247,7 +1247,7 @@ def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
         add(train_loss, loss * float("nan"), counted)
 
     monkeypatch.setattr(train.RunningLoss, "add", add_nan)
-    with pytest.raises(SystemExit, match="nan at step 1, which is not saved"):
+    with pytest.raises(SystemExit, match="nan at step 1: nothing was saved"):
         run(tmp_path, log_every=99, checkpoint_unit="steps", checkpoint_every=1)
     assert not find_checkpoints(tmp_path)
 
@@ -1321,7 +1321,7 @@ def test_speed_follows_each_log_line(tmp_path, capsys):
 
 
 def test_class_metrics_are_exact(tmp_path):
-    """The same on 1 and 2 processes, every sample once, and as counted by hand."""
+    """They are the same on 1 and 2 processes, count every sample once, and match a manual count."""
     evaluate_classes(tmp_path)
     one = json.loads((tmp_path / "1.json").read_text())
     launch(evaluate_classes, tmp_path)
@@ -1372,7 +1372,7 @@ def evaluate_classes(folder: Path) -> None:
 
 
 def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
-    """Those of each evaluation and of the test, with the step that they belong to."""
+    """The metrics of each evaluation and of the test are sent, with their step."""
     log, logged = Accelerator.log, {}
 
     def log_and_note(accelerator, values, step):

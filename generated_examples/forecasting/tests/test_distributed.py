@@ -22,11 +22,11 @@ def test_two_processes_are_one_with_twice_the_batch(tmp_path, capsys):
 
     for size, expected in one["whole"].items():
         for name, value in expected.items():
-            message = f"{name} of {size} samples differs on 2 processes: gather, cut the padding"
+            message = f"{name} of {size} samples differs on 2 processes: gather, drop padding"
             assert two["batched"][size][name] == pytest.approx(value, rel=1e-5, abs=1e-5), message
     seeds = {(tmp_path / "2" / name).read_text() for name in ("seed0", "seed1")}
-    assert len(seeds) == 2, "all processes have the same dropout: call set_seed device_specific"
-    assert column(one_log, "lr") == column(two_log, "lr"), "the schedule depends on the processes"
+    assert len(seeds) == 2, "all processes have the same dropout: set device_specific=True"
+    assert column(one_log, "lr") == column(two_log, "lr"), "the schedule depends on num_processes"
     for name, weights in load_file(tmp_path / "1" / "model.safetensors").items():
         others = load_file(tmp_path / "2" / "model.safetensors")[name]
         message = f"{name} differs between 2 processes and one with twice the batch size"

@@ -21,7 +21,7 @@ from scales import Scales
 from test_resume import last_checkpoint
 
 
-def test_targets_cross_no_border_and_contexts_are_of_the_past():
+def test_targets_stay_in_their_part_and_contexts_are_in_the_past():
     """Each part has its own steps as targets. What a window sees ends where its targets begin."""
     config = train.Config(**SETTINGS)
     table = read_series(config)
@@ -40,7 +40,7 @@ def test_targets_cross_no_border_and_contexts_are_of_the_past():
 
 
 def test_a_leak_of_the_future_into_the_scales_is_seen():
-    """Other values after the training part leave the scales, and training windows, as they are."""
+    """Values after the training part change neither the scales nor the training windows."""
     config = train.Config(**SETTINGS)
     table, scales = read_series(config), fit_scales(config)
     val_start, test_start = find_borders(table.columns, config)
@@ -65,8 +65,8 @@ def test_the_scales_are_saved_with_the_weights(tmp_path):
     assert Scales.load(tmp_path) == fit_scales(train.Config(**SETTINGS))
 
 
-def test_a_gap_is_filled_from_the_past_and_counts_nowhere():
-    """Its last known value is what the model sees. As a target it has no error and no gradient."""
+def test_a_gap_is_filled_from_the_past_and_ignored_as_a_target():
+    """The model sees the last known value. As a target, a gap has no error and no gradient."""
     config = train.Config(**SETTINGS)
     size = config.context + config.horizon
     values = np.arange(size, dtype=float)[None].copy()
@@ -162,7 +162,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -178,7 +178,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -210,7 +210,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -238,7 +238,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -288,7 +288,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -303,7 +303,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

@@ -39,7 +39,7 @@ def test_each_model_learns_from_its_own_loss(tmp_path, monkeypatch):
     take_step(generator, compute_generator_loss(discriminator, fakes), rate)
     for (model, _), (trained, _) in zip(start, end, strict=True):
         for key, expected in trained.state_dict().items():
-            message = f"{type(model).__name__}, {key}: each model learns from its own loss alone"
+            message = f"{type(model).__name__}, {key}: each model learns only from its own loss"
             torch.testing.assert_close(
                 model.state_dict()[key], expected, rtol=0, atol=1e-6, msg=message
             )
@@ -74,7 +74,7 @@ def take_step(model: nn.Module, loss: torch.Tensor, rate: float) -> None:
 
 
 def test_modes_and_gradients_of_the_discriminator(tmp_path, monkeypatch):
-    """It trains in training mode, even if it comes in evaluation mode."""
+    """It trains in training mode, even if it starts in evaluation mode."""
     build, built, modes = train.build_discriminator, [], set()
 
     def build_and_watch(config) -> nn.Module:
@@ -166,7 +166,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -194,7 +194,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -244,7 +244,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -259,7 +259,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

@@ -31,7 +31,7 @@ def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
 
 
 def read_batches(config) -> list:
-    """The batches of test data that the run evaluated."""
+    """The test batches that the run evaluated."""
     return list(islice(build_loaders(config)[2], config.limit_batches))
 
 
@@ -53,7 +53,7 @@ def test_inputs_are_a_text_and_its_choices_or_files(tmp_path):
 
 
 def test_a_question_does_not_depend_on_the_others(trained):
-    """Also where others have more choices."""
+    """Even if other questions have more choices."""
     config, model = predict.load(trained[0])
     questions = [predict.Question("a", ("b", "c c c c")), predict.Question("d e", tuple("fghij"))]
     together = predict.predict(config, model, questions)

@@ -43,7 +43,7 @@ def test_iou():
 
 
 def test_each_object_is_found_once():
-    """By the detection with the highest score. A crowd is found by as many as you like."""
+    """By the detection with the highest score. Any number of detections may find a crowd."""
     boxes = found(
         (0, 0, 10, 10, 0.9, 0),  # the first object
         (0, 0, 10, 9, 0.8, 0),  # the same one again
@@ -75,7 +75,7 @@ def test_average_precision_is_that_of_all_images():
     expected = (34 + 33 * 2 / 3) / 101
     assert all(abs(value - expected) < 1e-9 for value in scores.values())
     nothing = detection_scores(judged, torch.zeros(3, 2, dtype=torch.long))
-    assert set(nothing.values()) == {-1.0}, "as the COCO tools say it"
+    assert set(nothing.values()) == {-1.0}, "as in the COCO tools"
 
 
 def test_boxes_are_in_their_images():
@@ -106,12 +106,12 @@ def test_pictures_are_drawn(tmp_path):
     assert picture.width % (picture.height // 2) == 0
 
 
-def test_boxes_that_overlap_a_better_one_go():
+def test_boxes_that_overlap_a_better_one_are_removed():
     """One after the other, of all classes and sizes, as if there were no other image."""
-    draw = torch.Generator().manual_seed(0)
-    corners = 40 * torch.rand(3, 60, 2, generator=draw)
-    boxes = torch.cat([corners, corners + 5 + 30 * torch.rand(3, 60, 2, generator=draw)], dim=2)
-    labels = torch.randint(2, (3, 60), generator=draw)
+    rng = torch.Generator().manual_seed(0)
+    corners = 40 * torch.rand(3, 60, 2, generator=rng)
+    boxes = torch.cat([corners, corners + 5 + 30 * torch.rand(3, 60, 2, generator=rng)], dim=2)
+    labels = torch.randint(2, (3, 60), generator=rng)
     for image, classes, stays in zip(boxes, labels, suppress(boxes, labels), strict=True):
         kept = []
         for place in range(60):
@@ -138,7 +138,7 @@ def test_the_places_of_an_object_are_at_its_center():
     places = assign(boxes[:1], 64)[0]
     distances = (find_centers(64, torch.device("cpu"))[places] - torch.tensor([16.0, 8.0])).abs()
     assert len(places) == 4 and (distances < 1.5 * STRIDE).all()
-    assert assign(boxes, 64)[1].tolist() == 4 * [1], "the smaller object has them"
+    assert assign(boxes, 64)[1].tolist() == 4 * [1], "the smaller object gets them"
     assert len(assign(boxes[:0], 64)[0]) == 0
 
 
@@ -202,7 +202,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -218,7 +218,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -250,7 +250,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -278,7 +278,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -328,7 +328,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -343,7 +343,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def run(folder: Path, **changes) -> Path:
-    """Train in this process, with a model that comes in evaluation mode. Returns the folder."""
+    """Train in this process, starting with a model in evaluation mode. Returns the folder."""
     build = train.build_model
     patch = mock.patch.object(train, "build_model", lambda config: build(config).eval())
     with patch, enough_data():
@@ -39,7 +39,7 @@ def run(folder: Path, **changes) -> Path:
 
 
 def enough_data():
-    """Within it, training data that is too small for the tests is repeated."""
+    """A patch that repeats the training data if there is too little for the tests."""
     build = getattr(data, "build_datasets", None)
     size = 2 * SETTINGS["batch_size"] * SETTINGS["limit_batches"]  # on 2 processes
 
@@ -68,12 +68,12 @@ def launch(function, folder: Path) -> subprocess.CompletedProcess:
     except subprocess.TimeoutExpired:
         process.terminate()  # the launcher ends its processes
         process.communicate()
-        pytest.fail("the processes wait for each other: one of them left the loop on its own")
+        pytest.fail("the processes wait for each other: one of them left the loop early")
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def call(function, folder: Path) -> None:
-    """Call a function on one of 2 processes. If it exits, note why in a file."""
+    """Call a function on one of 2 processes. If it exits, write the reason to a file."""
     try:
         function(folder)
     except SystemExit as stop:

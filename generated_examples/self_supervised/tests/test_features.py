@@ -19,7 +19,7 @@ from probe import find_right
 from test_resume import last_checkpoint
 
 
-def test_training_draws_anew_in_each_epoch_and_evaluation_does_not():
+def test_training_changes_in_each_epoch_and_evaluation_does_not():
     config = train.Config(**SETTINGS)
     train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
 
@@ -32,7 +32,7 @@ def test_training_draws_anew_in_each_epoch_and_evaluation_does_not():
     assert read(train_set, range(8)) != first, "two epochs have the same"
     train_set.set_epoch(0)
     torch.rand(1)  # other random numbers in between, and another order
-    assert read(train_set, reversed(range(8))) == first[::-1], "a resumed run has others"
+    assert read(train_set, reversed(range(8))) == first[::-1], "a resumed run differs"
     other = build_loaders(train.Config(**SETTINGS, seed=1))[1].dataset
     assert read(val_set, range(2)) == read(other, range(2)) == fixed
 
@@ -65,22 +65,22 @@ def test_both_views_are_drawn(tmp_path):
 
 
 def test_probes_see_no_labels_of_new_images():
-    """Of features that say nothing about classes, chance is all they can reach."""
-    features, draw = torch.randn(400, 300), torch.Generator().manual_seed(0)
-    labels = torch.randint(0, 4, (400,), generator=draw)
+    """If features say nothing about classes, accuracy stays at chance level."""
+    features, rng = torch.randn(400, 300), torch.Generator().manual_seed(0)
+    labels = torch.randint(0, 4, (400,), generator=rng)
     known = torch.arange(400) < 200
     right = find_right(features, labels, known)
     others = find_right(features, torch.where(known, labels, 3 - labels), known)
     for probe in right:
-        message = f"{probe} has seen the labels that it has to find"
+        message = f"{probe} has seen the labels that it has to predict"
         assert right[probe].double().mean() < 0.4, message
         assert not (right[probe] & others[probe]).any(), "a prediction changed with its label"
-    told = torch.cat([features[~known]] * 2), torch.cat([labels[~known]] * 2)
-    leak = find_right(*told, known)  # with the answers among what is known
+    leaked = torch.cat([features[~known]] * 2), torch.cat([labels[~known]] * 2)
+    leak = find_right(*leaked, known)  # with the answers among the known labels
     assert leak["linear"].double().mean() > 0.9, "this test would not see a leak"
 
 
-def test_the_probes_know_training_images_alone():
+def test_the_probes_only_know_training_images():
     config = train.Config(**SETTINGS)
     train_set, val_set, _ = build_datasets(config)
     known, others = split_known(train_set, config)
@@ -149,7 +149,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -165,7 +165,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -197,7 +197,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -225,7 +225,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -277,7 +277,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -292,7 +292,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

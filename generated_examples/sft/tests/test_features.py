@@ -35,7 +35,7 @@ from test_resume import last_checkpoint
 
 
 def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
-    """Sequences differ in length, and each of their tokens counts the same. Padding does not."""
+    """Sequences differ in length, and each of their tokens counts the same. Padding is ignored."""
     seen, weights = [], {}
     fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
     fakes["build_loaders"] = lambda config: build_ragged_loaders(config, seen)
@@ -117,7 +117,7 @@ def make_samples(config, *conversations) -> Conversations:
     return Conversations([Conversation(messages, "here") for messages in conversations], config)
 
 
-def test_the_answers_count_alone():
+def test_only_the_answers_count():
     """Those of all turns, with the tokens that end them."""
     config = train.Config(**SETTINGS)
     tokenizer, [sample] = build_tokenizer(config), make_samples(config, MESSAGES)
@@ -133,7 +133,7 @@ def test_the_answers_count_alone():
 
 
 def test_a_prompt_is_the_beginning_of_its_conversation():
-    """Or the model would be asked in another way than it was trained."""
+    """Otherwise, predictions would use other prompts than training."""
     config = train.Config(**SETTINGS)
     [sample] = make_samples(config, MESSAGES)
     prompt, answer = split_at_answer(sample)
@@ -191,12 +191,12 @@ def test_exact_match_is_that_of_generated_answers():
     assert all(right), "it never learned them"
 
 
-def test_a_sample_leaves_the_training_alone(tmp_path):
+def test_writing_a_sample_does_not_change_training(tmp_path):
     config = train.Config(**SETTINGS)
     model, examples = build_model(config), make_samples(config, MESSAGES)
     numbers = torch.get_rng_state()
     write_sample(model, config, examples, tmp_path / "sample.txt", length=4)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     assert model.training
     written = (tmp_path / "sample.txt").read_text(encoding="utf-8")
     assert "sort cab" in written and "\ndata:  " in written and "\nmodel: " in written
@@ -256,7 +256,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -272,7 +272,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -304,7 +304,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -332,7 +332,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -382,7 +382,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -397,7 +397,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

@@ -10,7 +10,7 @@ from helpers import SETTINGS, column, run
 
 
 def test_loss_falls(tmp_path, monkeypatch):
-    """On one batch, which a model learns by heart with any learning rate."""
+    """On one batch, which a model memorizes with any learning rate."""
     build, evaluate, losses = getattr(data, "build_datasets", None), train.evaluate, []
 
     def build_one_batch(config):
@@ -45,11 +45,11 @@ def test_each_epoch_has_its_own_order(tmp_path, monkeypatch):
     run(tmp_path)
     half = len(inputs) // 2
     same = [torch.equal(*pair) for pair in zip(inputs[:half], inputs[half:], strict=True)]
-    assert same and not all(same), "call train_loader.set_epoch(epoch): two epochs have one order"
+    assert same and not all(same), "call train_loader.set_epoch(epoch): the order repeats"
 
 
 def test_steps_and_modes(tmp_path, monkeypatch, capsys):
-    """Steps are counted, gradients are cleared, and dropout is on in training alone."""
+    """Steps are counted, gradients are cleared, and dropout is on only in training."""
     build_model, built, modes = train.build_model, [], set()
 
     def build_and_watch(config) -> nn.Module:

@@ -31,12 +31,12 @@ def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
 
 
 def read_batches(config) -> list:
-    """The batches of test data that the run evaluated."""
+    """The test batches that the run evaluated."""
     return list(islice(build_loaders(config)[2], config.limit_batches))
 
 
 def predict_sounds(config, model, sounds) -> list[dict]:
-    """Rows for samples of the data, in place of files."""
+    """Predict samples of the data instead of files."""
     with mock.patch.object(predict, "load_sound", lambda sound, _: sound):
         return predict.predict(config, model, sounds)
 

@@ -115,7 +115,7 @@ def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys)
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and one step of size 1 away, without and with a limit."""
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 0.0},
         "free": {"learning_rate": 1.0},
@@ -131,7 +131,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """A clipped step goes where one goes that is not clipped, as far as the norm allows."""
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
     start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
     rate = float(column(capsys.readouterr().out, "lr")[-1])
     expected = start + (free - start) * 0.01 * rate / (free - start).norm()
@@ -163,7 +163,7 @@ def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):
 
 
 def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
-    """A panel for each unit, in it a curve for each set with its colour, through all points."""
+    """Each metric has a panel, with a curve in its own color for each set."""
     source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
     lines = [
         {"step": 2, "loss": 2.5, "lr": 0.1},
@@ -191,7 +191,7 @@ def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
     }
     colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
     assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
-    assert len(colors) == 5, "one colour for each set, and gray for the values of steps"
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
@@ -241,7 +241,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -256,7 +256,7 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"
 
 
 def test_schedule_runs_its_course():

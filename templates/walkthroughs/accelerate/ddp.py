@@ -57,6 +57,6 @@ with torch.no_grad():
 dist.all_reduce(correct)
 if rank == 0:
     print(f"correct {correct.item()} of {len(data)}")
-# the process group ends only when no model holds it any more
+# the process group can't end while a model still holds it
 del model
 dist.destroy_process_group()

@@ -42,9 +42,9 @@ correct = 0
 with torch.no_grad():
     for images, labels in eval_loader:
         hits = model(images).argmax(dim=-1) == labels
-        # cuts off what only fills the last batches up
+        # drops the duplicates that pad the last batches
         correct += accelerator.gather_for_metrics(hits).sum().item()
 accelerator.print(f"correct {correct} of {len(data)}")
-# the process group ends only when no model holds it any more
+# the process group can't end while a model still holds it
 model, optimizer = accelerator.free_memory(model, optimizer)
 accelerator.end_training()

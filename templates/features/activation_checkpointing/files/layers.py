@@ -1,4 +1,4 @@
-"""Layers that keep only their input for the backward pass, to save memory."""
+"""Activation checkpointing: layers save only their input, to save memory."""
 
 from functools import partial
 

@@ -8,7 +8,7 @@ from predict import load, predict
 from train import Config
 
 def answer(config: Config, model, *values):
-    """What the page shows for the values of its inputs. A mistake in them is shown, too."""
+    """What the page shows for its inputs: the prediction, or what is wrong with them."""
     try:
         ...  #: slot row
     except SystemExit as error:
@@ -35,7 +35,7 @@ def build_page(config: Config, model) -> gr.Interface:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
-    parser.add_argument("--port", type=int, help="without it, the first free one from 7860")
+    parser.add_argument("--port", type=int, help="default: the first free port from 7860")
     arguments = parser.parse_args()
     page = build_page(*load(arguments.run))
     try:

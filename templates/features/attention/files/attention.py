@@ -5,7 +5,7 @@ from transformers import PreTrainedModel
 
 
 def set_attention(model: nn.Module, name: str) -> None:
-    """Let a model compute attention in this way: sdpa, eager, flash_attention_2, flex_attention."""
+    """Set the attention of a model: sdpa, eager, flash_attention_2 or flex_attention."""
     part = next(part for part in model.modules() if isinstance(part, PreTrainedModel))
     try:
         part.set_attn_implementation(name)

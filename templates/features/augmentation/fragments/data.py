@@ -6,7 +6,7 @@ from torch.utils.data import Dataset
 class Augmented(Dataset):
     """Training images with random changes, different ones in each epoch.
 
-    The changes depend on the seed, the epoch and the index of the image alone. So they are the
+    The changes depend only on the seed, the epoch and the index of the image. So they are the
     same in a resumed run, with any number of data workers, and on any number of processes.
     """
 

@@ -8,8 +8,8 @@ from torch.utils.data import Dataset, Sampler
 class BalancedSampler(Sampler[int]):
     """Draws indices of samples with replacement: each class equally often on average.
 
-    The draw depends on the seed and the epoch alone. So it is the same in a resumed run, and on
-    all processes, which divide it among themselves.
+    The draw depends only on the seed and the epoch. So it is the same in a resumed run and on all
+    processes, which split it.
     """
 
     def __init__(self, labels: Tensor, seed: int) -> None:

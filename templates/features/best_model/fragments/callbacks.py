@@ -15,7 +15,7 @@ class BestModel:
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
-        if score > self.score:  # NaN never is
+        if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = score
             #: slot best_model_saved

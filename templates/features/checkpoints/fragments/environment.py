@@ -18,7 +18,7 @@ def is_trial(path) -> bool:
 def compare_config(accelerator, config, path, fixed) -> None:
     """Print which settings differ from those in `path`. Refuse to change the fixed ones.
 
-    `fixed` has their names, and what they are where the script lacks them.
+    `fixed` maps their names to the values they have if the script lacks them.
     """
     saved, settings = read_settings(path), describe_config(accelerator, config)["settings"]
     for name, absent in fixed.items():

@@ -4,7 +4,7 @@ from environment import read_settings
 
 #: slot functions
 def saved_flags(config_class, folder) -> list[str]:
-    """The settings of a run or a checkpoint as flags, without those of one run alone."""
+    """The settings of a run or a checkpoint as flags, without the folder and --resume."""
     saved, flags = read_settings(folder), []
     for field in fields(config_class):
         if field.name in saved and field.name not in ("output_dir", "resume"):

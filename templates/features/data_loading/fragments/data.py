@@ -2,7 +2,7 @@ import torch
 
 #: slot datasets
 def loading_settings(dataset, config) -> dict[str, bool | int | None]:
-    """Settings of the loader of this dataset."""
+    """DataLoader settings for this dataset."""
     workers = config.num_workers > 0
     if workers and config.data_loading_persistent_workers and hasattr(dataset, "set_epoch"):
         raise SystemExit(
@@ -19,5 +19,5 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
 **loading_settings(train_set, config),
 
 #: slot eval_settings
-# the start of an evaluation draws from this generator, not from dropout's
+# evaluation must not advance the RNG of dropout
 settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}

@@ -8,8 +8,8 @@ from torch import nn
 class Ema:
     """An exponential moving average of the weights of an unwrapped model, but not of its buffers.
 
-    It starts with the weights after the first step. At first it forgets faster than `decay` says,
-    as TensorFlow's ExponentialMovingAverage does with num_updates.
+    It starts with the weights after the first step. At first its decay is lower than `decay`,
+    as in TensorFlow's ExponentialMovingAverage does with num_updates.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
@@ -28,7 +28,7 @@ class Ema:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Inside, the model has the averaged weights; afterwards its own again."""
+        """Swap the averaged weights in, and the model's own weights back afterwards."""
         own = [weight.detach().clone() for weight in self.weights]
         self.copy(self.average or own)
         try:

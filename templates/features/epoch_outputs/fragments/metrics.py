@@ -4,8 +4,8 @@ from accelerate.utils import gather_object
 class EpochOutputs:
     """Keeps the outputs of an evaluation until its end, on the CPU.
 
-    Each batch that is added has the samples of all processes without padding, and each process
-    keeps its share of them.
+    Each added batch has the samples of all processes without padding; each process keeps its
+    share.
     """
 
     def __init__(self) -> None:
@@ -26,6 +26,6 @@ class EpochOutputs:
 
 
 def count_errors(predictions: torch.Tensor, labels: torch.Tensor) -> list[int]:
-    """The number of samples of each class that are predicted to be of another one."""
+    """The number of misclassified samples of each class."""
     classes = int(torch.cat([predictions, labels]).max()) + 1
     return torch.bincount(labels[predictions != labels], minlength=classes).tolist()

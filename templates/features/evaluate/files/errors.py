@@ -26,7 +26,7 @@ def write_samples(folder: Path, table: dict[str, list], losses: Tensor) -> None:
 
 #: region draw
 def draw_losses(path: Path, losses: Tensor) -> None:
-    """How many samples have which loss."""
+    """A histogram of the losses."""
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
     axes.hist(losses[losses.isfinite()], bins=50)

@@ -1,4 +1,4 @@
-"""Measure the weights of a run: `python evaluate.py --run runs/latest --split test`.
+"""Evaluate the weights of a run: `python evaluate.py --run runs/latest --split test`.
 
 The results are also in the folder evaluation/SPLIT of the run.
 """
@@ -52,12 +52,12 @@ def open_run(accelerator: Accelerator, run: Path, split: str, weights: Path | No
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
-    parser.add_argument("--weights", type=Path, help="other weights of its model, a .safetensors")
+    parser.add_argument("--weights", type=Path, help="other weights, a .safetensors file")
     parser.add_argument("--split", choices=SPLITS, default="test")
     #: region against when measure
     parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
     #: region by
-    parser.add_argument("--by", metavar="COLUMN", help="of samples.csv: metrics of each value")
+    parser.add_argument("--by", metavar="COLUMN", help="show metrics by a column of samples.csv")
     #: end by
     #: end against
     #: slot arguments
@@ -106,7 +106,7 @@ def main() -> None:
         draw_losses(folder / "losses.png", columns["loss"])
         #: end picture
         #: end tables
-        print(f"more is in {folder}")
+        print(f"more results are in {folder}")
     accelerator.end_training()
 
 

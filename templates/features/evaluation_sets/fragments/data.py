@@ -2,9 +2,9 @@ from torch.utils.data import DataLoader, Subset
 
 #: slot datasets
 def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
-    """More sets to evaluate, by the first word of the names of their metrics. Add your own here.
+    """More sets to evaluate, by the prefix of their metrics. Add your own here.
 
-    "fit" has as many samples as the validation data, but of the training data. The difference
+    "fit" has as many samples as the validation data, but from the training data. The difference
     between both results is the overfitting.
     """
     #: region train_set

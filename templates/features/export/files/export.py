@@ -1,6 +1,6 @@
 """Export the model of a run, for use elsewhere: `python export.py --run runs/latest --format onnx`.
 
-What is written is loaded again. It appears in --output if it computes the same on test data.
+Loads what it wrote, and keeps it in --output only if it computes the same on test data.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from predict import load
 from train import Config
 
 FORMATS = {
-    "onnx": "for onnxruntime and everything else that reads ONNX",
+    "onnx": "for onnxruntime and other programs that read ONNX",
     "torch": "for torch.export.load, without the code of the model",
     "safetensors": "weights and settings, with load.py and the modules that it needs",
     #: slot formats
@@ -60,14 +60,14 @@ def export_torch(model: nn.Module, inputs: Inputs, path: Path) -> Program:
 
 def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Program:
     source = Path(__file__).with_name("model.py")
-    finder = ModuleFinder([str(source.parent)])  # it finds the modules of this project alone
+    finder = ModuleFinder([str(source.parent)])  # finds only the modules of this project
     finder.run_script(str(source))
     for path in filter(None, (module.__file__ for module in finder.modules.values())):
-        shutil.copy(path, folder)  # modules that are part of Python itself have no file
+        shutil.copy(path, folder)  # built-in modules have no file
     shutil.copy(load_exported.__file__, folder / "load.py")
     for path in config.output_dir.glob("*.json"):  # the settings, and what is known of the data
         shutil.copy(path, folder)
-    path = folder / "config.json"  # an older run may lack a setting of today
+    path = folder / "config.json"  # an older run may lack newer settings
     record = json.loads(path.read_text())
     today = {name: value for name, value in vars(config).items() if not isinstance(value, Path)}
     path.write_text(json.dumps({**record, "settings": {**today, **record["settings"]}}, indent=2))
@@ -80,7 +80,7 @@ def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Progra
 
 def export(model: nn.Module, config: Config, format: str, folder: Path) -> float:
     """Write the model. Returns the largest difference of its outputs, relative to the largest."""
-    # a size of 1 would be taken for fixed: at least two samples
+    # at least two samples: the exporter treats a size of 1 as fixed
     inputs = tuple(torch.cat([values, values])[:8] for values in read_inputs(config))
     batches = [tuple(values[:size] for values in inputs) for size in (8, 2, 1)]
     #: slot batches
@@ -97,7 +97,7 @@ def export(model: nn.Module, config: Config, format: str, folder: Path) -> float
     for batch in batches:
         expected, found = model(*batch), program(*batch)
         differences.append((found - expected).abs().max() / expected.abs().max().clamp(min=1))
-    return float(torch.stack(differences).max())  # NaN if one of them is
+    return float(torch.stack(differences).max())  # NaN if any of them is NaN
 
 
 @torch.no_grad()
@@ -114,7 +114,7 @@ def main() -> None:
         raise SystemExit(f"{output} exists: name a new folder with --output.")
     #: slot quantized
     #: slot model
-    warnings.simplefilter("ignore", FutureWarning)  # of PyTorch, about itself
+    warnings.simplefilter("ignore", FutureWarning)  # PyTorch's warnings about its own code
     with writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f"{output.name}.", dir=output.parent) as scratch:
@@ -122,13 +122,13 @@ def main() -> None:
             folder.mkdir()
             try:
                 worst = export(model, config, given.format, folder)
-            except OSError:  # of the disk
+            except OSError:  # a disk error
                 raise
             except Exception as error:  # noqa: BLE001, exporters raise many kinds
                 reason = str(error).strip().partition("\n")[0]
                 raise SystemExit(f"Can't export as {given.format}: {reason}") from None
             if not worst <= TOLERANCE:  # nor is NaN
-                raise SystemExit(f"Nothing is written: the outputs differ by {worst:.1e}.")
+                raise SystemExit(f"Nothing was written: the outputs differ by {worst:.1e}.")
             folder.rename(output)
     print(f"{output} has the model as {given.format}: outputs differ by at most {worst:.1e}")
 

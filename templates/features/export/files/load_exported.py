@@ -1,6 +1,6 @@
 """Load an exported model: `from load import load`.
 
-The folder needs nothing else of the project that trained it: it has the weights, the settings, and
+The folder is complete without the project that trained it: it has the weights, the settings, and
 the modules that build the model.
 """
 
@@ -17,9 +17,9 @@ from model import build_model
 def load(folder: Path = Path(__file__).parent) -> nn.Module:
     """The model with its trained weights, in evaluation mode."""
     saved = json.loads((folder / "config.json").read_text())["settings"]
-    # without lists, which describe the data: functions that remember results need a hash
+    # without lists, which describe the data: cached functions need hashable arguments
     settings = {name: value for name, value in saved.items() if not isinstance(value, list | dict)}
-    settings["output_dir"] = folder  # with what the run has saved of its data
+    settings["output_dir"] = folder  # where the run saved facts about its data
     config = namedtuple("Config", settings)(**settings)
     #: region build
     model = build_model(config)

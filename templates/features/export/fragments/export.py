@@ -5,6 +5,6 @@ FREE = (0,)  # the dimensions of inputs whose size may change: samples
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
-    """What the model takes of the first batch of the test data."""
+    """The model inputs in the first batch of the test data."""
     batch = next(iter(build_loaders(config)[2]))
     return (batch{{ "[0]" if "," in task.batch }},)

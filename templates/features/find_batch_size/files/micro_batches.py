@@ -1,4 +1,4 @@
-"""Computes a batch in parts that fit into memory."""
+"""Splits a batch into micro-batches that fit in memory."""
 
 import math
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ class MicroBatches:
         self.parts, self.untested, self.failed = 1, 2, False
 
     def attempts(self, batch) -> Iterator[list]:
-        """The parts of a batch, and smaller ones as long as a process runs out of memory."""
+        """The parts of a batch, made smaller as long as any process runs out of memory."""
         while self.untested:
             train_loss = self.train_loss.sum.clone(), self.train_loss.samples
             self.failed = False
             if isinstance(self.model, DistributedDataParallel):
-                # a process that ran out of memory does not send its buffers, as of BatchNorm
+                # a process that ran out of memory does not send its buffers, such as BatchNorm's
                 self.model.require_forward_param_sync = False
             yield self.split(batch)
             if not self.any_failed():
@@ -51,7 +51,7 @@ class MicroBatches:
 
     def halve(self, samples: int) -> None:
         if self.parts >= samples:
-            raise SystemExit("Not even one sample fits into memory: use a smaller model.")
+            raise SystemExit("Not even one sample fits in memory: use a smaller model.")
         self.parts *= 2
         log(f"out of memory: each batch is computed in {self.parts} parts")
 

@@ -11,7 +11,7 @@ micro_batches = MicroBatches(accelerator, model, train_loss)
 for whole in bar:
     batch_size = find_batch_size(whole)
     for parts in micro_batches.attempts(whole):
-        loss = None  # frees what a failed attempt has computed
+        loss = None  # frees the tensors of a failed attempt
         with micro_batches.noting_failure():
             for batch in parts:
                 with micro_batches.exchange(last=batch is parts[-1]):

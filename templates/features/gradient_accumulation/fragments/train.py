@@ -12,7 +12,7 @@ while window := list(islice(remaining, config.gradient_accumulation_steps)):
         with nullcontext() if batch is window[-1] else accelerator.no_sync(model):
             {{ task.unpack }}
             ...  #: keep forward
-            # every sample has the same weight, also in a shorter last window
+            # every sample has the same weight, even in a shorter last window
             accelerator.backward(loss * (find_batch_size(batch) / window_size))
     progress.batch += len(window)
     ...  #: keep optimize

@@ -11,7 +11,7 @@ COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 
 
 class LearningCurves:
-    """Draws the metrics file, with one panel for train_loss, val_loss and test_loss."""
+    """Plots the metrics file, with one panel for train_loss, val_loss and test_loss."""
 
     def __init__(self, source: Path, target: Path) -> None:
         self.source, self.target = source, target
@@ -22,7 +22,7 @@ class LearningCurves:
             return
         try:
             self.draw_panels()
-        except Exception as error:  # noqa: BLE001, whatever fails in a picture
+        except Exception as error:  # noqa: BLE001, plotting must never end a run
             log(f"{self.target} was not drawn: {error!r}")
 
     def draw_panels(self) -> None:

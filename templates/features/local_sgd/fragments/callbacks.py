@@ -18,7 +18,7 @@ class LocalSgd:
     ) -> None:
         if accelerator.mixed_precision == "fp16":
             raise SystemExit(
-                "With fp16 each process would skip other steps: use bf16, or turn local SGD off."
+                "With fp16 each process skips different steps: use bf16, or turn local SGD off."
             )
         self.accelerator, self.model, self.optimizer = accelerator, model, optimizer
         self.every = every

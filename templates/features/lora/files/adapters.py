@@ -1,4 +1,4 @@
-"""LoRA: small matrices added to the frozen weights of a pretrained model, which alone are trained.
+"""LoRA: small trained matrices added to the frozen weights of a pretrained model.
 
 Hu and others 2021, https://arxiv.org/abs/2106.09685
 """
@@ -18,11 +18,11 @@ from torch import nn
 #: region signature
 def add_adapters(model: nn.Module, config) -> nn.Module:
     #: end signature
-    """The model with adapters. They are trained, and the layers that have no pretrained weights."""
+    """Add adapters. They are trained, and so are layers without pretrained weights."""
     #: slot frozen
     ...  #: slot layers
     if config.lora_target_modules:
-        layers = config.lora_target_modules.split(",")
+        layers = list_layers(model, config.lora_target_modules)
     settings = LoraConfig(
         r=config.lora_rank,
         lora_alpha=config.lora_alpha,
@@ -34,20 +34,40 @@ def add_adapters(model: nn.Module, config) -> nn.Module:
         #: region add
         return get_peft_model(model, settings)
         #: end add
-    except ValueError as error:  # there are no such layers, or they can't have adapters
+    except ValueError as error:  # no such layers, or layers that can't have adapters
         names = config.lora_target_modules
         raise SystemExit(f"--lora-target-modules={names} can't be used: {error}") from error
 
 
+def list_layers(model: nn.Module, names: str) -> list[str] | str:
+    """The names between commas, each of which is that of a layer, or the end of one."""
+    if names == "all-linear":  # PEFT finds them, and leaves out that of the result
+        return names
+    weights = {name: getattr(part, "weight", None) for name, part in model.named_modules()}
+    layers = [name.strip() for name in names.split(",") if name.strip()]
+    for layer in layers:
+        found = [name for name in weights if f".{name}".endswith(f".{layer}")]
+        if not found:
+            raise SystemExit(f"--lora-target-modules {names}: the model has no layer {layer}.")
+        for name in found:  # merged, an adapter would change all layers with these weights
+            others = [other for other in weights if other != name]
+            if any(weights[other] is weights[name] is not None for other in others):
+                raise SystemExit(
+                    f"--lora-target-modules {names}: {name} shares its weights with another layer, "
+                    "and adapters of such layers can't be merged. Leave it out."
+                )
+    return layers
+
+
 def merge(model: nn.Module) -> nn.Module:
-    """The model without adapters, which are added to its weights."""
+    """Merge the adapters into the weights."""
     #: region merge
     return model.merge_and_unload()
     #: end merge
 
 
 def load_trained(model: nn.Module, config, path: Path) -> nn.Module:
-    """A new model with trained weights: of a merged model, or of adapters, which are merged now."""
+    """A model with trained weights. Adapters that are not merged yet are merged."""
     if any(".lora_" in name for name in load_file(path)):
         #: region adapted
         model = add_adapters(model, config)
@@ -59,7 +79,7 @@ def load_trained(model: nn.Module, config, path: Path) -> nn.Module:
 
 
 def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
-    """Merge the saved weights into the model's, or write them to a folder for PEFT, too."""
+    """Save the merged model, or write the adapters in PEFT's format too."""
     path, folder = config.output_dir / "model.safetensors", config.output_dir / "adapter"
     if accelerator.is_main_process and config.lora_merge:
         whole = load_trained(build_model(config), config, path)

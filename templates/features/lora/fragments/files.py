@@ -6,7 +6,7 @@ weights = trained_weights(accelerator.unwrap_model(model), weights)
 
 #: slot functions
 def trained_weights(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Those of a model's weights that are trained, with the running statistics of these layers."""
+    """The trained weights of a model, with the running statistics of their layers."""
     names = {name for name, weight in model.named_parameters() if weight.requires_grad}
     return {
         name: weight
@@ -16,7 +16,7 @@ def trained_weights(model: nn.Module, weights: dict[str, Tensor]) -> dict[str, T
 
 
 def load_adapters(model: nn.Module, path: Path) -> None:
-    """Load the trained weights of a model with adapters. RuntimeError if they are of another."""
+    """Load the trained weights of a model with adapters. RuntimeError if they do not fit."""
     weights = load_file(path)
     if odd := weights.keys() ^ trained_weights(model, model.state_dict()).keys():
         raise RuntimeError(f"{len(odd)} weights are only in one of them, such as {min(odd)}")

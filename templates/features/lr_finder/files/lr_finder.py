@@ -1,8 +1,8 @@
-"""Find a learning rate: train a few steps while it rises, and see where the loss falls fastest.
+"""Find a learning rate: raise it for a few steps, and see where the loss falls fastest.
 
     python lr_finder.py --batch-size 64
 
-It takes the flags of train.py. What it trains is thrown away, and other runs stay as they are.
+It accepts the flags of train.py. The weights are discarded, and other runs stay unchanged.
 Source: L. N. Smith, https://arxiv.org/abs/1506.01186
 """
 
@@ -20,8 +20,8 @@ from progress import log
 
 LOWEST, HIGHEST = 1e-7, 10.0
 STEPS = 100
-SMOOTHING = 0.9  # share of the earlier losses in the running mean; 0: none
-DIVERGED = 4.0  # losses above this multiple of the lowest one are not looked at
+SMOOTHING = 0.9  # decay of the running mean of losses; 0: none
+DIVERGED = 4.0  # losses above this multiple of the lowest one are ignored
 
 
 class AllTried(Exception):
@@ -34,7 +34,7 @@ def rate_at(step: int) -> float:
 
 
 def rising_rate(step: int, total_steps: int, peak: float, config: train.Config) -> float:
-    """Takes the place of the schedule. Parameter groups keep the ratio of their rates."""
+    """Replaces the schedule. Parameter groups keep the ratio of their rates."""
     if step >= STEPS:
         raise AllTried
     return rate_at(step) * peak / config.learning_rate
@@ -48,7 +48,7 @@ def record_losses(config: train.Config) -> list[float]:
         train.main(config)
     except AllTried:
         pass
-    except SystemExit as reason:  # of a loss that is no longer finite, perhaps
+    except SystemExit as reason:  # perhaps because the loss is no longer finite
         stopped = reason
     lines = []
     if (metrics := config.output_dir / "metrics.jsonl").exists():
@@ -62,7 +62,7 @@ def record_losses(config: train.Config) -> list[float]:
 
 
 def smooth(losses: list[float]) -> list[float]:
-    """The running mean without the pull of its start, up to where the loss has diverged."""
+    """The bias-corrected running mean, up to where the loss diverges."""
     means, mean, lowest = [], 0.0, float("inf")
     for step, loss in enumerate(losses, start=1):
         mean = SMOOTHING * mean + (1 - SMOOTHING) * loss
@@ -76,7 +76,7 @@ def smooth(losses: list[float]) -> list[float]:
 def suggest(means: list[float]) -> tuple[int, int]:
     """The step around which the loss falls fastest, and the step of the lowest loss."""
     lowest = max(1, means.index(min(means)))
-    width = min(max(1, STEPS // 10), lowest)  # a single step would say little
+    width = min(max(1, STEPS // 10), lowest)  # one step is too noisy
     falls = [means[step] - means[step + width] for step in range(lowest - width + 1)]
     return falls.index(max(falls)) + width // 2, lowest
 

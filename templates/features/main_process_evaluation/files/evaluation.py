@@ -1,4 +1,4 @@
-"""Evaluation by the main process alone, while the others wait for its result."""
+"""Evaluation on the main process only; the other processes wait for its result."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader
 
 
 class OneProcess:
-    """The accelerator, as if there were only one process: nothing is gathered or added up."""
+    """An accelerator for one process: it gathers and reduces nothing."""
 
     num_processes, process_index = 1, 0
 
@@ -50,7 +50,7 @@ class WholeLoader:
 
 
 def on_main_process(evaluate: Callable[..., dict[str, float]]) -> Callable[..., dict[str, float]]:
-    """Evaluate on the main process alone. All processes call it, and get the same result."""
+    """Evaluate on the main process only. All processes call it, and get the same result."""
 
     @wraps(evaluate)
     def evaluate_alone(accelerator, model, loader, name: str, limit=0) -> dict[str, float]:

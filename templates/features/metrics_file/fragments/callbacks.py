@@ -6,7 +6,7 @@ from files import writing
 
 #: slot classes
 class MetricsFile:
-    """Appends lines of JSON. A resumed run replaces what came later."""
+    """Appends lines of JSON. A resumed run overwrites the lines after its checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0

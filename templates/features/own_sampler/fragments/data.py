@@ -7,7 +7,7 @@ from torch.utils.data import Sampler
 class EpochSampler(Sampler[int]):
     """The order of the training samples in an epoch: edit it as you like.
 
-    It may depend on the seed and the epoch alone: then all processes, which divide it among
+    It may depend only on the seed and the epoch: then all processes, which divide it among
     themselves, have the same order, and a resumed run does too.
     """
 

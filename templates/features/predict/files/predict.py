@@ -14,7 +14,8 @@ from train import Config
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     #: region accelerator
-    check_environment(Accelerator())
+    accelerator = Accelerator()
+    check_environment(accelerator)
     #: end accelerator
     #: slot choose_run
     config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
@@ -66,3 +67,4 @@ if __name__ == "__main__":
     if PartialState().is_main_process:
         ...  #: slot write
         #: slot main_process
+    PartialState().destroy_process_group()

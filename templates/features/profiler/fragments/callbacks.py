@@ -28,7 +28,7 @@ class Profiler:
                 self.profile.stop()
 
     def stop(self) -> None:
-        """Write what was recorded, if the run had too few steps."""
+        """Write the recorded steps if the run ended early."""
         if self.left:
             self.profile.stop()
 

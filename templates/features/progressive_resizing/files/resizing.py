@@ -1,4 +1,4 @@
-"""Smaller images at first, which grow to their full size over the epochs."""
+"""Smaller images at first, growing to full size over the epochs."""
 
 import torch
 import torch.nn.functional as F
@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader
 
 
 def find_size(full: int, epoch: int, config) -> int:
-    """Pixels per side in an epoch, which grow linearly to all of them for the last fifth."""
+    """Pixels per side in an epoch: rises linearly, and is full in the last fifth."""
     growing = int(0.8 * config.epochs)
     if epoch >= growing:
         return full
@@ -21,12 +21,12 @@ def resize(images: Tensor, epoch: int, config) -> Tensor:
     size = find_size(images.shape[-1], epoch, config)
     if size == images.shape[-1]:
         return images
-    return F.interpolate(images, (size, size), mode="bilinear", antialias=True)
+    return F.interpolate(images.float(), (size, size), mode="bilinear", antialias=True)
 
 
 @torch.no_grad()
 def check_sizes(model: nn.Module, loader: DataLoader, config) -> None:
-    """Raises SystemExit if the model does not take the smallest images."""
+    """Raises SystemExit if the model does not accept the smallest images."""
     image = loader.dataset[0][0][None]
     small = resize(image, 0, config)
     model.eval()
@@ -34,7 +34,7 @@ def check_sizes(model: nn.Module, loader: DataLoader, config) -> None:
         model(small)
     except (AssertionError, RuntimeError, ValueError) as error:
         raise SystemExit(
-            f"The model does not take images of {small.shape[-1]} x {small.shape[-1]} pixels: use "
+            f"The model can't use images of {small.shape[-1]} x {small.shape[-1]} pixels: use "
             f"a larger --progressive-resizing-start, or 1. ({error})"
         ) from error
     model.train()

@@ -20,7 +20,7 @@ def choose_folder(accelerator, output_dir: Path) -> Path:
 
 #: end choose_folder
 def has_time(output_dir: Path) -> bool:
-    """Whether a folder is named by time. Other names in braces are refused."""
+    """Whether a folder name contains {time}. Refuses other names in braces."""
     names = re.findall(r"\{.*?\}", str(output_dir))
     known = "{time}"
     for name in names:
@@ -30,7 +30,7 @@ def has_time(output_dir: Path) -> bool:
 
 
 def make_folder(output_dir: Path) -> Path:
-    """Make a new folder that is named by the time. A second that is taken is waited out."""
+    """Create a new folder named by the time. If it exists, wait for the next second."""
     with writing(output_dir):
         while True:
             folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))

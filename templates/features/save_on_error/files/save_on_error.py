@@ -14,13 +14,13 @@ from torch import nn
 class LastStep:
     """Remembers what a batch or an evaluation changes before the next step.
 
-    These are the states of the checkpoints, the random numbers, and the buffers of the model, such
-    as the means of BatchNorm. Weights and optimizer change in a step only.
+    These are the states of the checkpoints, the random states, and the buffers of the model, such
+    as the means of BatchNorm. Weights and optimizer change only in a step.
     """
 
     def __init__(self, checkpoints: Checkpoints, model: nn.Module) -> None:
         self.checkpoints = checkpoints
-        # several processes can save only together, and the others don't know of an error
+        # several processes must save together, but the others don't know about the error
         self.alone = checkpoints.accelerator.num_processes == 1
         saved = model.state_dict().keys()
         self.buffers = [buffer for name, buffer in model.named_buffers() if name in saved]
@@ -54,7 +54,7 @@ class LastStep:
         if not self.alone:
             print("not saved: all processes would have to save together")
         elif self.remembered is None:
-            print("not saved: the error came within a step, or before the first one")
+            print("not saved: the error happened during a step, or before the first one")
         else:
             states, buffers, python_state, numpy_state, generators = self.remembered
             for name, state in self.checkpoints.states.items():

@@ -8,9 +8,9 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_in
 
 #: slot datasets
 class TrainStream(IterableDataset):
-    """Training samples without an end. Replace `keys` and what is read for a key by your own.
+    """Endless training samples. Replace `keys`, and how a key is read, with your own code.
 
-    The keys depend on the seed and the epoch alone, so they are the same on all processes and after
+    The keys depend only on the seed and the epoch, so they are the same on all processes and after
     a resume. The workers of all processes take turns: each reads every n-th key.
     """
 
@@ -23,7 +23,7 @@ class TrainStream(IterableDataset):
         self.epoch = epoch
 
     def keys(self) -> Iterator[int]:
-        """Indices without an end. Your own may be names of files, or rows."""
+        """Endless indices. Your own keys may be file names or rows."""
         generator = torch.Generator().manual_seed(self.seed + self.epoch)
         while True:
             yield from torch.randperm(len(self.data), generator=generator).tolist()
@@ -36,7 +36,7 @@ class TrainStream(IterableDataset):
 
 
 class EvalStream(IterableDataset):
-    """Samples for evaluation, each once. Replace what is read for a key by your own.
+    """Samples for evaluation, each once. Replace how a key is read with your own code.
 
     The main process reads for all processes, so only its workers take turns.
     """
@@ -57,11 +57,11 @@ def worker_share() -> tuple[int, int]:
 
 
 def read_by_each(loader: DataLoader) -> DataLoader:
-    """Prepare the loader of a stream of which each process reads its own share."""
+    """Prepare the loader of a stream that each process reads a share of."""
     loader = prepare_data_loader(
         loader,
         PartialState().device,
-        num_processes=1,  # the stream is divided already
+        num_processes=1,  # the stream is already split
         process_index=0,
         put_on_device=True,
         dispatch_batches=False,

@@ -3,7 +3,7 @@ from torch import nn
 
 #: slot classes
 def synchronize_batch_norm(model: nn.Module, device: torch.device) -> nn.Module:
-    """Replace each BatchNorm by SyncBatchNorm. On the CPU, which has none, nothing changes.
+    """Replace BatchNorm with SyncBatchNorm. On the CPU, which lacks it, nothing changes.
 
     Call it before prepare(): DistributedDataParallel would not see the new layers.
     """

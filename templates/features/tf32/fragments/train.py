@@ -1,4 +1,4 @@
 import torch
 
 #: slot after_environment
-torch.set_float32_matmul_precision("high")  # TF32 where the GPU has it
+torch.set_float32_matmul_precision("high")  # TF32 if the GPU supports it

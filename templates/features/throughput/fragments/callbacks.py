@@ -9,7 +9,7 @@ from metrics import RunningLoss
 
 #: slot classes
 class Throughput:
-    """Samples per second, the time that is left, and the memory in use."""
+    """Samples per second, the remaining time, and the memory in use."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Throughput:
 
 
 def used_memory(device: torch.device) -> int:
-    """Bytes: the most that tensors have taken on a GPU, or what the process takes now."""
+    """Bytes: the peak of all tensors on a GPU, or what the process uses now."""
     if device.type == "cpu":
         return psutil.Process().memory_info().rss
     return torch.accelerator.max_memory_allocated(device)

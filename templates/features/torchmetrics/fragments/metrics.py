@@ -6,7 +6,7 @@ class ClassMetrics:
     """Accuracy, macro precision and macro recall of an evaluation, by torchmetrics.
 
     add() gets batches that are gathered from all processes and have no padding. Each process
-    counts all samples, so torchmetrics must not add up the processes (sync_on_compute=False).
+    counts all samples, so torchmetrics must not sum over processes (sync_on_compute=False).
     """
 
     def __init__(self) -> None:
@@ -15,7 +15,7 @@ class ClassMetrics:
     def add(
         self, predictions: torch.Tensor, labels: torch.Tensor, classes: int
     ) -> dict[str, torch.Tensor]:
-        """Count a batch of classes, shape (batch,). Returns the values of this batch alone.
+        """Count a batch of classes, shape (batch,). Returns the values of this batch only.
 
         It does not wait for the device.
         """

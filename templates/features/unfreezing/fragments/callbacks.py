@@ -1,6 +1,6 @@
 #: slot classes
 def unfreeze(optimizer, stage: int) -> None:
-    """Train only the layers that are at most `stage` layers away from the last one.
+    """Unfreeze the last `stage` + 1 layers, and freeze the rest.
 
     Call it after prepare(): gradients of layers that are frozen there are never averaged.
     """

@@ -1,7 +1,7 @@
-"""Several processes share each text: every process has a part of it.
+"""Context parallelism: several processes share each text, and each has a part of it.
 
-Only attention looks at other tokens, so there PyTorch sends keys and values from process to
-process. Everything else is computed as if the parts were texts.
+Only attention looks at other tokens: PyTorch exchanges its keys and values between processes.
+Everything else treats each part as a text of its own.
 """
 
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ def share_texts(
     if sharing == 1:
         yield inputs, None, targets
         return
-    # each gets an early and a late piece of the same length, because late tokens look back at more
+    # each gets an early and a late chunk of the same length, because late tokens attend to more
     length = inputs.shape[1]
     missing = -length % (2 * sharing)
     positions = torch.arange(length + missing, device=inputs.device)
     parts = [
         F.pad(inputs, (0, missing)),
-        # padding repeats the last position: the model may have no more
+        # padding repeats the last position: the model may not have higher ones
         positions.clamp(max=length - 1).repeat(len(inputs), 1),
         F.pad(targets, (0, missing), value=IGNORED),
     ]
@@ -50,7 +50,7 @@ def share_texts(
 
 
 def gather_texts(accelerator: Accelerator, *sums: Tensor) -> list[Tensor]:
-    """Add up the parts of each text of an evaluation, and drop what pads the last batch.
+    """Sum the parts of each text of an evaluation, and drop the padding of the last batch.
 
     All processes call it together, each with the sums of its parts.
     """

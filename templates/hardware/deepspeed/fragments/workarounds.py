@@ -17,10 +17,10 @@ def build_deepspeed_plugin(gradient_clipping: float, **settings) -> DeepSpeedPlu
 
 
 def leave_steps_to_the_loop(accelerator: Accelerator, optimizer: AcceleratedOptimizer) -> None:
-    """Accelerate 1.15: with DeepSpeed, backward() makes the step, and optimizer.step() nothing.
+    """Accelerate 1.15: with DeepSpeed, backward() steps, and optimizer.step() does nothing.
 
-    A step would have the learning rate of the step before. Delete this when optimizer.step() makes
-    it.
+    A step would use the learning rate of the previous step. Delete this when optimizer.step()
+    steps.
     """
     if accelerator.distributed_type == DistributedType.DEEPSPEED:
         engine = accelerator.deepspeed_engine_wrapped.engine
@@ -31,7 +31,7 @@ def leave_steps_to_the_loop(accelerator: Accelerator, optimizer: AcceleratedOpti
 
 @contextmanager
 def keep_gradients(engine) -> Iterator[None]:
-    """For a batch that is not the last one of its step."""
+    """Accumulate gradients: for each batch but the last of a step."""
     engine.set_gradient_accumulation_boundary(False)
     try:
         yield

@@ -1,7 +1,7 @@
 from environment import arrange_processes
 
 #: slot accelerator
-# each copy of the model is split among processes; the copies average their gradients
+# each replica of the model is sharded across processes; replicas average their gradients
 parallelism_config=arrange_processes(
     dp_replicate_size={{ parallelism.dp_replicate_size | python }},
     dp_shard_size={{ parallelism.dp_shard_size | python }},

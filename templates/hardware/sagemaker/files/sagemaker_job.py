@@ -29,7 +29,7 @@ def main(flags: dict[str, str]) -> None:
         instance_type={{ sagemaker.ec2_instance_type | python }},
         instance_count={{ sagemaker.num_machines if sagemaker.distributed_type != "NO" else 1 }},
         #: slot estimator
-        # uploaded while the job runs, downloaded when it starts: another run needs another path
+        # uploaded while the job runs, downloaded when it starts: a new run needs a new path
         checkpoint_s3_uri=f"s3://{session.default_bucket()}/{{ launch.job }}/latest",
         hyperparameters={"output-dir": "/opt/ml/checkpoints", "resume": "auto"} | flags,
     )

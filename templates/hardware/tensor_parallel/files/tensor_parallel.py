@@ -1,8 +1,8 @@
-"""Several processes share each layer: every process computes with a part of its weights.
+"""Tensor parallelism: several processes share each layer, and each has a part of its weights.
 
-A layer that is cut by its outputs gives each process some attention heads, or some features of an
-MLP. The next layer is cut by its inputs, and the results of the processes are added up. Everything
-else is whole, and the same on all processes of a group.
+A column-parallel layer is split by its outputs: each process has some attention heads, or some
+features of an MLP. The next layer is row-parallel: it is split by its inputs, and the processes sum
+their results. Everything else is replicated on all processes of a group.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ CUTS = {
     "rowwise_split_input": RowwiseParallel(input_layouts=Replicate()),
     "embedding_rowwise": RowwiseParallel(input_layouts=Replicate()),
 }
-# a whole norm of the heads of its process: (batch, length, heads, width)
+# an unsplit norm over the heads of one process: (batch, length, heads, width)
 NORM_OF_HEADS = "replicated_with_grad_allreduce"
 
 
@@ -46,7 +46,7 @@ def processes_per_layer(accelerator: Accelerator) -> int:
 
 
 def share_layers(accelerator: Accelerator, model: nn.Module) -> None:
-    """Keep this process's part of the layers in model.cuts. Call it before prepare().
+    """Split the layers in model.cuts across processes. Call it before prepare().
 
     It ends the run if the processes can't share the layers.
     """
@@ -69,7 +69,7 @@ def check_cuts(model: nn.Module, sharing: int) -> None:
     """End the run if the processes can't share the layers."""
     unknown = set(model.cuts.values()) - {*CUTS, NORM_OF_HEADS}
     if unknown or not model.cuts:
-        ways = ", ".join(sorted(unknown)) or "no way that it names"
+        ways = ", ".join(sorted(unknown)) or "no known way"
         raise SystemExit(
             f"The layers of this model are cut in {ways}, which tensor_parallel.py does not know: "
             "use another model, or remove tp_size from train.py."

@@ -2,7 +2,7 @@
 {% if launch.machines > 1 %}
 # Starts train.py {{ "once" if launch.processes == 1 else launch.processes ~ " times" }} on this machine. Run the same command on each of the {{ launch.machines }} machines:
 {% else %}
-# Starts train.py{{ "" if launch.processes == 1 else ", " ~ launch.processes ~ " processes of it" }}:
+# Starts train.py{{ "" if launch.processes == 1 else " with " ~ launch.processes ~ " processes" }}:
 {% endif %}
 #
 #     bash train.sh [flags of train.py]
@@ -16,7 +16,7 @@ export {{ name }}={{ value }}
 export TORCH_ELASTIC_SHUTDOWN_TIMEOUT={{ torchrun.shutdown_timeout }}
 
 {% if launch.machines > 1 %}
-# the machines meet on the main one, which numbers them
+# the main machine assigns the ranks
 exec torchrun \
     --nnodes {{ launch.machines }} \
     --nproc-per-node {{ launch.processes }} \

@@ -10,7 +10,7 @@ from torch.utils.data import Dataset, random_split
 
 
 class Sounds(Dataset):
-    """What the model takes of each sound, its length there, and its label."""
+    """The model input of each sound, its length, and its label."""
 
     def __init__(self, sounds: list[{{ task.sound }}], labels: list[int], config) -> None:
         self.sounds, self.labels, self.config = sounds, labels, config

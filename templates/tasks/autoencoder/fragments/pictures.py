@@ -9,10 +9,10 @@ from torch import Tensor, nn
 def draw_reconstructions(
     accelerator: Accelerator, model: nn.Module, images: Tensor, path: Path
 ) -> None:
-    """Draw images, and below each what the model makes of it."""
+    """Draw images, each above its reconstruction."""
     #: region draw
     if accelerator.is_main_process:
-        autoencoder = accelerator.unwrap_model(model)  # the other processes don't take part
+        autoencoder = accelerator.unwrap_model(model)  # only the main process runs it
         autoencoder.eval()
         outputs = autoencoder(images.to(accelerator.device))
         autoencoder.train()

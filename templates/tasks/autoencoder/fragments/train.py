@@ -16,7 +16,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean squared error, and mean peak signal-to-noise ratio (PSNR) in decibels, of a whole set.
 
     Both are the same for any number of processes. gather_for_metrics drops the images that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = psnr_sum = seen = 0

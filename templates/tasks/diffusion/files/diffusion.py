@@ -1,7 +1,7 @@
-"""How images become noise, and how a model turns noise into images.
+"""Adds noise to images, and samples images from noise with a model.
 
-Here, images are from -1 to 1. They, noise and what a model returns have the shape
-(batch, channels, size, size), times the shape (batch,).
+Images are from -1 to 1. Images, noise and model outputs have the shape
+(batch, channels, size, size), times have the shape (batch,).
 """
 
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-LEVELS = 1000  # of noise
-SAMPLING_STEPS = {{ task.steps }}  # calls of the model to generate images
+LEVELS = 1000  # noise levels
+SAMPLING_STEPS = {{ task.steps }}  # model calls to generate images
 
 #: slot functions
 
 
 #: region process
 def build_signal() -> Tensor:
-    """The share of an image in the variance of a noisy one, at times 0 to LEVELS - 1."""
+    """The share of the image in the variance of a noisy image, at times 0 to LEVELS - 1."""
     ...  #: slot schedule
     return (1 - betas).cumprod(dim=0)
 
@@ -27,18 +27,18 @@ SIGNAL = build_signal()
 
 
 def draw_time(generator: torch.Generator) -> Tensor:
-    """A random time, shape (): 0 is nearly the image, LEVELS - 1 nearly nothing but noise."""
+    """A random time, shape (): 0 is almost the clean image, LEVELS - 1 almost pure noise."""
     return torch.randint(LEVELS, (), generator=generator)
 
 
 def find_scales(times: Tensor) -> tuple[Tensor, Tensor]:
-    """What images and noise are multiplied by at these times, both of shape (batch, 1, 1, 1)."""
+    """The factors of images and of noise at these times, both of shape (batch, 1, 1, 1)."""
     signal = SIGNAL.to(times.device)[times].reshape(-1, 1, 1, 1)
     return signal.sqrt(), (1 - signal).sqrt()
 
 
 def add_noise(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """Images with as much noise as these times have."""
+    """Images with the amount of noise for these times."""
     signal, spread = find_scales(times)
     return signal * images + spread * noise
 
@@ -52,7 +52,7 @@ def list_times(steps: int) -> list[int]:
 
 
 def denoise(noisy: Tensor, outputs: Tensor, time: int, following: int) -> Tensor:
-    """Noisy images at the following time: a step of DDIM, which draws no noise.
+    """Noisy images at the following time: a step of DDIM, without new noise.
 
     Song and others 2021, https://arxiv.org/abs/2010.02502
     """
@@ -68,7 +68,7 @@ def denoise(noisy: Tensor, outputs: Tensor, time: int, following: int) -> Tensor
 #: region sample
 @torch.no_grad()
 def sample(model: nn.Module, noise: Tensor, steps: int = SAMPLING_STEPS) -> Tensor:
-    """Images, from 0 to 1, that the model makes from noise."""
+    """Generate images, from 0 to 1, from noise."""
     noisy = noise
     for time, following in pairwise(list_times(steps)):
         times = torch.full((len(noise),), time, device=noise.device)
@@ -78,11 +78,11 @@ def sample(model: nn.Module, noise: Tensor, steps: int = SAMPLING_STEPS) -> Tens
 
 #: end sample
 def draw_noise(shape: tuple[int, ...], seed: int) -> tuple[Tensor, Tensor]:
-    """Noise of this shape, and a time. The random numbers of training are left alone."""
+    """Noise of this shape, and a time. The random state of training does not change."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(shape, generator=generator), draw_time(generator)
 
 
 def fixed_noise(numbers: Sequence[int], shape: tuple[int, ...]) -> Tensor:
-    """What the images with these numbers are made from: the number of an image is its seed."""
+    """The starting noise of the images with these numbers: the number of an image is its seed."""
     return torch.stack([draw_noise(shape, seed=number)[0] for number in numbers])

@@ -1,4 +1,4 @@
-"""The model: noisy images and their times in, what diffusion.py denoises them with out."""
+"""The model: noisy images and their times in, predictions for denoising out."""
 
 from torch import Tensor, nn
 

@@ -5,7 +5,7 @@ from torch import Tensor
 class Noised(Dataset):
     """Images, each with noise of its shape and a time{{ task.and_class }}.
 
-    Noise and time depend on the index of an image alone: all evaluations have the same.
+    Noise and time depend only on the index of an image, so all evaluations use the same.
     """
 
     def __init__(self, images: Dataset) -> None:
@@ -25,9 +25,9 @@ class Noised(Dataset):
 
 
 class NewlyNoised(Noised):
-    """Training images, with other noise and another time in each epoch.
+    """Training images, with new noise and a new time in each epoch.
 
-    Both depend on the seed, the epoch and the index of an image alone. So they are the same in a
+    Both depend only on the seed, the epoch and the index of an image, so they are the same in a
     resumed run, with any number of data workers, and on any number of processes.
     """
 

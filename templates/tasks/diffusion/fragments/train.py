@@ -18,12 +18,12 @@ def compute_loss(model: nn.Module, images: Tensor, noise: Tensor, times: Tensor)
     return F.mse_loss(outputs, targets, reduction="none").mean(dim=(1, 2, 3))
 
 #: slot evaluate_function
-COMPARED = 1000  # images of a set, at most, with which generated ones are compared
+COMPARED = 1000  # maximum number of images of a set to compare
 
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss, and Fréchet distance between real images and as many generated ones.
+    """Mean loss, and Fréchet distance between real images and the same number of generated images.
 
     Both are the same for any number of processes: each image of a set has its own noise and time,
     and an image is generated from that noise. gather_for_metrics drops the images that pad the

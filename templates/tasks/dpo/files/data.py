@@ -1,10 +1,10 @@
 """The data: batches of pairs of answers, one of which is preferred.
 
-A sample is two conversations that differ in the last answer alone: that of the first is preferred.
+A sample is two conversations that differ only in the last answer; the first one is preferred.
 Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token
 after it, but only those of the last answer count. All others are IGNORED, and so is padding.
 `reference` has the log-probabilities of both answers before training, shape (batch, 2). `beta` is
-that of the run, shape (batch,): evaluation has no settings but what comes with the data.
+that of the run, shape (batch,): it comes with the data, because evaluate() gets no settings.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Pair:
 
     chosen: Messages
     rejected: Messages
-    place: str  # where it was found, for messages of errors
+    place: str  # where it was found, for error messages
 
 
 #: slot row_readers
@@ -52,7 +52,7 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     """The conversation of a row with the answer of a column.
 
     The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
-    in many datasets, and then there may be no column `prompt`.
+    in many datasets; the column `prompt` is then optional.
     """
     if not {"chosen", "rejected"} <= row.keys():
         raise SystemExit(
@@ -65,11 +65,11 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
         answer = [{"role": "assistant", "content": answer}]
     prompt = [] if prompt is None else prompt
     if not isinstance(prompt, list) or not isinstance(answer, list):
-        raise SystemExit(f"{place}: prompt and {column} are texts or lists of messages.")
+        raise SystemExit(f"{place}: prompt and {column} must be texts or lists of messages.")
     messages = answer if answer[: len(prompt)] == prompt else prompt + answer
     #: slot check_messages
     if not messages or messages[-1]["role"] != "assistant":
-        raise SystemExit(f"{place}: {column} does not end with a message of the role assistant.")
+        raise SystemExit(f"{place}: {column} does not end with an assistant message.")
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return messages
@@ -79,7 +79,7 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
 
 
 class Pairs(Dataset):
-    """Pairs of answers, each of up to `context` inputs. What is longer is cut off at its end."""
+    """Pairs of answers, each of up to `context` inputs. Longer ones are cut at the end."""
 
     def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
         self.samples: list[tuple[Sample, Sample]] = []
@@ -96,11 +96,13 @@ class Pairs(Dataset):
                 self.samples.append((chosen, rejected))
         left_out = len(pairs) - len(self.samples)
         if not self.samples:
-            raise SystemExit(f"No pair has two answers within --context {config.context}.")
+            raise SystemExit(
+                f"No pair has two different answers within --context {config.context}."
+            )
         if cut or left_out:
             log(
-                f"{len(pairs)} pairs: {cut} tokens are cut off, which are beyond --context "
-                f"{config.context}. {left_out} without two different answers there are left out."
+                f"{len(pairs)} pairs: {cut} tokens beyond --context {config.context} are cut off. "
+                f"{left_out} without two different answers within it are left out."
             )
         starts = range(0, len(self.samples), size := 4 * config.batch_size)
         batches = (pad_pairs(self.samples[start : start + size]) for start in starts)
@@ -114,7 +116,7 @@ class Pairs(Dataset):
 
 
 def encode_answer(messages: Messages, config) -> Sample:
-    """A conversation whose last answer counts alone. Raises ValueError if it has none."""
+    """A conversation in which only the last answer counts. Raises ValueError if it has none."""
     tokens, counts = map(torch.tensor, encode_chat(messages, config))
     if not counts.any():
         raise ValueError("the chat template marks no answer.")

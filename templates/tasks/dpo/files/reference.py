@@ -1,4 +1,4 @@
-"""How likely answers are, for the model in training and for the reference."""
+"""Log-probabilities of answers, from the trained model and from the reference."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from metrics import IGNORED
 from model import build_model
 
 
-ROUNDING = 1e-4  # rewards of the same weights differ by less from batch to batch
+ROUNDING = 1e-4  # the same rewards differ by less than this between batches
 
 
 def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
@@ -30,10 +30,10 @@ def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tenso
 
 
 def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
-    """How much more than the reference the model prefers the first answer, shape (batch,).
+    """How much more the model prefers the first answer than the reference does, shape (batch,).
 
-    Beta times this is by how much its reward is higher: the reward of an answer is beta times how
-    much its log-probability has risen (Rafailov and others 2023, section 4).
+    Times beta, this is the reward margin: the reward of an answer is beta times the increase of
+    its log-probability (Rafailov and others 2023, section 4).
     """
     gains = log_probs - reference
     return gains[:, 0] - gains[:, 1]
@@ -42,7 +42,7 @@ def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
 class Reference:
     """The model before training: with LoRA, the one without its adapters.
 
-    It is in evaluation mode, and only lives until it has measured the data. So training needs no
+    It is in evaluation mode, and is freed after it has scored the data, so training needs no
     second model in memory.
     """
 
@@ -58,8 +58,8 @@ class Reference:
     def measure(self, batches: Iterable[tuple[Tensor, Tensor]]) -> Tensor:
         """The log-probability of each answer of all pairs, shape (pairs, 2).
 
-        The processes share the batches, and call it together. The batches are the same for any
-        number of processes, and so is what they give.
+        All processes call it together, and split the batches. The batches, and so the results, are
+        the same for any number of processes.
         """
         state, found = PartialState(), {}
         for number, batch in enumerate(batches):

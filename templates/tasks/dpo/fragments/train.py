@@ -9,10 +9,10 @@ from torch import Tensor
 #: slot evaluate_function
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss, share of pairs whose preferred answer has the higher reward, and by how much.
+    """Mean loss, share of pairs whose preferred answer has the higher reward, and mean margin.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = right = margin_sum = seen = 0
@@ -35,16 +35,16 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def score(model, {{ task.batch }}) -> tuple[Tensor, Tensor]:
-    """The loss of each pair, and by how much the reward of its preferred answer is higher."""
+    """The loss and the reward margin of each pair."""
     gaps = find_gaps(answer_log_probs(model, inputs, targets), reference)
     return compute_loss(gaps, beta), beta * gaps
 
 #: slot before_prepare
-log("The first pair, with [[what counts]]:")
+log("The first pair, with [[the tokens that count]]:")
 for sample in train_loader.dataset[0][:2]:
     log(indent(show(sample, config), "> ", lambda line: True))
 rows = range(min(3, len(val_loader.dataset)))
-examples = [val_loader.dataset[row][0] for row in rows]  # which the model answers now and then
+examples = [val_loader.dataset[row][0] for row in rows]  # answered after each evaluation
 
 #: slot forward
 log_probs = answer_log_probs(model, inputs, targets)

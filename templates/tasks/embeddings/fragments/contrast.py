@@ -1,2 +1,2 @@
 #: slot constants
-ROUNDING = 1e-6  # the similarity of the same pair differs by less from batch to batch
+ROUNDING = 1e-6  # the similarity of a pair differs by less than this between batches

@@ -1,7 +1,7 @@
 """The data: contexts, shape (batch, context), and the values after them, shape (batch, horizon).
 
-Both are scaled by the mean and standard deviation of their series. A value that is missing is NaN
-in the targets. In a context, the last known value takes its place.
+Both are scaled by the mean and standard deviation of their series. Missing values are
+NaN in the targets, and replaced by the last known value in the contexts.
 """
 
 from functools import cache
@@ -60,20 +60,20 @@ def read_series(config) -> pd.DataFrame:
 
 @cache
 def fit_scales(config) -> Scales:
-    """The scale of each series. Only the training part decides."""
+    """The scale of each series, from its training part only."""
     table = read_series(config)
     val_start, _ = find_borders(table.columns, config)
     scales = Scales.fit(table.iloc[:, :val_start], config.season, find_step(table.columns))
     if not any(naive_error for *_, naive_error in scales.rows):
         raise SystemExit(
-            "no series has a naive forecast with an error, to compare with: all are constant, or "
+            "no series has a naive error to compare with: all are constant, or "
             f"their training part is no longer than a season. Lower --season {config.season}."
         )
     return scales
 
 
 def build_datasets(config) -> list[Dataset]:
-    """The windows for training, validation and test: time splits them, for all series alike."""
+    """The windows for training, validation and test, split by time, the same for all series."""
     table, scales = read_series(config), fit_scales(config)
     borders = [0, *find_borders(table.columns, config), table.shape[1]]
     if table.shape[1] < config.context + config.horizon:
@@ -101,7 +101,7 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def find_step(times: pd.Index) -> str:
-    """How far apart the times are, as pandas names it, or as a whole number."""
+    """The step between times, as a pandas frequency or a whole number."""
     return times.freqstr if isinstance(times, pd.DatetimeIndex) else str(times.step)
 
 
@@ -115,18 +115,20 @@ def find_step(times: pd.Index) -> str:
 
 
 def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
-    """Rows of time, value and series, as a row for each series and a column for each step.
+    """Turn rows of time, value and series into a row per series and a column per step.
 
-    Raises SystemExit for a row that is wrong.
+    Raises SystemExit for an invalid row.
     """
+    if table.empty:
+        raise SystemExit(f"{path} has no rows.")
     table = table.reset_index(drop=True)
-    refuse(table["series"].isna(), table, path, "has no name of a series")
+    refuse(table["series"].isna(), table, path, "has no series name")
     times = read_times(table, path)
     values = pd.to_numeric(table["value"], errors="coerce")
     wrong = (values.isna() & table["value"].notna()) | np.isinf(values)
     refuse(wrong, table, path, "has the value '{value}', which is not a number")
     double = pd.DataFrame({"series": table["series"], "time": times}).duplicated()
-    refuse(double, table, path, "has a second value of series '{series}' at {time}")
+    refuse(double, table, path, "has a second value for series '{series}' at {time}")
     grid = build_grid(times, step, path)
     problem = "has the time {time}, which is between two steps of " + find_step(grid)
     refuse(~times.isin(grid), table, path, problem + ": correct it, or set --frequency")
@@ -138,7 +140,7 @@ def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
 
 
 def refuse(wrong: pd.Series, table: pd.DataFrame, path: str, problem: str) -> None:
-    """Raises SystemExit with the first wrong row, counted from 1 below the names of columns."""
+    """Raises SystemExit with the first wrong row, counted from 1 below the header."""
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise SystemExit(f"{path}: row {row + 1} {problem.format(**table.iloc[row])}.")
@@ -156,7 +158,7 @@ def read_times(table: pd.DataFrame, path: str) -> pd.Series:
 
 
 def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
-    """All times from the first to the last. Without a step, they tell it."""
+    """All times from the first to the last. Without a step, it is inferred from them."""
     first, last = times.min(), times.max()
     try:
         if is_numeric_dtype(times):
@@ -166,7 +168,7 @@ def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
             return pd.date_range(first, last, freq=step)
     except ValueError as error:
         raise SystemExit(f"{path}: the step between its times: {error}") from error
-    raise SystemExit(f"{path}: its times don't tell how far apart they are: set --frequency.")
+    raise SystemExit(f"{path}: can't infer the step between its times: set --frequency.")
 
 
 #: slot datasets

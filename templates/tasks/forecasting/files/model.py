@@ -1,4 +1,4 @@
-"""The model: scaled values in, those that come next out."""
+"""The model: scaled values in, the next values out."""
 
 from torch import Tensor, nn
 

@@ -19,10 +19,10 @@ def draw_forecasts(
     scales: Tensor,
     path: Path,
 ) -> None:
-    """Draw windows in the units of their series: what the model sees, what came, its forecast."""
+    """Draw windows in the units of their series: the context, the true values and the forecast."""
     #: region draw
     if accelerator.is_main_process:
-        forecaster = accelerator.unwrap_model(model)  # the other processes don't take part
+        forecaster = accelerator.unwrap_model(model)  # only the main process runs it
         forecaster.eval()
         forecasts = forecaster(contexts.to(accelerator.device)).cpu()
         forecaster.train()
@@ -46,5 +46,5 @@ def save_windows(
     panels[0].legend()
     try:
         figure.savefig(path)
-    except Exception as error:  # noqa: BLE001, whatever fails in a picture
+    except Exception as error:  # noqa: BLE001, a picture must not end the run
         log(f"{path} was not drawn: {error!r}")

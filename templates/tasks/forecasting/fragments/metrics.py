@@ -6,11 +6,11 @@ from torch import Tensor
 #: slot classes
 #: region count_errors
 def count_errors(forecasts: Tensor, targets: Tensor, scales: Tensor) -> Tensor:
-    """What the metrics are made of, for each window, shape (batch, 4).
+    """The sums that the metrics are computed from, for each window, shape (batch, 4).
 
-    The sum of the absolute errors in the unit of the series, and of how many known targets. The sum
-    of these errors divided by the naive error of the series, and of how many: a series whose naive
-    error is 0 has no scaled errors.
+    The absolute errors in the unit of the series, and the number of known targets. The same errors
+    divided by the naive error of the series, and their number: a series whose naive error is 0 has
+    no scaled errors.
     """
     known = targets.isfinite()
     errors = (forecasts - targets.where(known, forecasts)).abs().sum(dim=1)
@@ -28,7 +28,7 @@ def sum_errors(errors: Tensor, known: Tensor, scales: Tensor) -> Tensor:
 
 #: region forecast_scores
 def forecast_scores(counts: Tensor) -> dict[str, float]:
-    """MAE and MASE of counts that are added up over windows, shape (4,).
+    """MAE and MASE from counts summed over windows, shape (4,).
 
     MASE is the mean of the scaled errors: Hyndman and Koehler 2006,
     https://doi.org/10.1016/j.ijforecast.2006.03.001

@@ -23,8 +23,8 @@ def compute_loss(forecasts: Tensor, targets: Tensor) -> Tensor:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of all windows, and the metrics of all their known targets.
 
-    gather_for_metrics drops the windows that pad the last batch. The sums of all windows are added
-    up before they are divided.
+    gather_for_metrics drops the windows that pad the last batch. Sum over all windows
+    before dividing.
     """
     model.eval()
     loss_sum = counts = seen = 0

@@ -10,7 +10,7 @@ from torch import nn
 def draw_samples(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
     """Draw 64 generated images, always from the same noise."""
     if accelerator.is_main_process:
-        generator = accelerator.unwrap_model(model)  # the other processes don't take part
+        generator = accelerator.unwrap_model(model)  # only the main process runs it
         noise = fixed_noise(0, 64, generator.latent).to(accelerator.device)
         generator.eval()
         images = generator(noise)

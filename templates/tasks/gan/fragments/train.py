@@ -51,7 +51,7 @@ discriminator.train()
 
 #: slot forward
 fakes = model(torch.randn(len(images), config.latent, device=images.device))
-# the discriminator learns to tell apart real and generated images, constants here
+# train the discriminator; the generated images are constants here
 discriminator.requires_grad_(True)
 discriminator_loss = compute_discriminator_loss(discriminator, images, fakes.detach())
 train_discriminator_loss.add(discriminator_loss, len(images))
@@ -64,7 +64,7 @@ for group, peak in zip(discriminator_optimizer.param_groups, discriminator_peaks
 #: end discriminator_rates
 discriminator_optimizer.step()
 discriminator_optimizer.zero_grad()
-# the generator learns to deceive the discriminator, constant here
+# train the generator; the discriminator is constant here
 discriminator.requires_grad_(False)
 loss = compute_generator_loss(discriminator, fakes)
 train_loss.add(loss, len(images))

@@ -1,4 +1,4 @@
-"""The data: {{ task.images }}, from 0 to 1, and {{ task.labelled }}."""
+"""The data: {{ task.images }}, from 0 to {{ task.white }}, and {{ task.labelled }}."""
 
 import torch
 from torch.utils.data import Dataset, random_split

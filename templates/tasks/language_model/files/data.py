@@ -31,7 +31,7 @@ class Blocks(Dataset):
         tokenizer = build_tokenizer(config)
         self.blocks: list[Tensor] = []
         for document in documents:
-            # a document starts with the token that ends the one before it
+            # a document starts with the end token of the one before it
             tokens = [tokenizer.end, *tokenizer.encode(document), tokenizer.end]
             tokens = torch.tensor(tokens, dtype=torch.int32)
             starts = range(0, len(tokens) - 1, config.context)

@@ -8,7 +8,7 @@ from model import build_tokenizer
 def write_sample(model, config, path, length=200) -> None:
     """Write a text of `length` tokens that the model generates.
 
-    The tokens are drawn with a seed of their own, to leave the random numbers of training alone.
+    The tokens are sampled with a fixed seed, so the random state of training does not change.
     """
     tokenizer = build_tokenizer(config)
     device = next(model.parameters()).device

@@ -10,7 +10,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
     #: region counted_once
     Both are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Divide the sums after it, never before.
+    the last batch. Divide the sums after gathering, never before.
     #: end counted_once
     """
     model.eval()

@@ -1,11 +1,11 @@
 """The data: batches of inputs, which are tokens, a mask, and targets, all of shape (batch, length).
 
 Documents are cut into blocks of up to `max_length` tokens. Some tokens of a block are replaced by
-the mask token: their targets are what stood there, and all other targets are IGNORED. The mask is
+the mask token: their targets are the original tokens. All other targets are IGNORED. The mask is
 False where a shorter block is padded.
 
-What is replaced depends on the block alone in an evaluation, so it is always the same. In training
-it depends on the seed and the epoch, too.
+In evaluation, which tokens are replaced depends only on the block, so it is always the same. In
+training, it also depends on the seed and the epoch.
 """
 
 from functools import cache, partial
@@ -20,11 +20,11 @@ from metrics import IGNORED
 
 
 class Block(NamedTuple):
-    """A part of a document, as it was written."""
+    """A part of a document, before masking."""
 
     tokens: Tensor  # (length,)
-    words: Tensor  # the number of each token's word, (length,); -1: a special token
-    seed: int  # which tokens are replaced depends on it
+    words: Tensor  # the index of each token's word, (length,); -1: a special token
+    seed: int  # determines which tokens are replaced
 
 
 #: slot load_splits
@@ -43,13 +43,13 @@ class Block(NamedTuple):
 
 
 class Blocks(Dataset):
-    """Blocks of documents. The place of a block is its seed."""
+    """Blocks of documents. The index of a block is its seed."""
 
     def __init__(self, documents: list[str], part: str, config) -> None:
         encoded = build_tokenizer(config).encode(documents, config.max_length)
         self.blocks = [torch.tensor(pair, dtype=torch.int32) for pair in encoded]
         if not self.blocks:
-            raise SystemExit(f"The {part} data have no text.")
+            raise SystemExit(f"The {part} data has no text.")
 
     def __len__(self) -> int:
         return len(self.blocks)
@@ -61,7 +61,7 @@ class Blocks(Dataset):
 class NewMasks(Dataset):
     """Training blocks with other seeds in each epoch.
 
-    A seed depends on that of the run, the epoch and the index of the block alone. So the same
+    A seed depends only on the seed of the run, the epoch and the index of the block, so the same
     tokens are replaced in a resumed run, and with any number of data workers and processes.
     """
 
@@ -81,9 +81,9 @@ class NewMasks(Dataset):
 def mask_tokens(block: Block, config) -> tuple[Tensor, Tensor]:
     """Inputs and targets of a block, both of shape (length,).
 
-    The share `mask_rate` of its tokens have a target, and at least one; with `whole_words`, words
-    are chosen until it is reached. Of these tokens, 80 % are replaced by the mask token, 10 % by
-    any token, and 10 % stay (Devlin et al. 2019, https://arxiv.org/abs/1810.04805).
+    A fraction `mask_rate` of its tokens, at least one, has a target; with `whole_words`, words are
+    chosen until this is reached. Of these tokens, 80 % are replaced by the mask token, 10 % by
+    a random token, and 10 % stay (Devlin et al. 2019, https://arxiv.org/abs/1810.04805).
     """
     tokenizer = build_tokenizer(config)
     generator = torch.Generator().manual_seed(block.seed)
@@ -123,7 +123,7 @@ def mask_and_pad(blocks: list[Block], config) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def pad(rows, value: int = 0) -> Tensor:
-    """Rows of one length, shape (batch, length)."""
+    """Rows padded to the same length, shape (batch, length)."""
     #: region padding
     return pad_sequence(list(rows), batch_first=True, padding_value=value)
     #: end padding

@@ -34,7 +34,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     }
 
 #: slot before_epoch
-train_loader.dataset.set_epoch(epoch)  # other tokens are masked in each epoch
+train_loader.dataset.set_epoch(epoch)  # mask different tokens in each epoch
 
 #: slot forward
 #: region loss

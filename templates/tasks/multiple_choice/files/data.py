@@ -2,7 +2,7 @@
 
 Tokens, mask and types have the shape (batch, choices, length): in each row, a text and a choice
 that may follow it. A type is 1 for tokens of the choice, else 0. The mask is False where a row is
-padded, and in all of a row that pads a sample with fewer choices. Labels, (batch,), are the places
+padded, and in all rows that pad a sample with fewer choices. Labels, (batch,), are the indices
 of the right choices.
 """
 
@@ -21,21 +21,22 @@ class Question:
 
     context: str
     choices: tuple[str, ...]
-    label: int = -1  # the place of the right choice; -1: not known
+    label: int = -1  # the index of the right choice; -1: unknown
 
 
 class Sample(NamedTuple):
-    """The tokens of each choice, after those of the text, and the place of the right choice."""
+    """The tokens of each choice, after those of the text, and the index of the right choice."""
 
     choices: list[tuple[Tensor, int]]  # tokens, (length,), and the first one of the choice
     label: int
 
 
 def read_question(row: dict, place: str) -> Question:
-    """A row with `context` and `choices`, or with the columns of SWAG. `place` is for an error.
+    """A row with `context` and `choices`, or with the columns of SWAG. `place` is for errors.
 
     SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and so
-    on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty ones at the end don't count.
+    on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty endings at the end don't
+    count.
     """
     if "choices" in row:
         context, choices = row.get("context"), row["choices"]
@@ -61,7 +62,7 @@ def read_question(row: dict, place: str) -> Question:
 
 
 def read_label(given, choices: int, place: str) -> int:
-    """The place of the right choice, counted from 0, or -1 if there is none."""
+    """The index of the right choice, or -1 if there is none."""
     if given in (None, "", -1, "-1"):
         return -1
     if isinstance(given, bool) or str(given) not in map(str, range(choices)):
@@ -112,7 +113,7 @@ def count_cut(config) -> list[int]:
 
 
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """A batch, padded to the most choices and to the longest of them."""
+    """A batch, padded to the largest number of choices and to the longest choice."""
     most = max(len(sample.choices) for sample in samples)
     longest = max(len(tokens) for sample in samples for tokens, _ in sample.choices)
     #: slot longest

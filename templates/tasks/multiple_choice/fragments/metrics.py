@@ -3,7 +3,7 @@ from torch import Tensor
 
 #: slot classes
 def hide_padding(scores: Tensor, mask: Tensor) -> Tensor:
-    """The scores, (batch, choices), with -inf where a sample has no more choices.
+    """The scores, (batch, choices), with -inf for padded choices.
 
     The mask has the shape (batch, choices, length).
     """

@@ -17,7 +17,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
-    the last batch. Average after it, never before.
+    the last batch. Average after gathering, never before.
     """
     model.eval()
     loss_sum = right_sum = samples = 0
@@ -47,5 +47,5 @@ train_loss.add(loss, len(labels))
 
 #: slot start_of_training
 for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if count and not progress.step:  # a resumed run has said it already
-        log(f"{count} choices of the {part} data fill --max-length: what is beyond is left out")
+    if count and not progress.step:  # a resumed run already logged it
+        log(f"{count} choices of the {part} data fill --max-length: the rest is cut")

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-STRIDE = 4  # pixels from one place with a box to the next
-CANDIDATES = 200  # boxes with the highest scores, among which are the detections
-OVERLAP = 0.6  # of two boxes of a class with more than this, the one with the lower score goes
-DETECTIONS = 100  # of an image at most, as in COCO
+STRIDE = 4  # pixels between positions that predict a box
+CANDIDATES = 200  # number of highest-scoring boxes to choose the detections from
+OVERLAP = 0.6  # IoU above which the lower-scoring of two boxes of a class is removed
+DETECTIONS = 100  # maximum per image, as in COCO
 
 
 def area(boxes: Tensor) -> Tensor:
@@ -29,7 +29,7 @@ def iou(boxes: Tensor, others: Tensor) -> Tensor:
 
 
 def find_centers(places: int, device: torch.device) -> Tensor:
-    """Where the places are in a square image, row by row: x and y in pixels, shape (places, 2)."""
+    """The centers of the places in a square image, row by row: x and y in pixels, (places, 2)."""
     middles = STRIDE * (torch.arange(isqrt(places), device=device) + 0.5)
     return torch.cartesian_prod(middles, middles).flip(1)
 
@@ -37,8 +37,8 @@ def find_centers(places: int, device: torch.device) -> Tensor:
 def suppress(boxes: Tensor, labels: Tensor) -> Tensor:
     """Which boxes stay, shape (batch, boxes): non-maximum suppression within each class.
 
-    Boxes have the highest score first. A box goes if it overlaps one before it that stays. From
-    all boxes on, each pass settles one box more at least; mostly three passes settle all of them.
+    Boxes are sorted by score, highest first. A box is removed if it overlaps an earlier box that
+    stays. Each pass settles at least one more box; usually, three passes settle all.
     Cluster NMS: Zheng and others 2020, https://arxiv.org/abs/2005.03572
     """
     same = labels.unsqueeze(2) == labels.unsqueeze(1)
@@ -54,7 +54,7 @@ def suppress(boxes: Tensor, labels: Tensor) -> Tensor:
 def find_objects(outputs: Tensor) -> Tensor:
     """The detections of each image, shape (batch, 100, 6), from the highest score to the lowest.
 
-    A row has the box, the score and the class. Where nothing is left, the score is 0.
+    A row has the box, the score and the class. The score of an unused row is 0.
     """
     boxes, scores = outputs[..., :4], outputs[..., 4:].sigmoid()
 #: end rows

@@ -14,9 +14,9 @@ class Detector(nn.Module):
     #: region output
     The output has the shape (batch, places, 4 + classes): the box in pixels, then the logits. The
     #: end output
-    backbone returns features at every 4, 8, 16 and 32 pixels. From the last ones on, they are added
-    up: a feature pyramid (Lin and others 2017, https://arxiv.org/abs/1612.03144), whose finest
-    level has all objects, whatever their size.
+    backbone returns features at strides 4, 8, 16 and 32, which are added up from coarse to fine: a
+    feature pyramid (Lin and others 2017, https://arxiv.org/abs/1612.03144). Its finest level
+    predicts objects of all sizes.
     """
 
     def __init__(self, backbone: nn.Module, channels: list[int], classes: int, width: int) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of what the model finds, written while it trains."""
+"""Pictures of predictions, written during training."""
 
 from colorsys import hsv_to_rgb
 from pathlib import Path
@@ -12,7 +12,7 @@ from boxes import find_objects
 from data import Objects, collate
 from files import writing
 
-SHOWN = 0.3  # the lowest score of a box in a picture
+SHOWN = 0.3  # minimum score of a box in a picture
 
 
 @torch.no_grad()
@@ -23,11 +23,11 @@ def draw_boxes(
     names: list[str],
     path: Path,
 ) -> None:
-    """Draw images with the boxes of their objects, and below each the image with those found."""
+    """Draw images with their boxes, each above the image with the predicted boxes."""
     images, targets = collate(samples)
     #: region draw
     if accelerator.is_main_process:
-        detector = accelerator.unwrap_model(model)  # the other processes don't take part
+        detector = accelerator.unwrap_model(model)  # only the main process runs it
         detector.eval()
         detections = find_objects(detector(images.to(accelerator.device))).cpu()
         detector.train()
@@ -67,7 +67,7 @@ def label_found(found: Tensor, names: list[str]) -> list[str]:
 
 
 def draw(image: Image.Image, boxes: list[list[float]], labels: list[str]) -> Image.Image:
-    """An image with boxes and what they are. Labels with the same first word have one colour."""
+    """An image with labeled boxes. Labels with the same first word have the same color."""
     drawn = image.convert("RGB")
     pen, width = ImageDraw.Draw(drawn), max(2, max(image.size) // 300)
     for box, label in zip(boxes, labels, strict=True):

@@ -6,8 +6,8 @@ from boxes import area, intersect, iou
 from data import Objects
 
 #: slot classes
-IOUS = torch.from_numpy(np.linspace(0.5, 0.95, 10))  # from which on a box is right
-RECALLS = torch.from_numpy(np.linspace(0, 1, 101))  # at which precision is read
+IOUS = torch.from_numpy(np.linspace(0.5, 0.95, 10))  # thresholds from which a box counts as right
+RECALLS = torch.from_numpy(np.linspace(0, 1, 101))  # at which precision is measured
 
 
 def judge(
@@ -16,7 +16,7 @@ def judge(
 ) -> Tensor:
     """The score and class of each detection, and whether it is right, shape (batch, 100, 12).
 
-    The last ten values are for the IoUs: 1 is right, 0 wrong, and -1 counts nowhere. `found` is
+    The last ten values are for the IoUs: 1 is right, 0 is wrong, and -1 is ignored. `found` is
     what find_objects() returns.
     #: slot about_measure
     """
@@ -33,8 +33,8 @@ def judge_image(
     """The rows of judge() for an image, shape (100, 12).
 
     #: region about_shares
-    The detection with the highest score comes first. It finds the object of its class that its box
-    overlaps most, of those that are not found yet. If only a crowd fits, it counts nowhere.
+    Detections are sorted by score, highest first. Each finds the object of its class that it
+    overlaps most, among those not found yet. If only a crowd fits, the detection is ignored.
     #: end about_shares
     """
     #: region shares
@@ -42,7 +42,7 @@ def judge_image(
     boxes, true = found[:, None, :4].double(), true.double()
     shares = iou(boxes, true)
     covered = area(intersect(boxes, true)) / area(boxes).clamp(min=1e-9)
-    shares = torch.where(crowd, covered, shares)  # as many boxes as you like find a crowd
+    shares = torch.where(crowd, covered, shares)  # any number of boxes may find a crowd
     #: end shares
     left = found[:, None, 4] > 0  # what find_objects() took out finds nothing
     shares = shares.where(left & (found[:, None, 5] == labels), -1)
@@ -50,7 +50,7 @@ def judge_image(
     free = (~crowd).repeat(len(IOUS), 1)
     for row in (shares >= IOUS[0]).any(dim=1).nonzero().flatten().tolist():
         fits = shares[row] >= IOUS[:, None]  # [IoU, object]
-        best, place = shares[row].where(fits & free, -1).flip(1).max(dim=1)  # the last of equals
+        best, place = shares[row].where(fits & free, -1).flip(1).max(dim=1)  # the last one in a tie
         right = best >= 0
         free[right, len(labels) - 1 - place[right]] = False
         outcome[row, (fits & crowd).any(dim=1)] = -1
@@ -61,7 +61,7 @@ def judge_image(
 
 
 def count_objects(targets: list[Objects], classes: int) -> Tensor:
-    """The objects of each class in each image, shape (batch, classes). Crowds are none."""
+    """The objects of each class in each image, shape (batch, classes), without crowds."""
     rows = [objects["labels"][~objects["crowd"]] for objects in targets]
     return torch.stack([row.bincount(minlength=classes) for row in rows])
 
@@ -69,8 +69,8 @@ def count_objects(targets: list[Objects], classes: int) -> Tensor:
 def detection_scores(judged: Tensor, objects: Tensor) -> dict[str, float]:
     """Mean average precision of all images, from what judge() and count_objects() return.
 
-    For each class and IoU, the precision at 101 recalls, as a mean: of all of them (map), at the
-    IoU 0.5 (map_50) and at 0.75 (map_75). Classes without an object don't count; without any, it is
+    The precision at 101 recalls, averaged over the classes and over all IoUs (map), or at the IoU
+    0.5 (map_50) or 0.75 (map_75). Classes without objects are left out; without any object, it is
     -1. These are the metrics of COCO: https://cocodataset.org/#detection-eval
     """
     judged, counts = judged.cpu().flatten(0, 1).double(), objects.cpu().sum(dim=0)

@@ -13,7 +13,7 @@ from pictures import draw_boxes
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of all images, and mean average precision of all detections.
 
-    Detections are compared with the objects of their own image, where both are: what is gathered
+    Detections are compared with the objects of their image on the same process: what is gathered
     has the same shape for each image. gather_for_metrics drops the images that pad the last batch.
     """
     model.eval()

@@ -1,6 +1,6 @@
 """The model: replace it with yours.
 
-The loop expects that build_model returns an nn.Module on the CPU. Only train.py calls the model, in
+The loop expects build_model to return an nn.Module on the CPU. Only train.py calls the model, in
 the training loop and in evaluate(), so it can take and return whatever you like.
 """
 

@@ -3,7 +3,7 @@
 The model sees a window: a question, and as much of its text as fits. Tokens, mask and types have
 the shape (batch, length). The mask is False where a shorter window is padded, and a type is 1 for
 tokens of the text, else 0. Spans, (batch, 2), are the first and the last token of the answer, both
-0 if the window has none. Windows is a list of `Window`, which tell what the tokens say.
+0 if the window has none. Windows is a list of `Window`, with the texts of the tokens.
 """
 
 from array import array
@@ -19,7 +19,7 @@ from torch.utils.data import random_split
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a text. Each answer is right: where it begins in the text, and its words."""
+    """A question about a text. Each answer is its start in the text, and its words."""
 
     context: str
     question: str
@@ -28,16 +28,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Window:
-    """A question with a part of its text. Arrays are smaller than lists, and quickly sent."""
+    """A question with a part of its text. Arrays are smaller than lists, and faster to send."""
 
     question: Question
-    number: int  # of the question: all of its windows have the same
+    number: int  # number of the question: the same for all of its windows
     tokens: array
     first: int  # the first token of the text
     starts: array  # the first character of each token of the text
     ends: array  # the character after its last
-    span: tuple[int, int]  # the first and the last token of the answer; 0 and 0: it has none
-    longest: int  # tokens of an answer
+    span: tuple[int, int]  # the first and the last token of the answer; (0, 0): no answer
+    longest: int  # maximum tokens of an answer
     optional: bool  # there may be no answer
 
     def find(self, first: int, last: int) -> tuple[int, int]:
@@ -48,7 +48,7 @@ class Window:
 
 
 def read_texts(row: dict, place: str) -> tuple[str, str]:
-    """The text and the question of a row. `place` says where the row is, for an error."""
+    """The text and the question of a row. `place` says where the row is, for error messages."""
     for key in ("context", "question"):
         if key not in row:
             raise SystemExit(f"{place}: there is no {key!r} in {', '.join(map(str, row))}.")
@@ -58,7 +58,7 @@ def read_texts(row: dict, place: str) -> tuple[str, str]:
 
 
 def read_question(row: dict, place: str, config) -> Question:
-    """A row in the form of SQuAD, whose answers have a text and the character where it starts."""
+    """A row in SQuAD format, whose answers have a text and its first character."""
     context, question = read_texts(row, place)
     given, answers = row.get("answers"), []
     try:
@@ -67,8 +67,10 @@ def read_question(row: dict, place: str, config) -> Question:
         else:
             given = [(answer["text"], answer["answer_start"]) for answer in given]
         for text, start in given:
-            if start < 0 or not text.strip() or context[start : start + len(text)] != text:
-                there = context[max(start, 0) :][: len(text)]
+            if not text.strip():
+                raise SystemExit(f"{place}: the answer at character {start} is empty.")
+            if start < 0 or context[start : start + len(text)] != text:
+                there = context[start:][: len(text)] if start >= 0 else ""
                 raise SystemExit(
                     f"{place}: the answer {text!r:.60} is not at character {start} of the context: "
                     f"there is {there!r:.60}."
@@ -97,16 +99,16 @@ def read_question(row: dict, place: str, config) -> Question:
 
 
 def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """Parts of these sizes, the same in each run. Questions about one text stay together."""
+    """Splits of these sizes, the same in each run. Questions about one text stay together."""
     contexts = list(dict.fromkeys(question.context for question in questions))
     if len(contexts) < 10 and shares[0] < 1:
         raise SystemExit(
             f"Questions about {len(contexts)} texts can't be split into training, validation and "
             "test: use 10 texts or more."
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = [set(part) for part in random_split(contexts, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = [set(part) for part in random_split(contexts, shares, generator=rng)]
     return [[one for one in questions if one.context in part] for part in parts]
 
 
@@ -117,7 +119,7 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
 
 
 def find_span(question: Question, first: int, starts: array, ends: array) -> tuple[int, int]:
-    """The first and the last token of an answer that is wholly in a window, or 0 and 0."""
+    """The first and the last token of an answer that is completely in a window, or 0 and 0."""
     for start, words in question.answers:
         end = start + len(words)
         if starts and starts[0] <= start and end <= ends[-1]:
@@ -126,7 +128,7 @@ def find_span(question: Question, first: int, starts: array, ends: array) -> tup
 
 
 def make_windows(questions: list[Question], config, number: int = 0) -> list[Window]:
-    """The windows of questions, which are counted from `number`."""
+    """The windows of questions, which are numbered from `number`."""
     if config.overlap > config.max_length // 2:
         raise SystemExit(f"--overlap {config.overlap} is more than half of --max-length.")
     windows = []
@@ -142,8 +144,8 @@ def make_windows(questions: list[Question], config, number: int = 0) -> list[Win
 def build_datasets(config) -> list[list[Window]]:
     """The windows for training, validation and test.
 
-    A question whose answers are in no window is not trained on: they would all say that it has no
-    answer. In the other parts it counts.
+    A question whose answers are in no window is not trained on: all of its windows would say that
+    it has no answer. It counts in the other splits.
     """
     parts, number = [], 0
     for questions in load_questions(config):
@@ -152,7 +154,7 @@ def build_datasets(config) -> list[list[Window]]:
     found = {window.number for window in parts[0] if window.span != (0, 0)}
     parts[0] = [w for w in parts[0] if w.number in found or not w.question.answers]
     if not parts[0]:
-        raise SystemExit("No window holds an answer of the training data: raise --max-length.")
+        raise SystemExit("No window contains an answer of the training data: raise --max-length.")
     return parts
 
 

@@ -33,9 +33,9 @@ def score_answer(answer: str, references: list[str]) -> tuple[int, int, int]:
 def find_spans(logits: Tensor, windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The best answer of each window: its score, its first and last token, and other scores.
 
-    A score is the sum of the logits of both tokens, shape (batch,). The others are those of no
-    answer, which the first token stands for, and the logarithm of the sum of all answers'
-    exponentials. Without such an answer, a score is -inf. Logits have the shape (batch, length, 2).
+    A score is the sum of the logits of both tokens, shape (batch,). The other scores are that of no
+    answer, which the first token stands for, and the logsumexp over all answers. If there is no
+    such answer, a score is -inf. Logits have the shape (batch, length, 2).
     """
     logits, device = logits.float(), logits.device
     places = torch.arange(logits.shape[1], device=device)
@@ -54,9 +54,9 @@ def find_spans(logits: Tensor, windows: list[Window]) -> tuple[Tensor, Tensor, T
 
 
 def judge(logits: Tensor, windows: list[Window]) -> Tensor:
-    """A row for each window, which is all that its question needs of it: shape (batch, 9).
+    """A row for each window with all that decide() needs, shape (batch, 9).
 
-    The number of the question, the scores of the best answer and of none, and how right they are.
+    The number of the question, the scores of the best answer and of none, and how right both are.
     """
     best, spans, none, _ = find_spans(logits, windows)
     rows = []
@@ -71,9 +71,9 @@ def judge(logits: Tensor, windows: list[Window]) -> Tensor:
 
 
 def decide(rows: Tensor) -> Tensor:
-    """Exact match and F1 of each question, shape (questions, 2), by the rows of all its windows.
+    """Exact match and F1 of each question, shape (questions, 2), from the rows of all its windows.
 
-    The best answer of all windows counts, unless that there is none has a higher score in each.
+    The best answer of all windows counts, unless no answer has a higher score in every window.
     """
     questions = {}
     for number, score, none, *judged in rows.tolist():

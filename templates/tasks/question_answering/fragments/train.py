@@ -8,7 +8,7 @@ from torch import Tensor
 
 #: slot loss_function
 def compute_loss(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
-    """The loss of each window, shape (batch,): the mean of those of its first and last token."""
+    """The loss of each window, shape (batch,): the mean over the first and the last token."""
     logits = logits.masked_fill(~mask.unsqueeze(2), -torch.inf)  # padding is not an answer
     return F.cross_entropy(logits, spans, reduction="none").mean(dim=1)
 
@@ -18,7 +18,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of windows, and exact match and F1 of questions, over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the windows that pad
-    the last batch. A question is decided after it, because its windows may be on any process.
+    the last batch. Answers are chosen after gathering, because windows of a question
+    may be on any process.
     """
     model.eval()
     loss_sum, rows = 0, []
@@ -50,5 +51,5 @@ train_loss.add(loss, len(spans))
 
 #: slot start_of_training
 for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if count and not progress.step:  # a resumed run has said it already
-        log(f"{count} questions of the {part} data have answers that no window holds")
+    if count and not progress.step:  # a resumed run already logged it
+        log(f"{count} questions of the {part} data have answers that fit into no window")

@@ -4,7 +4,7 @@ from torch import Tensor
 class Drawn(Dataset):
     """Images, each with {{ task.drawn }}: {{ task.newly_drawn }} in each epoch.
 
-    They depend on the seed, the epoch and the index of an image alone. So they are the same in a
+    They depend only on the seed, the epoch and the index of an image, so they are the same in a
     resumed run, with any number of data workers, and on any number of processes.
     """
 

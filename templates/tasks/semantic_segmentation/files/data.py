@@ -1,6 +1,6 @@
 """The data: images, shape (batch, 3, size, size), from 0 to 1, and masks, (batch, size, size).
 
-A mask has the class of each pixel, or VOID, which does not count.
+A mask has the class of each pixel, or VOID, which is ignored.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ VOID = 255
 def to_tensor(image: Image.Image, size: int) -> Tensor:
     """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
     scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # batches are stacked faster so
+    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
 
 
 #: slot build_datasets

@@ -1,4 +1,4 @@
-"""Pictures of what the model finds, written while it trains."""
+"""Pictures of predictions, written during training."""
 
 from colorsys import hsv_to_rgb
 from pathlib import Path
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from files import writing
 
-# a colour for each class, shape (256, 3), from 0 to 1: black for class 0, and hues far apart
+# a color for each class, shape (256, 3), from 0 to 1: black for class 0, and hues far apart
 COLORS = torch.tensor(
     [(0.0, 0.0, 0.0), *(hsv_to_rgb(0.618 * label % 1, 0.9, 1.0) for label in range(1, 256))]
 )
@@ -21,10 +21,10 @@ COLORS = torch.tensor(
 def draw_masks(
     accelerator: Accelerator, model: nn.Module, images: Tensor, masks: Tensor, path: Path
 ) -> None:
-    """Draw images, and below each its mask and that of the model, both over the image."""
+    """Draw images, and below each its mask and the predicted mask, both over the image."""
     #: region draw
     if accelerator.is_main_process:
-        segmenter = accelerator.unwrap_model(model)  # the other processes don't take part
+        segmenter = accelerator.unwrap_model(model)  # only the main process runs it
         segmenter.eval()
         predictions = segmenter(images.to(accelerator.device)).argmax(dim=1).cpu()
         segmenter.train()
@@ -33,7 +33,7 @@ def draw_masks(
 
 
 def paint(images: Tensor, masks: Tensor) -> Tensor:
-    """Images, half covered by the colours of their masks."""
+    """Images, half covered by the colors of their masks."""
     return (images + COLORS[masks].permute(0, 3, 1, 2)) / 2
 
 

@@ -4,7 +4,7 @@ from data import VOID
 
 #: slot classes
 def count_pixels(predictions: Tensor, masks: Tensor, classes: int) -> Tensor:
-    """The right, true and predicted pixels of each class, shape (batch, 3, classes); no VOID."""
+    """The right, true and predicted pixels of each class, shape (batch, 3, classes). No VOID."""
     known = masks != VOID
     counts = []
     for label in range(classes):
@@ -15,9 +15,9 @@ def count_pixels(predictions: Tensor, masks: Tensor, classes: int) -> Tensor:
 
 
 def segmentation_scores(counts: Tensor) -> dict[str, float]:
-    """Mean IoU and accuracy of counts that are added up over images, shape (3, classes).
+    """Mean IoU and accuracy from counts summed over images, shape (3, classes).
 
-    Mean IoU is the mean of intersection over union, over the classes that occur or are predicted:
+    Mean IoU averages intersection over union over the classes that occur or are predicted:
     Everingham and others 2015, https://doi.org/10.1007/s11263-014-0733-5
     """
     right, true, predicted = counts.cpu().double()

@@ -23,8 +23,8 @@ def compute_loss(logits: Tensor, masks: Tensor) -> Tensor:
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss of all images, mean IoU and accuracy of all their pixels.
 
-    gather_for_metrics drops the images that pad the last batch. The counts of all images are added
-    up before they are divided.
+    gather_for_metrics drops the images that pad the last batch. Counts are summed over all
+    images before dividing.
     """
     model.eval()
     loss_sum = counts = seen = 0

@@ -8,10 +8,10 @@ from metrics import IGNORED
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per token, and the fraction of targets that greedy decoding writes exactly.
 
-    One pass tells whether it does: each token must be the most likely one after the true tokens
+    One pass is enough to check this: each token must be the most likely one after the true tokens
     before it.
 
-    gather_for_metrics drops the samples that pad the last batch. Divide the sums after it.
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after gathering.
     """
     model.eval()
     loss_sum = tokens_seen = correct = seen = 0
@@ -34,7 +34,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The summed loss of each sample, its tokens, and whether all of them are the most likely."""
+    """The summed loss of each sample, its tokens, and whether all are the most likely tokens."""
     losses = compute_loss(logits, targets).sum(dim=1)
     matches = ((logits.argmax(dim=-1) == targets) | (targets == IGNORED)).all(dim=1)
     return losses, count_tokens(targets), matches

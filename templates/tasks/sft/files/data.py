@@ -18,13 +18,13 @@ from model import build_tokenizer
 from progress import log
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
-Sample = tuple[Tensor, ...]  # what the model takes, and targets, each of shape (length,)
+Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
 
 
 @dataclass(frozen=True)
 class Conversation:
     messages: Messages
-    place: str  # where it was found, for messages of errors
+    place: str  # where it was found, for error messages
 
 
 #: slot row_readers
@@ -59,7 +59,7 @@ def read_messages(row: dict, place: str) -> Messages:
 
 
 class Conversations(Dataset):
-    """Conversations as samples of up to `context` inputs. What is longer is cut off at its end."""
+    """Conversations as samples of up to `context` inputs. Longer ones are cut at the end."""
 
     def __init__(self, conversations: list[Conversation], config) -> None:
         self.samples: list[Sample] = []
@@ -70,7 +70,7 @@ class Conversations(Dataset):
             except ValueError as error:
                 raise SystemExit(f"{conversation.place}: {error}") from error
             if not counts.any():
-                raise SystemExit(f"{conversation.place} has no message of the role assistant.")
+                raise SystemExit(f"{conversation.place} has no assistant message.")
             cut += max(0, len(tokens) - config.context - 1)
             targets = tokens.where(counts, IGNORED)[1 : config.context + 1]
             if (targets != IGNORED).any():
@@ -84,8 +84,8 @@ class Conversations(Dataset):
             raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
         if cut or left_out:
             log(
-                f"{len(conversations)} conversations: {cut} tokens are cut off, which are beyond "
-                f"--context {config.context}. {left_out} without an answer before it are left out."
+                f"{len(conversations)} conversations: {cut} tokens beyond --context "
+                f"{config.context} are cut off. {left_out} without an answer are left out."
             )
 
     def __len__(self) -> int:

@@ -10,9 +10,9 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy per token of the answers, and the fraction of exact conversations.
 
     A conversation is exact if greedy decoding writes all its answers without a mistake. One pass
-    tells: each token must be the most likely one after the true tokens before it.
+    is enough to check this: each token must be the most likely one after the true tokens before it.
 
-    gather_for_metrics drops the samples that pad the last batch. Divide the sums after it.
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after gathering.
     """
     model.eval()
     loss_sum = tokens_seen = right = exact = seen = 0
@@ -37,16 +37,16 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The summed loss of each sample, its tokens that count, and how many are the most likely."""
+    """The summed loss of each sample, its counted tokens, and how many are predicted correctly."""
     losses = compute_loss(logits, targets).sum(dim=1)
     hits = (logits.argmax(dim=-1) == targets).sum(dim=1)  # IGNORED is never the most likely
     return losses, count_tokens(targets), hits
 
 #: slot before_prepare
-log("The first sample, with [[what counts]]:")
+log("The first sample, with [[the tokens that count]]:")
 log(indent(show(train_loader.dataset[0], config), "> ", lambda line: True))
 rows = range(min(3, len(val_loader.dataset)))
-examples = [val_loader.dataset[row] for row in rows]  # which the model answers now and then
+examples = [val_loader.dataset[row] for row in rows]  # answered after each evaluation
 
 #: slot forward
 #: region loss

@@ -1,5 +1,5 @@
 """The data: {{ task.inputs_shape }},
-their true lengths, shape (batch,), their texts as numbers of letters, (batch, letters), and the
+their true lengths, shape (batch,), their texts as letter ids, (batch, letters), and the
 sizes of the texts, (batch,).
 
 A length counts {{ task.length_unit }} without the padding at the end, a size counts letters.
@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 
 
 class Row(NamedTuple):
-    """A sound, and what is said in it."""
+    """A sound and its text."""
 
     sound: {{ task.sound }}
     text: str
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 #: slot letters
 @cache
 def list_letters(config) -> list[str]:
-    """The letters of all texts, after the blank and the space. Their numbers are their places."""
+    """The letters of all texts, after the blank and the space. The id of a letter is its index."""
     used = {letter for part in load_rows(config) for row in part for letter in row.text}
     #: slot known_letters
     return ["", " ", *sorted(used - {" "})]
@@ -57,7 +57,7 @@ def list_letters(config) -> list[str]:
 
 
 class Sounds(Dataset):
-    """What the model takes of each sound, and its text as numbers of letters."""
+    """The model input of each sound, and its text as letter ids."""
 
     def __init__(self, rows: list[Row], config) -> None:
         self.rows, self.config = rows, config
@@ -81,7 +81,7 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def pad(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Rows as long as the longest of them, and their true lengths."""
+    """Rows padded to the longest, and their true lengths."""
     lengths = torch.tensor([len(row) for row in rows])
     #: region padded
     return pad_sequence(list(rows), batch_first=True), lengths

@@ -28,10 +28,10 @@ def compute_loss(log_probs: Tensor, targets: Tensor, sizes: Tensor) -> Tensor:
 #: slot evaluate_function
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss of all sounds, and word and letter error rates of the whole set.
+    """Mean loss of all sounds, and word and character error rates of the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sounds that pad the
-    last batch. Divide the summed edits after it: a mean of the rates of batches is not the rate.
+    last batch. Divide the summed edits after gathering: a mean of batch rates is not the rate.
     """
     model.eval()
     loss_sum = counts = seen = 0
@@ -64,7 +64,7 @@ train_loss.add(loss, len(sizes))
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
 
 #: slot start_of_training
-if accelerator.is_main_process:  # a number of the data is a place in this list
+if accelerator.is_main_process:  # a letter id is an index into this list
     Path(config.output_dir).mkdir(parents=True, exist_ok=True)
     Path(config.output_dir, "letters.json").write_text(json.dumps(list_letters(config)))
 

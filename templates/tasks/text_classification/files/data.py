@@ -70,6 +70,13 @@ def tokenize(
     return tokenizer(*columns, return_tensors="pt", **settings)
 
 
+def count_cut(config) -> int:
+    """How many of the first 1,000 training texts fill --max-length."""
+    texts = [texts for texts, _ in load_texts(config)[0][:1000]]
+    mask = tokenize(texts, build_tokenizer(config), config.max_length)["attention_mask"]
+    return int((mask.sum(dim=1) == config.max_length).sum())
+
+
 #: slot datasets
 
 

@@ -1,9 +1,9 @@
 import shutil
 
-from data import build_tokenizer
+from data import build_tokenizer, count_cut
 
 #: slot forward
-labels = batch.pop("labels")  # the model would compute a loss of its own
+labels = batch.pop("labels")  # with labels, the model would also compute a loss
 logits = model(**batch).logits
 #: region loss
 loss = compute_loss(
@@ -14,6 +14,10 @@ loss = compute_loss(
 #: region add_loss
 train_loss.add(loss, len(labels))
 #: end add_loss
+
+#: slot start_of_training
+if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+    log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
 
 #: slot end_of_run
 if accelerator.is_main_process:  # a folder for from_pretrained

@@ -1,7 +1,7 @@
 """The data: batches of inputs, which are tokens, a mask, and targets, all of shape (batch, length).
 
-A word has one or more tokens. The target of its first token is the number of its tag, and all other
-tokens have IGNORED. The mask is False where a shorter sentence is padded.
+A word has one or more tokens. The target of its first token is the index of its tag; those of all
+other tokens are IGNORED. The mask is False where a shorter sentence is padded.
 """
 
 from functools import cache
@@ -31,7 +31,7 @@ Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
 def tag_names(config) -> list[str]:
     """The tags. A target is an index into this list.
 
-    O is outside of entities. Each type has two: B- for the first word, and I- for the others.
+    O is outside entities. Each type has two tags: B- for the first word, and I- for the rest.
     """
     tags = {tag for part in load_sentences(config) for _, tags in part for tag in tags}
     types = sorted({tag[2:] for tag in tags if tag != "O"})

@@ -6,7 +6,7 @@ def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:
     """The entities of a sentence: type, first word, and the word after the last.
 
     Tag 0 is outside, tag 2 * type + 1 begins an entity, and the next one continues it. A tag
-    that continues nothing of its type is not an entity, as in seqeval's strict IOB2 and the CoNLL
+    that continues no entity of its type is not an entity, as in seqeval's strict IOB2 and the CoNLL
     evaluation.
     """
     found, first = set(), None
@@ -20,7 +20,7 @@ def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:
 
 
 def count_entities(predictions: Tensor, targets: Tensor) -> Tensor:
-    """Of each sentence, the entities that are right, predicted, and in the data: (batch, 3).
+    """For each sentence, the entities that are right, predicted, and in the data: (batch, 3).
 
     An entity is right if its type and all of its words are. `predictions` and `targets` are tags of
     shape (batch, length); where a target is IGNORED, there is no word.
@@ -34,7 +34,7 @@ def count_entities(predictions: Tensor, targets: Tensor) -> Tensor:
 
 
 def entity_scores(counts: Tensor) -> dict[str, float]:
-    """Precision, recall and F1 of the counts of a whole set, shape (3,). They are 0 of nothing."""
+    """Precision, recall and F1 of the counts of a whole set, shape (3,). Without any, 0."""
     right, predicted, actual = counts.tolist()
     return {
         "precision": right / max(predicted, 1),

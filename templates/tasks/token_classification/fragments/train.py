@@ -12,7 +12,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss per word, and precision, recall and F1 of entities, over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sentences that pad
-    the last batch. Divide the sums after it, never before: a mean of F1 over batches is not F1.
+    the last batch. Divide the sums after gathering: a mean of F1 over batches is not F1.
     """
     model.eval()
     loss_sum = words_seen = counts = 0
@@ -46,5 +46,5 @@ if accelerator.is_main_process:  # a target is an index into this list
     Path(config.output_dir).mkdir(parents=True, exist_ok=True)
     Path(config.output_dir, "tags.json").write_text(json.dumps(tag_names(config)))
 for part, words in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if words and not progress.step:  # a resumed run has said it already
-        log(f"{words} words of the {part} data are beyond --max-length and left out")
+    if words and not progress.step:  # a resumed run already logged it
+        log(f"{words} words of the {part} data are beyond --max-length and are left out")

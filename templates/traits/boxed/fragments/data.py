@@ -1,7 +1,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import ExifTags, ImageOps
+from PIL import ExifTags
 
 #: slot build_datasets
 @dataclass
@@ -42,7 +42,7 @@ class BoxedImages(Dataset):
     def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
         row = self.rows[index]
         with Image.open(row.image) as file:
-            image = ImageOps.exif_transpose(file).convert("RGB")
+            image = to_rgb(file)
         scale = self.size / torch.tensor(2 * row.size)
         return to_tensor(image, self.size), {
             "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,
@@ -53,34 +53,34 @@ class BoxedImages(Dataset):
 
 
 def build_datasets(config) -> list[Dataset]:
-    """Training, validation and test data. If one of the latter is missing, a tenth takes its place.
+    """Training, validation and test data. A missing split is a tenth of the training data.
 
-    Raises SystemExit for an image or an object that is wrong, before anything is trained.
+    Raises SystemExit for an invalid image or object, before training starts.
     """
     if not Path(config.path).is_dir():
         raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
     names, parts = class_names(config), {}
-    # a seed of its own: another --seed must not move test images into the training data
-    split = torch.Generator().manual_seed(0)
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
     for name in ("train", "val", "test"):
         if has_part(config, name):
             rows = read_part(config, name)
             for row in rows:
                 if wrong := {*row.labels} - {*names}:
                     raise SystemExit(
-                        f"{row.image} has an object {min(wrong)!r}. The training data have "
+                        f"{row.image} has an object {min(wrong)!r}. The training data has "
                         f"{', '.join(names)}."
                     )
             parts[name] = BoxedImages(rows, names, config.image_size)
         elif len(parts["train"]) < 10:
             raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
         else:
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return list(parts.values())
 
 
 def has_part(config, name: str) -> bool:
-    """Whether a part has its own folder. Without train/, the path itself has the training data."""
+    """Whether a split has its own folder. Without train/, the path itself has the training data."""
     return name == "train" or Path(config.path, name).is_dir()
 
 

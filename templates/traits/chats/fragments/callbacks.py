@@ -5,7 +5,7 @@ from model import build_tokenizer
 
 #: slot classes
 def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:
-    """Write what the model answers in some conversations, below what the data answer."""
+    """Write the answers of the model in some conversations, below those of the data."""
     tokenizer, texts = build_tokenizer(config), []
     device = next(model.parameters()).device
     prompts, answers = zip(*map(split_at_answer, examples), strict=True)

@@ -22,20 +22,23 @@ def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
 
 
 def show(sample: Sample, config) -> str:
-    """A sample as the model sees it, with [[ and ]] around what counts."""
+    """A sample as the model sees it, with [[ and ]] around the tokens that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
     inputs, targets = sample[0].tolist(), sample[-1].tolist()
     run = inputs[:1]
-    for token, target in zip([*inputs[1:], targets[-1]], targets, strict=True):
+    for token, target in zip([*inputs[1:], IGNORED], targets, strict=True):
         if (target != IGNORED) != counted:
             text += decode(run) + ("]]" if counted else "[[")
             run, counted = [], not counted
-        run.append(token)
-    return text + (decode(run) + "]]" if counted else "")
+        run.append(target if counted else token)
+        if counted and token != target:  # the last token of a text is no input
+            text += decode(run) + "]]"
+            run, counted = [token], False
+    return text + decode([token for token in run if token != IGNORED])
 
 #: slot pad
 def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows of one length, shape (batch, length)."""
+    """Rows padded to the same length, shape (batch, length)."""
     #: region padding
     return pad_sequence(list(rows), batch_first=True, padding_value=value)
     #: end padding

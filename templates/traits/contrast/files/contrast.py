@@ -13,8 +13,8 @@ from torch import Tensor
 class Gather(torch.autograd.Function):
     """The vectors of all processes, in their order.
 
-    A vector counts in the losses of all processes, so its gradient is the sum of theirs:
-    accelerator.gather alone would drop it.
+    A vector is part of the losses of all processes, so its gradient is the sum over them:
+    accelerator.gather has no gradient.
     """
 
     @staticmethod

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 #: slot row_readers
 def read_table(path: str) -> Iterator[tuple[str, dict]]:
-    """The rows of a .csv or .tsv file, whose first line names the columns, and where each is."""
+    """The rows of a .csv or .tsv file with a header, and where each row is."""
     separator = "\t" if path.endswith(".tsv") else ","
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -11,7 +11,7 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
             for row in rows:
                 if None in row or None in row.values():
                     raise SystemExit(
-                        f"{path}, line {rows.line_num} has not as many columns as the first line. "
+                        f"{path}, line {rows.line_num} has more or fewer columns than the header. "
                         "Quote a text that has commas, or use a .tsv file with tabs."
                     )
                 yield f"{path}, line {rows.line_num}", row

@@ -6,7 +6,7 @@ from datasets.exceptions import DatasetsError
 #: slot load_splits
 @cache
 def load_splits(config) -> DatasetDict:
-    """The splits of a dataset of Hugging Face, of which one is train and has rows."""
+    """The splits of a Hugging Face dataset. It must have a train split with rows."""
     name = config.dataset_name
     try:
         #: region load

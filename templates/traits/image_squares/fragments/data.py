@@ -16,7 +16,7 @@ def find_problem(file: Path | BinaryIO) -> str:
 
 #: slot read_image
 def read_image(file: Path | BinaryIO, config) -> Tensor:
-    """The square in the centre of an image, upright, as RGB, shape (3, size, size)."""
+    """The center crop of an image, upright, as RGB, shape (3, size, size)."""
     with Image.open(file) as opened:
         image = ImageOps.exif_transpose(opened).convert("RGB")
     square = ImageOps.fit(image, (config.image_size, config.image_size))

@@ -1,8 +1,9 @@
-"""The data: batches of images, tokens of their texts with a mask, and the numbers of both.
+"""The data: batches of images, tokens of their texts with a mask, and the ids of both.
 
-A sample is an image and a text that belongs to it. Images are {{ task.kind }}, shape (batch, {{ task.channels }}, size, size),
-from 0 to 1. Tokens and mask have the shape (batch, length). The mask is False where a shorter text
-is padded. Numbers, (batch, 2), tell which images are equal, and which texts: they have the same.
+A sample is an image and a text that belongs to it. Images are {{ task.kind }}, from 0 to 1, shape
+(batch, {{ task.channels }}, size, size). Tokens and mask have the shape (batch, length). The mask is False where
+a shorter text is padded. Equal images, and equal texts, have the same number: numbers have the
+shape (batch, 2).
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their nu
 
 
 def split_by_image(rows: list[Row], shares: list[float]) -> list[list[Row]]:
-    """The rows in parts of these sizes, the same in each run. Those of an image stay together."""
+    """The rows in splits of these sizes, the same in each run. Rows of an image stay together."""
     images = dict.fromkeys(image for image, _ in rows)
     parts = map(set, split_rows(list(images), shares))
     return [[row for row in rows if row[0] in part] for part in parts]
@@ -88,6 +89,13 @@ def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor, Tens
     """A batch of images, tokens, their mask, and the numbers of images and texts."""
     images, texts, numbers = zip(*samples, strict=True)
     return torch.stack(images), *tokenize(texts, config), torch.tensor(numbers)
+
+
+def count_cut(config) -> int:
+    """How many texts of the first 1,000 training rows fill --max-length."""
+    texts = [text for _, text in load_rows(config)[0][:1000]]
+    _, mask = tokenize(texts, config)
+    return int((mask.sum(dim=1) == config.max_length).sum())
 
 
 #: slot datasets

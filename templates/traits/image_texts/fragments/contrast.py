@@ -1,8 +1,8 @@
 #: slot ranks
 def find_rivals(numbers: Tensor, others: Tensor) -> Tensor:
-    """Which rows are wrong for which, shape (rows, other rows): they share no image and no text.
+    """Which rows are negatives of which, shape (rows, other rows): they share no image or text.
 
-    Both are numbers of images and texts, shape (rows, 2).
+    Both arguments are numbers of images and texts, shape (rows, 2).
     """
     return (numbers.unsqueeze(1) != others).all(dim=2)
 
@@ -11,16 +11,15 @@ def rank_texts(vectors: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
     """The loss of each row, and the rank of the first text that belongs to its image, from 1.
 
     `vectors` have the shape (rows, 2, width), and `numbers` (rows, 2): images, then texts. With the
-    columns of both swapped, texts look for images. Each text of the set competes once, and so do
-    those of other rows with the image: the closest one counts. A wrong text that is as close comes
-    before it.
+    columns of both swapped, texts look for images. Each text of the set counts once. If an image
+    has several texts, the closest one counts. In a tie, a wrong text comes first.
     """
     texts, places = numbers[:, 1].unique(return_inverse=True)
     candidates = vectors.new_empty(len(texts), vectors.shape[2])
     candidates[places] = vectors[:, 1]
-    scale = vectors[0, 0].square().sum()  # of all vectors: they are at the same length
+    scale = vectors[0, 0].square().sum()  # all vectors have the same length
     losses, ranks = [], []
-    for part in range(0, len(vectors), 256):  # not all at once: that takes the square of the rows
+    for part in range(0, len(vectors), 256):  # all at once would take memory for its square
         some, known = vectors[part : part + 256], numbers[part : part + 256]
         same = (known[:, :1] == numbers[:, 0]).int()
         belongs = same.new_zeros(len(some), len(texts))
@@ -29,7 +28,7 @@ def rank_texts(vectors: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
         own = (some[:, 0] * some[:, 1]).sum(dim=1, keepdim=True)
         others = similarities.masked_fill(belongs, -torch.inf)
         closest = similarities.masked_fill(~belongs, -torch.inf).amax(dim=1, keepdim=True)
-        losses.append(contrast(own, others, temperature=1))  # which is part of the vectors
+        losses.append(contrast(own, others, temperature=1))  # part of the vectors
         ranks.append(1 + (others > closest - ROUNDING * scale).sum(dim=1))
     return torch.cat(losses), torch.cat(ranks)
 

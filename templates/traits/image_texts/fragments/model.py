@@ -14,11 +14,11 @@ class TwoTowers(nn.Module):
         #: slot layer_classes
 
     def embed_images(self, images: Tensor) -> Tensor:
-        """Vectors at length 1, shape (batch, width)."""
+        """Unit vectors, shape (batch, width)."""
         ...  #: slot embed_images
 
     def embed_texts(self, tokens: Tensor, mask: Tensor) -> Tensor:
-        """Vectors at length 1, shape (batch, width)."""
+        """Unit vectors, shape (batch, width)."""
         ...  #: slot embed_texts
 
     def forward(self, images: Tensor, tokens: Tensor, mask: Tensor) -> Tensor:
@@ -27,5 +27,5 @@ class TwoTowers(nn.Module):
 
     @torch.no_grad()
     def clamp_temperature(self) -> None:
-        """Keep it from 0.01 to 1, after each step: lower ones make training unstable."""
+        """Keep it between 0.01 and 1 after each step: lower values make training unstable."""
         self.log_scale.clamp_(min=0, max=log(100))

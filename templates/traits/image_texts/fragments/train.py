@@ -2,6 +2,7 @@ from itertools import islice
 
 import torch
 from contrast import Gather, contrast, find_rivals, rank_pairs
+from data import count_cut
 from metrics import pair_scores
 from torch import Tensor
 
@@ -10,8 +11,9 @@ def compute_loss(vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers
     """The loss of each row: its image has to find its text among those of all rows, and its text
     the image.
 
-    Vectors of rows, (batch, 2, width), and the numbers of their images and texts, (batch, 2); then
-    those of all rows that are compared, which include them. The mean of both directions is the loss
+    `vectors` (batch, 2, width) and `numbers` (batch, 2) are those of the rows; `others` and
+    `other_numbers` are those of all rows to compare with, which include them.
+    The mean of both directions is the loss
     of CLIP: Radford and others 2021, https://arxiv.org/abs/2103.00020, figure 3
     """
     rivals = find_rivals(numbers, other_numbers)
@@ -20,7 +22,7 @@ def compute_loss(vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers
     for part in (0, 1):
         similarities = vectors[:, part] @ others[:, 1 - part].T
         similarities = similarities.masked_fill(~rivals, -torch.inf)
-        losses.append(contrast(own, similarities, temperature=1))  # which is part of the vectors
+        losses.append(contrast(own, similarities, temperature=1))  # part of the vectors
     return torch.stack(losses).mean(dim=0)
 
 #: slot evaluate_function
@@ -30,7 +32,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     all images.
 
     They are the same for any number of processes and any batch size. gather_for_metrics drops the
-    rows that pad the last batch. Compare after it, never batch by batch: that is far easier.
+    rows that pad the last batch. Compare after gathering: within a batch, it is easier.
     """
     model.eval()
     batches = []
@@ -62,3 +64,7 @@ train_loss.add(loss, len(numbers))
 
 #: slot after_step
 accelerator.unwrap_model(model).clamp_temperature()
+
+#: slot start_of_training
+if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+    log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 #: slot row_readers
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:
-    """The JSON objects of a file with one in each line, and where each is."""
+    """The JSON objects of a file, one in each line, and where each one is."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
@@ -11,7 +11,7 @@ def read_objects(path: str) -> Iterator[tuple[str, dict]]:
                     place = f"{path}, line {number}"
                     try:
                         row = json.loads(line)
-                        json.dumps(row, ensure_ascii=False).encode()  # half of an emoji is no text
+                        json.dumps(row, ensure_ascii=False).encode()  # rejects lone surrogates
                     except ValueError as error:
                         raise SystemExit(f"{place} is not JSON: {error}") from error
                     if not isinstance(row, dict):

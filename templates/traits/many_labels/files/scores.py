@@ -1,4 +1,4 @@
-"""How well several labels of each sample are found."""
+"""Metrics for several labels per sample."""
 
 import torch
 from torch import Tensor
@@ -7,9 +7,9 @@ from torch import Tensor
 def label_scores(logits: Tensor, labels: Tensor) -> dict[str, float]:
     """Macro F1 and average precision of a whole set, whose samples are rows and labels columns.
 
-    F1 takes a label for predicted if its probability is above one half. Macro is the mean over the
-    labels: for F1 over those that occur or are predicted, for the average precision over those that
-    occur. With all labels among them, both are those of scikit-learn with average="macro".
+    For F1, a label is predicted if its probability is above 0.5. Macro is the mean over the labels:
+    for F1 over those that occur or are predicted, for the average precision over those that occur.
+    If these are all labels, both match scikit-learn with average="macro".
     """
     occurs, predicted = labels.bool(), logits > 0
     hits = (occurs & predicted).sum(0).double()
@@ -27,8 +27,8 @@ def average_precision(scores: Tensor, occurs: Tensor) -> float:
     """The average precision of one label. Both arguments have the shape (samples,).
 
     Samples are ranked by their scores, and those with equal scores share a rank. The formula is
-    that of average_precision_score in scikit-learn: the precision wherever the
-    recall rises, weighted by how much it rises.
+    that of average_precision_score in scikit-learn: the precision at each increase of the recall,
+    weighted by the increase.
     """
     scores, order = scores.sort(descending=True)
     hits = occurs[order].cumsum(0).double()

@@ -9,7 +9,7 @@ from scores import label_scores
 def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """The loss of each sample, shape (batch,): the mean over the labels.
 
-    Each label is a question of yes or no, for which the cross-entropy is binary.
+    Each label is a yes-or-no question, with binary cross-entropy.
     """
     return F.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean(dim=1)
 

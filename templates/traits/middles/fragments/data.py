@@ -2,10 +2,10 @@ from dataclasses import replace
 
 #: slot datasets
 class MiddleLast(Dataset):
-    """Training blocks, of which the share `middle_rate` is rearranged: the middle comes last.
+    """Training blocks, a fraction `middle_rate` of which is rearranged: the middle comes last.
 
-    Which ones, and where they are cut, depends on the seed, the epoch and the index of the block
-    alone. So it is the same in a resumed run, with any number of data workers, and on any number
+    Which ones, and where they are cut, depends only on the seed, the epoch and the index of the
+    block, so it is the same in a resumed run, with any number of data workers, and on any number
     of processes.
     """
 
@@ -28,7 +28,7 @@ class MiddleLast(Dataset):
 
 
 def put_middle_last(block: Tensor, tokenizer, generator: torch.Generator) -> Tensor:
-    """A block that is cut at two random places, and then ends with what was between them.
+    """A block that is cut at two random places, with the middle moved to the end.
 
     The token that ends a document comes after the middle, whether the block ended one or not:
     a model has to know where a middle ends.
@@ -43,7 +43,7 @@ def put_middle_last(block: Tensor, tokenizer, generator: torch.Generator) -> Ten
 
 
 def surround(prefix: list[int], suffix: list[int], tokenizer) -> list[int]:
-    """What stands before a middle: the tokens before and after it, and the ones that mark them."""
+    """What comes before a middle: its prefix and suffix, and the tokens that mark the parts."""
     #: region order_of_parts
     # prefix, suffix, middle (PSM): Bavarian et al. 2022, https://arxiv.org/abs/2207.14255
     marked = [tokenizer.prefix, *prefix, tokenizer.suffix, *suffix, tokenizer.middle]

@@ -1,2 +1,2 @@
 #: slot before_epoch
-train_loader.dataset.set_epoch(epoch)  # other middles come last in each epoch
+train_loader.dataset.set_epoch(epoch)  # different middles in each epoch

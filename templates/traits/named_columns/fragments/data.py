@@ -1,6 +1,6 @@
 #: slot check_row
 def check_row(row: dict, columns: list[str], place: str) -> {{ task.cells }}:
-    """The texts of a row. `place` says where it is, for an error."""
+    """The texts of a row. `place` is for error messages."""
     for column in columns:
         if column not in row:
             raise SystemExit(

@@ -1,11 +1,28 @@
+from pathlib import Path
+
 from PIL import Image
 from torch import Tensor
 
 #: slot build_datasets
+class UnreadableImage(OSError):
+    """A file that can't be read as an image."""
+
+
 def read_image(path, transform) -> Tensor:
-    """An image, as the transform makes it. Raises OSError with its path if it can't be read."""
+    """An image, as the transform makes it. Raises UnreadableImage with its path."""
     try:
         with Image.open(path) as picture:
             return transform(picture)
     except (OSError, SyntaxError, ValueError) as error:
-        raise OSError(f"{path} can't be read as an image: {error}") from error
+        raise UnreadableImage(f"{path} can't be read as an image: {error}") from error
+
+
+def check_images(paths: list[Path]) -> None:
+    """Raises SystemExit for a file that is no image, as its first bytes say."""
+    for path in paths:
+        try:
+            Image.open(path).close()
+        except (OSError, SyntaxError, ValueError) as error:
+            raise SystemExit(f"{path} can't be read as an image: remove it.") from error
+
+

@@ -2,7 +2,7 @@ import re
 from zlib import crc32
 
 #: slot tokenizer
-PIECES, START, END = 4096, 0, 1  # numbers of tokens, and those before and after a text
+PIECES, START, END = 4096, 0, 1  # vocabulary size, and the tokens before and after a text
 
 
 def split_pieces(text: str) -> list[tuple[int, int]]:
@@ -11,5 +11,5 @@ def split_pieces(text: str) -> list[tuple[int, int]]:
 
 
 def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
-    """The number of a piece is its hash: any text has tokens without a vocabulary."""
+    """The id of a piece is its hash, so no vocabulary is needed."""
     return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]

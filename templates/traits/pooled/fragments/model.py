@@ -3,7 +3,7 @@ from torch import Tensor
 
 #: slot pool
 def pool(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean over the tokens of each text, at length 1: (batch, width).
+    """The mean over the tokens of each text, as unit vectors, (batch, width).
 
     `states` have the shape (batch, length, width). Padding does not count.
     """

@@ -2,9 +2,9 @@ import torch.nn.functional as F
 
 #: slot blocks
 class Block(nn.Module):
-    """Attention and an MLP, each with a norm before it and a residual.
+    """Attention and an MLP, each with pre-norm and a residual connection.
 
-    Without a mask, a token sees itself and the earlier ones.
+    Without a mask, attention is causal.
     """
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:

@@ -2,8 +2,8 @@
 class Layers(nn.Module):
     """Layers in which each token sees the whole text, but no padding.
 
-    The encoder of a transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
-    before each layer and rotary positions.
+    A pre-norm transformer encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with
+    rotary positions.
     """
 
     def __init__(self, layers: int, width: int, dropout: float, heads: int = 4) -> None:

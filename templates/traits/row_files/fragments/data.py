@@ -1,7 +1,7 @@
 #: slot load_rows
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """Rows for training, validation and test. A part without a file is a tenth of `path`."""
+    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
     #: region parts

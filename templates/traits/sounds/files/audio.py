@@ -32,9 +32,9 @@ def read_sound(path: Path, rate: int) -> Tensor:
 
 
 def resample(sound: Tensor, old_rate: int, new_rate: int) -> Tensor:
-    """The same sound with another number of samples per second.
+    """The sound at another sampling rate.
 
-    Frequencies that the new rate can't represent are filtered out: they would turn into others.
+    Frequencies that the new rate can't represent are filtered out, to avoid aliasing.
     """
     if new_rate == old_rate:
         return sound
@@ -66,8 +66,8 @@ def log_mel(sound: Tensor, rate: int, mels: int) -> Tensor:
 def mel_bands(rate: int, size: int, mels: int) -> Tensor:
     """The weight of each frequency of a window in each band, shape (size // 2 + 1, mels).
 
-    Bands are triangles from the middle of the last one to that of the next, and their middles are
-    equally far apart in mel: 2595 log10(1 + Hz / 700), O'Shaughnessy 1987.
+    Bands are triangles from the center of the previous band to the center of the next, and the
+    centers are equally spaced in mel: 2595 log10(1 + Hz / 700), O'Shaughnessy 1987.
     """
     top = 2595 * log10(1 + rate / 2 / 700)
     edges = 700 * (10 ** (torch.linspace(0, top, mels + 2) / 2595) - 1)

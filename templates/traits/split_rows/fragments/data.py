@@ -3,8 +3,8 @@ from torch.utils.data import random_split
 
 #: slot split_rows
 def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in parts of these sizes, the same in each run."""
-    if shares[0] == 1:  # the others have files of their own
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
@@ -12,6 +12,6 @@ def split_rows(rows: list, shares: list[float]) -> list[list]:
             f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
             #: end few
         )
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]

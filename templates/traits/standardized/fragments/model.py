@@ -3,7 +3,7 @@ from torch import Tensor
 
 #: slot standardize
 class Standardize(nn.Module):
-    """Subtracts a mean and divides by a standard deviation, those of the training data.
+    """Subtracts the mean and divides by the standard deviation of the training data.
 
     Both are buffers, saved with the weights, so that new data is scaled in the same way.
     """

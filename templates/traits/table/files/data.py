@@ -12,9 +12,9 @@ def build_datasets(config) -> list[Dataset]:
     """The rows of the table, split into training, validation and test data."""
     #: region split
     rows = TensorDataset(*load_table(config))
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = [part.indices for part in random_split(range(len(rows)), [0.6, 0.2, 0.2], split)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = [part.indices for part in random_split(range(len(rows)), [0.6, 0.2, 0.2], rng)]
     #: slot after_split
     return [TensorDataset(*rows[part]) for part in parts]
     #: end split

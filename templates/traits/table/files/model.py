@@ -1,4 +1,4 @@
-"""The model: rows of the table in, in their own units, predictions out."""
+"""The model: rows of the table in their original units in, predictions out."""
 
 from torch import Tensor, nn
 

@@ -2,7 +2,7 @@
 
 A sample is a row of texts: an anchor, a positive that belongs to it, and in triplets a negative
 that does not. Tokens and mask have the shape (batch, texts, length). The mask is False where a
-shorter text is padded. Numbers, (batch, texts), tell which texts are equal: they have the same.
+shorter text is padded. Equal texts have the same number: numbers have the shape (batch, texts).
 """
 
 from collections.abc import Sequence
@@ -61,6 +61,13 @@ def collate(samples: list[Sample], config) -> tuple[Tensor, Tensor, Tensor]:
     tokens, mask = tokenize([text for row in rows for text in row], config)
     shape = (len(rows), len(rows[0]))
     return tokens.unflatten(0, shape), mask.unflatten(0, shape), torch.tensor(numbers)
+
+
+def count_cut(config) -> int:
+    """How many texts of the first 1,000 training rows fill --max-length."""
+    texts = [text for row in load_rows(config)[0][:1000] for text in row]
+    _, mask = tokenize(texts, config)
+    return int((mask.sum(dim=1) == config.max_length).sum())
 
 
 #: slot datasets

@@ -7,11 +7,11 @@ def embed(model: nn.Module, tokens: Tensor, mask: Tensor) -> Tensor:
 
 #: slot ranks
 def find_rivals(numbers: Tensor, others: Tensor) -> Tensor:
-    """Which texts of rows are wrong for which anchors, shape (anchors, rows, texts - 1).
+    """Which texts of rows are negatives of which anchors, shape (anchors, rows, texts - 1).
 
-    Both are numbers of texts: `numbers` of the anchors' rows, (anchors, texts), and `others` of all
-    rows, (rows, texts). Not wrong are the anchor itself, its positive, and other positives of the
-    same anchor.
+    Both arguments are numbers of texts: `numbers` of the anchors' rows, (anchors, texts), and
+    `others` of all rows, (rows, texts). The anchor itself, its positive, and other positives of the
+    same anchor are not negatives.
     """
     anchors, positives = numbers[:, 0, None, None], numbers[:, 1, None, None]
     rivals = (others[:, 1:] != anchors) & (others[:, 1:] != positives)
@@ -23,13 +23,13 @@ def rank_positives(vectors: Tensor, numbers: Tensor, temperature: float) -> tupl
     """The loss of each row, and the rank of its positive among all texts of the set, from 1.
 
     `vectors` have the shape (rows, texts, width), and `numbers` (rows, texts). All positives and
-    negatives compete, each text once. One that is as close as the positive comes before it.
+    negatives compete, each text once. In a tie, the positive comes last.
     """
     texts, places = numbers[:, 1:].flatten().unique(return_inverse=True)
     candidates = vectors.new_empty(len(texts), vectors.shape[2])
     candidates[places] = vectors[:, 1:].flatten(0, 1)
     losses, ranks = [], []
-    for part in range(0, len(vectors), 256):  # not all at once: that takes the square of the rows
+    for part in range(0, len(vectors), 256):  # all at once would take memory for its square
         some, known = vectors[part : part + 256], numbers[part : part + 256]
         rivals = find_rivals(known, numbers).flatten(1).int()
         where = places.expand_as(rivals)

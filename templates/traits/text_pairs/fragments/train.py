@@ -2,6 +2,7 @@ from itertools import islice
 
 import torch
 from contrast import Gather, contrast, embed, find_rivals, rank_positives
+from data import count_cut
 from metrics import retrieval_scores
 from torch import Tensor
 
@@ -11,8 +12,8 @@ def compute_loss(
 ) -> Tensor:
     """The loss of each row: its anchor has to find its positive among the texts of all rows.
 
-    Vectors of rows, (batch, texts, width), and the numbers of their texts, (batch, texts); then
-    those of all rows that are compared, which include them.
+    `vectors` (batch, texts, width) and `numbers` (batch, texts) are those of the rows; `others` and
+    `other_numbers` are those of all rows to compare with, which include them.
     """
     own = (vectors[:, 0] * vectors[:, 1]).sum(dim=1, keepdim=True)
     similarities = vectors[:, 0] @ others[:, 1:].flatten(0, 1).T
@@ -25,7 +26,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss, recall and mean reciprocal rank: each anchor searches all texts of the set.
 
     They are the same for any number of processes and any batch size. gather_for_metrics drops the
-    rows that pad the last batch. Compare after it, never batch by batch: that is far easier.
+    rows that pad the last batch. Compare after gathering: within a batch, it is easier.
     """
     model.eval()
     batches = []
@@ -55,3 +56,7 @@ loss = compute_loss(vectors, numbers, others, other_numbers, config.temperature)
 #: region add_loss
 train_loss.add(loss, len(numbers))
 #: end add_loss
+
+#: slot start_of_training
+if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+    log(f"{count} texts of the first 1,000 training rows fill --max-length: the rest is cut")

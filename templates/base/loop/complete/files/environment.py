@@ -13,7 +13,7 @@ from files import replacing
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Stop if the processes don't train together, or a setting has no effect here."""
+    """Stop if the processes would not train together, or if a setting has no effect here."""
     #: region world_size
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     #: end world_size

@@ -12,7 +12,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """End the run with one line if the disk is full or can't be written."""
+    """Exit with a one-line message if writing fails, for example because the disk is full."""
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
@@ -25,7 +25,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A scratch file that then takes the place of `path`."""
+    """Yield a scratch file, and replace `path` with it at the end."""
     scratch = path.with_name(f"{path.name}.partial")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)

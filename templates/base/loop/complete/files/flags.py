@@ -7,7 +7,7 @@ from dataclasses import fields
 from math import inf, isfinite
 from typing import Literal, get_args, get_origin
 
-# the lowest and the highest value of a setting, where they are not 0 and infinity
+# the minimum and maximum of each setting whose range is not 0 to infinity
 LIMITS = {
     #: slot limits
 }
@@ -17,7 +17,7 @@ LIMITS = {
 
 
 def parse_flags(config_class, description, arguments=None):
-    """The settings of a run. A value that is not allowed ends the script with status 2."""
+    """Parse the settings of a run. An invalid value exits with status 2."""
     parser = argparse.ArgumentParser(
         usage=argparse.SUPPRESS,
         description=description,

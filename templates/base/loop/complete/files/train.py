@@ -57,7 +57,7 @@ def main(config: Config) -> None:
             #: slot handlers
         ],
         #: end handlers
-        # the order of the data depends on the seed and the epoch alone
+        # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(
             use_seedable_sampler=True, data_seed=config.seed
             #: slot loader_settings
@@ -182,10 +182,10 @@ def main(config: Config) -> None:
     #: slot save_after_training
     #: region test
     #: slot before_test
-    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
-    #: slot after_test
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     #: slot after_save
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+    #: slot after_test
     #: end test
     log(f"done | {format_metrics(metrics)}")
     #: slot report

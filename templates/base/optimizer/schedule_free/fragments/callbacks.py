@@ -4,7 +4,7 @@ from contextlib import contextmanager
 #: slot classes
 @contextmanager
 def averaged(optimizer) -> Iterator[None]:
-    """Put the averaged weights into the model, and afterwards the trained ones back.
+    """Swap the averaged weights into the model, and the trained weights back afterwards.
 
     For the optimizers of Defazio et al. 2024, "The Road Less Scheduled",
     https://arxiv.org/abs/2405.15682.

@@ -13,9 +13,9 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     second = [data[index][0] for index in range(50)]
     assert not all(torch.equal(one[0], two) for one, two in zip(first, second, strict=True))
     data.set_epoch(0)
-    for index in reversed(range(50)):  # in another order, with other random numbers in between
+    for index in reversed(range(50)):  # in reverse order, with other random draws in between
         torch.rand(1)
-        assert torch.equal(data[index][0], first[index][0]), "draw from the generator of the image"
+        assert torch.equal(data[index][0], first[index][0]), "use the generator of the image"
 
 
 def test_images_without_labels_are_augmented_too():

@@ -9,7 +9,7 @@ from helpers import SETTINGS, enough_data, launch
 
 #: slot tests
 def test_classes_are_drawn_equally_often():
-    """Of 1000 samples, 100 are of one class and 900 of the other: half of the draw is of each."""
+    """With 100 samples of one class and 900 of the other, half of the draw is of each."""
     labels = torch.arange(1000).remainder(10).eq(0).long()
     sampler = BalancedSampler(labels, seed=0)
     order = list(sampler)

@@ -4,7 +4,7 @@ from helpers import SETTINGS, run
 
 #: slot tests
 def test_filters_have_their_channels_last(tmp_path, monkeypatch):
-    """They must stay so in prepare() and in each step."""
+    """Filters must stay channels-last in prepare() and in each step."""
     model = train.build_model(train.Config(**SETTINGS))
     monkeypatch.setattr(train, "build_model", lambda config: model)
     run(tmp_path, epochs=1, max_steps=2)

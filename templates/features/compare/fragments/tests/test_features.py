@@ -6,7 +6,7 @@ from helpers import run
 
 #: slot tests
 def test_runs_are_compared(tmp_path, monkeypatch, capsys):
-    """What differs, and the metrics of both runs; what is broken is named and does not matter."""
+    """It shows what differs and the metrics of both runs, and reports broken files."""
     for seed in (1, 2):
         run(tmp_path / f"seed{seed}", epochs=1, max_steps=2, seed=seed)
     with (tmp_path / "seed2" / "metrics.jsonl").open("a") as file:

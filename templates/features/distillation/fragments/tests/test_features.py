@@ -7,7 +7,7 @@ from teacher import distill
 
 #: slot tests
 def test_a_student_learns_from_its_teacher(tmp_path):
-    """The teacher changes what is learned, and stays as it is."""
+    """The teacher changes what the model learns, and is not changed itself."""
     teacher = run(tmp_path / "teacher", epochs=1, max_steps=2) / "model.safetensors"
     before = teacher.read_bytes()
     folders = [

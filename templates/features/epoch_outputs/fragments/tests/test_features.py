@@ -12,7 +12,7 @@ from model import build_model
 
 #: slot tests
 def test_outputs_of_an_epoch_are_complete(tmp_path):
-    """Each sample once, on 1 and 2 processes, where each keeps about half of them."""
+    """Each sample is kept once, on 1 and on 2 processes; each of 2 keeps about half."""
     keep_33(tmp_path)
     launch(keep_33, tmp_path)
     one, *two = (json.loads((tmp_path / name).read_text()) for name in ("0of1", "0of2", "1of2"))

@@ -7,7 +7,7 @@ from helpers import run
 
 #: slot tests
 def test_evaluate_gives_the_metrics_of_training(tmp_path, monkeypatch):
-    """To the last digit, and the metrics of single samples agree with them."""
+    """They match to the last digit, and the per-sample metrics agree with them."""
     evaluated, measured = train.evaluate, {}
 
     def evaluate_and_note(accelerator, model, loader, name, *limit):

@@ -1,3 +1,3 @@
 #: replace settings_batches
-"limit_batches": 11,  # windows of 2, the last of them with 1 batch
+"limit_batches": 11,  # windows of 2 batches; the last has 1
 "gradient_accumulation_steps": 2,

@@ -3,7 +3,7 @@ from helpers import SETTINGS, run
 
 #: slot tests
 def test_early_layers_learn_more_slowly(tmp_path, monkeypatch):
-    """Each parameter has its own rate and decay, also if a schedule changes the rates."""
+    """Each parameter has the right rate and decay, even if a schedule changes the rates."""
     prepare, groups, shares = train.Accelerator.prepare, [], {}
 
     def look(accelerator, *objects):

@@ -41,7 +41,7 @@ def test_only_adapters_are_trained_and_saved(tmp_path, monkeypatch):
 
 
 def test_merged_weights_and_the_folder_of_peft_compute_the_same(tmp_path):
-    """As the model that was trained: with adapters alone, merged, and loaded by PEFT."""
+    """All compute the same as the trained model: adapters only, merged, and loaded by PEFT."""
     folders = {merge: run(tmp_path / str(merge), epochs=1, lora_merge=merge) for merge in (0, 1)}
     files = {merge: folder / "model.safetensors" for merge, folder in folders.items()}
     config = train.Config(**SETTINGS)

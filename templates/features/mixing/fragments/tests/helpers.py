@@ -1,2 +1,2 @@
 #: slot settings
-"mixing_probability": 0.0,  # 2 processes draw other mixtures than one
+"mixing_probability": 0.0,  # 2 processes would mix differently than one

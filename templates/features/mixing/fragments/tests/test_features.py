@@ -8,7 +8,7 @@ from helpers import run, column, build_exact_model
 #: slot tests
 @pytest.mark.parametrize(("alpha", "probability"), [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
 def test_an_image_has_its_share(alpha, probability):
-    """Images of one number each: the mean of a mixed one is that of both, by their shares."""
+    """The mean of a mixed image is the weighted mean of both images."""
     torch.manual_seed(0)
     labels = torch.arange(8)
     images = labels.float().reshape(8, 1, 1, 1).expand(8, 1, 16, 16)
@@ -19,7 +19,7 @@ def test_an_image_has_its_share(alpha, probability):
 
 
 def test_the_loss_is_that_of_both_labels(tmp_path, monkeypatch, capsys):
-    """The same label twice has its own loss, a wrong one in its place has another."""
+    """With equal labels, the loss is that of the label; a wrong label changes it."""
 
     def loss(name: str, share: float, wrong: int) -> float:
         def mix(images, labels, alpha, probability):

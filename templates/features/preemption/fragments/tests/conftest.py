@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def interruptible(monkeypatch):
-    """Ctrl-C ends pytest, and not only the run of a test."""
+    """Let Ctrl-C end pytest, not only the run in a test."""
     monkeypatch.setattr("preemption.SIGNALS", ["SIGTERM", "SIGUSR1"])

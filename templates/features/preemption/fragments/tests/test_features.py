@@ -40,10 +40,10 @@ def test_a_second_interrupt_ends_at_once(tmp_path, monkeypatch):
 
 
 def test_signal_to_one_process_stops_all(tmp_path):
-    """Processes ask each other when the loss is logged: here after every second step."""
+    """Processes check for signals when the loss is logged: here every 2 steps."""
     launch(signalled_run_of_two, tmp_path)
     stopped = [path.read_text() for path in sorted(tmp_path.glob("stopped*"))]
-    assert stopped == ["75", "75"], "no process may continue alone"
+    assert stopped == ["75", "75"], "no process may continue on its own"
     assert [path.name for path in find_checkpoints(tmp_path)] == ["checkpoint_00000004"]
 
 

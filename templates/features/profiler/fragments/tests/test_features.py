@@ -4,7 +4,7 @@ from pathlib import Path
 
 #: slot tests
 def test_profiler_records_its_steps(tmp_path):
-    """Of 6 steps the first waits, the second warms up, two are recorded, two are free."""
+    """Of 6 steps, one is skipped, one warms up, two are recorded, and two run normally."""
     run(tmp_path, epochs=1, profiler_wait=1, profiler_warmup=1, profiler_active=2)
     names = [event["name"] for event in read_trace(tmp_path)]
     steps = {name for name in names if name.startswith("ProfilerStep")}

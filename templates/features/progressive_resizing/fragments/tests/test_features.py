@@ -9,7 +9,7 @@ from torch import nn
 
 #: slot tests
 def test_images_grow_to_their_size(tmp_path, monkeypatch):
-    """Those of an evaluation have it at once."""
+    """Images of an evaluation have full size from the start."""
     model, sizes = train.build_model(train.Config(**SETTINGS)), {False: [], True: []}
     model.register_forward_pre_hook(
         lambda model, inputs: sizes[model.training].append(inputs[0].shape[-1])
@@ -35,7 +35,7 @@ def test_a_model_that_takes_one_size_is_refused():
     config = mock.Mock(epochs=10, progressive_resizing_start=0.5)
     loader = mock.Mock(dataset=[(torch.rand(3, 16, 16), 0)])
     fixed = nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 2))
-    with pytest.raises(SystemExit, match="does not take images of 8 x 8 pixels"):
+    with pytest.raises(SystemExit, match="can't use images of 8 x 8 pixels"):
         check_sizes(fixed, loader, config)
     config.progressive_resizing_start = 1
     check_sizes(fixed, loader, config)

@@ -43,7 +43,7 @@ def test_an_error_loses_nothing(tmp_path, monkeypatch, capsys, owner, method, ca
 def test_half_a_step_is_not_saved(tmp_path, capsys):
     with pytest.raises(InterruptedError):
         run_until_error(tmp_path, LastStep, "forget", 2, InterruptedError)
-    assert "not saved: the error came within a step" in capsys.readouterr().out
+    assert "not saved: the error happened during a step" in capsys.readouterr().out
     assert not find_checkpoints(tmp_path)
 
 

@@ -23,7 +23,7 @@ def test_schedule_does_not_rise_after_its_end():
 
 
 def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
-    """A group with half the learning rate has half of it at every step."""
+    """A group with half the learning rate keeps half the rate at every step."""
     build, built = train.build_optimizer, []
 
     def build_with_groups(model, config):
@@ -38,4 +38,4 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "build_optimizer", build_with_groups)
     run(tmp_path, max_steps=3)
     rates = [group["lr"] for group in built[0].param_groups]
-    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group by itself"
+    assert rates[-1] == pytest.approx(rates[0] / 2), "scale the rate of each group separately"

@@ -13,7 +13,7 @@ def test_settings_of_config_are_searched():
 
 
 def test_a_search_repeats_no_trial(tmp_path):
-    """Two trials at once, each in its own folder. Started again, it has nothing left to do."""
+    """Two trials run at once, each in its own folder. A second start has nothing left to do."""
     command = [sys.executable, "search.py", "--output-dir", str(tmp_path), "--jobs", "2"]
     command += ["--trials", "2", "--epochs", "1", "--limit-batches", "2"]
     project, written = Path(train.__file__).parent, []

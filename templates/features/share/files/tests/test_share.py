@@ -15,7 +15,7 @@ def write(monkeypatch, *arguments) -> None:
 
 
 def test_a_run_is_shared(tmp_path, monkeypatch):
-    """With a card that says how it was trained, and nothing of where."""
+    """The card says how the model was trained, but not on which machine."""
     run(tmp_path / "run", epochs=1)
     shared = tmp_path / "shared"
     write(monkeypatch, "--run", tmp_path / "run", "--output", shared, "--license", "mit")

@@ -8,7 +8,7 @@ from helpers import launch
 
 #: slot tests
 def test_nothing_is_lost_or_read_twice(tmp_path):
-    """Two processes with two workers each read the first keys together."""
+    """Two processes, each with two workers, read the first keys once each."""
     launch(share_run, tmp_path)
     read = [torch.load(tmp_path / f"read{rank}.pt") for rank in (0, 1)]
     keys = islice(TrainStream(range(100), seed=0).keys(), 16)

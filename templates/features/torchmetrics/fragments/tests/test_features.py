@@ -13,7 +13,7 @@ from model import build_model
 
 #: slot tests
 def test_class_metrics_are_exact(tmp_path):
-    """The same on 1 and 2 processes, every sample once, and as counted by hand."""
+    """They are the same on 1 and 2 processes, count every sample once, and match a manual count."""
     evaluate_classes(tmp_path)
     one = json.loads((tmp_path / "1.json").read_text())
     launch(evaluate_classes, tmp_path)

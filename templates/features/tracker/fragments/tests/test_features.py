@@ -5,7 +5,7 @@ from accelerate import Accelerator
 
 #: slot tests
 def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
-    """Those of each evaluation and of the test, with the step that they belong to."""
+    """The metrics of each evaluation and of the test are sent, with their step."""
     log, logged = Accelerator.log, {}
 
     def log_and_note(accelerator, values, step):

@@ -9,7 +9,7 @@ from model import build_model
 
 #: slot tests
 def staged_run(folder: Path) -> None:
-    """Train for a frozen and an unfrozen epoch. Each process keeps its weights of both."""
+    """Train an epoch with frozen layers and one without. Each process saves its weights of both."""
     evaluate, epochs = train.evaluate, iter((1, 2))
 
     def keep(accelerator, model, loader, name, limit):

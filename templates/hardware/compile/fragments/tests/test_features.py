@@ -12,4 +12,4 @@ def test_the_model_is_compiled(tmp_path):
     assert compiled.called, "no part of the model is compiled"
     trained = load_file(tmp_path / "model.safetensors").keys()
     fresh = build_model(train.Config(**SETTINGS)).state_dict().keys()
-    assert trained <= fresh, "weights have other names"
+    assert trained <= fresh, "the names of the weights have changed"

@@ -1,2 +1,2 @@
 #: slot settings
-"mixed_precision": "no",  # in 16 bits, equal runs are only roughly equal
+"mixed_precision": "no",  # in 16 bits, results match only roughly

@@ -1,7 +1,7 @@
 from accelerate import FullyShardedDataParallelPlugin
 
 #: slot accelerator
-# splits the model among several devices; on one device or the CPU it is whole
+# shards the model across several devices; no effect on one device or the CPU
 fsdp_plugin=FullyShardedDataParallelPlugin(
     fsdp_version={{ fsdp.version | python }},
     state_dict_type={{ fsdp.state_dict_type | python }},

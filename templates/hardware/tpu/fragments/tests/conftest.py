@@ -1,2 +1,2 @@
 #: slot environment
-os.environ["USE_TORCH_XLA"] = "false"  # or Accelerate would use the TPU
+os.environ["USE_TORCH_XLA"] = "false"  # otherwise Accelerate would use the TPU

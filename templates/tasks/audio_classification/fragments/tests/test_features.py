@@ -7,7 +7,7 @@ from PIL import Image
 
 #: slot tests
 def test_every_run_has_the_same_split():
-    """With any seed: otherwise one run would train on the test sounds of another."""
+    """For any seed: otherwise one run would train on the test sounds of another."""
     seen = []
     for seed in (1, 2):
         set_seed(seed)

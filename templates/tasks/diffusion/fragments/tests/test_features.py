@@ -7,7 +7,7 @@ from PIL import Image
 from torch import nn
 
 #: slot tests
-def test_training_has_other_noise_in_each_epoch_and_evaluation_the_same():
+def test_training_has_new_noise_in_each_epoch_and_evaluation_has_not():
     config = train.Config(**SETTINGS)
     train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
 
@@ -19,7 +19,7 @@ def test_training_has_other_noise_in_each_epoch_and_evaluation_the_same():
     train_set.set_epoch(1)
     assert not {*find_noise(train_set)} & {*first[::2]}, "two epochs have the same noise"
     train_set.set_epoch(0)
-    assert find_noise(train_set) == first, "a resumed run has other noise"
+    assert find_noise(train_set) == first, "a resumed run has different noise"
     assert find_noise(val_set) == fixed
 
 

@@ -17,7 +17,7 @@ MESSAGES = [{"role": role, "content": content} for role, content in TURNS]
 
 
 def make_pairs(config, *conversations, wrong: str = "4") -> Pairs:
-    """Pairs of conversations and the same with another last answer."""
+    """Pairs of conversations that only differ in the last answer."""
     pairs = [
         Pair(chat, [*chat[:-1], {"role": "assistant", "content": wrong}], "here")
         for chat in conversations
@@ -25,7 +25,7 @@ def make_pairs(config, *conversations, wrong: str = "4") -> Pairs:
     return Pairs(pairs, config, Reference(config))
 
 
-def test_the_last_answers_count_alone():
+def test_only_the_last_answers_count():
     """Each with the token that ends it, and not the answer of an earlier turn."""
     config = train.Config(**SETTINGS)
     tokenizer, [sample] = build_tokenizer(config), make_pairs(config, MESSAGES)
@@ -38,11 +38,11 @@ def test_the_last_answers_count_alone():
         assert torch.equal(inputs[1:][later], targets[:-1][later]), "a target is the next token"
         assert show((inputs, targets), config).count("[[") == 1
     prompt = encode_prompt(MESSAGES[:3], config)
-    assert sample[0][0][: len(prompt)].tolist() == prompt, "it would be asked in another way"
+    assert sample[0][0][: len(prompt)].tolist() == prompt, "predict.py would differ"
 
 
-def test_log_probabilities_are_those_of_each_answer_alone():
-    """Whatever pads it, and without its prompt: by the chain rule, token by token."""
+def test_log_probabilities_are_those_of_single_answers():
+    """For any padding, and without the prompt: by the chain rule, token by token."""
     config = train.Config(**SETTINGS)
     model = build_exact_model(config).eval()
     samples = list(make_pairs(config, MESSAGES, MESSAGES[:2], wrong="a longer answer"))
@@ -65,7 +65,7 @@ def test_the_reference_is_the_model_before_training():
     torch.manual_seed(config.seed)
     numbers = torch.get_rng_state()
     loader = build_loaders(config)[1]
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other weights"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different weights"
     model = build_model(config).eval()
     inputs, targets, reference, beta = next(iter(loader))
     found = answer_log_probs(model, inputs, targets)
@@ -147,12 +147,12 @@ def test_a_wrong_row_is_named(row, said):
     assert said in str(error.value)
 
 
-def test_a_sample_leaves_the_training_alone(tmp_path):
+def test_writing_a_sample_does_not_change_training(tmp_path):
     config = train.Config(**SETTINGS)
     model, examples = build_model(config), [make_pairs(config, MESSAGES)[0][0]]
     numbers = torch.get_rng_state()
     write_sample(model, config, examples, tmp_path / "sample.txt", length=4)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     assert model.training
     written = (tmp_path / "sample.txt").read_text(encoding="utf-8")
     assert "sort cab" in written and "\ndata:  " in written and "\nmodel: " in written

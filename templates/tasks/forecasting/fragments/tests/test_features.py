@@ -11,7 +11,7 @@ from metrics import count_errors, forecast_scores
 from scales import Scales
 
 #: slot tests
-def test_targets_cross_no_border_and_contexts_are_of_the_past():
+def test_targets_stay_in_their_part_and_contexts_are_in_the_past():
     """Each part has its own steps as targets. What a window sees ends where its targets begin."""
     config = train.Config(**SETTINGS)
     table = read_series(config)
@@ -30,7 +30,7 @@ def test_targets_cross_no_border_and_contexts_are_of_the_past():
 
 
 def test_a_leak_of_the_future_into_the_scales_is_seen():
-    """Other values after the training part leave the scales, and training windows, as they are."""
+    """Values after the training part change neither the scales nor the training windows."""
     config = train.Config(**SETTINGS)
     table, scales = read_series(config), fit_scales(config)
     val_start, test_start = find_borders(table.columns, config)
@@ -55,8 +55,8 @@ def test_the_scales_are_saved_with_the_weights(tmp_path):
     assert Scales.load(tmp_path) == fit_scales(train.Config(**SETTINGS))
 
 
-def test_a_gap_is_filled_from_the_past_and_counts_nowhere():
-    """Its last known value is what the model sees. As a target it has no error and no gradient."""
+def test_a_gap_is_filled_from_the_past_and_ignored_as_a_target():
+    """The model sees the last known value. As a target, a gap has no error and no gradient."""
     config = train.Config(**SETTINGS)
     size = config.context + config.horizon
     values = np.arange(size, dtype=float)[None].copy()

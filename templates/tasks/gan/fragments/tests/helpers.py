@@ -9,7 +9,7 @@ if isinstance(module, Generator):
 
 #: slot functions
 def share_noise(generator: nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-    """In training, several processes share the noise that one with twice the batch has."""
+    """In training, several processes share the noise of one process with a larger batch."""
     (noise,) = inputs
     if generator.training:
         table = torch.randn(64, noise.shape[1], generator=torch.Generator().manual_seed(0))

@@ -18,7 +18,7 @@ def test_each_model_learns_from_its_own_loss(tmp_path, monkeypatch):
     take_step(generator, compute_generator_loss(discriminator, fakes), rate)
     for (model, _), (trained, _) in zip(start, end, strict=True):
         for key, expected in trained.state_dict().items():
-            message = f"{type(model).__name__}, {key}: each model learns from its own loss alone"
+            message = f"{type(model).__name__}, {key}: each model learns only from its own loss"
             torch.testing.assert_close(
                 model.state_dict()[key], expected, rtol=0, atol=1e-6, msg=message
             )
@@ -53,7 +53,7 @@ def take_step(model: nn.Module, loss: torch.Tensor, rate: float) -> None:
 
 
 def test_modes_and_gradients_of_the_discriminator(tmp_path, monkeypatch):
-    """It trains in training mode, even if it comes in evaluation mode."""
+    """It trains in training mode, even if it starts in evaluation mode."""
     build, built, modes = train.build_discriminator, [], set()
 
     def build_and_watch(config) -> nn.Module:

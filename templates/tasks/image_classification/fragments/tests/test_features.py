@@ -6,7 +6,7 @@ from helpers import SETTINGS
 
 #: slot tests
 def test_every_run_has_the_same_split():
-    """With any seed: otherwise one run would train on the test images of another."""
+    """For any seed: otherwise one run would train on the test images of another."""
     seen = []
     for seed in (1, 2):
         set_seed(seed)

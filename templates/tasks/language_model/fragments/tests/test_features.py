@@ -32,12 +32,12 @@ def test_no_token_sees_a_later_one():
     assert not torch.allclose(others[:, 9:], logits[:, 9:], rtol=0, atol=1e-5)
 
 
-def test_a_sample_leaves_the_training_alone(tmp_path):
+def test_writing_a_sample_does_not_change_training(tmp_path):
     config = train.Config(**SETTINGS)
     model = build_model(config)
     numbers = torch.get_rng_state()
     for name in ("one", "other"):
         write_sample(model, config, tmp_path / name, length=8)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     assert model.training
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes(), "set a seed"

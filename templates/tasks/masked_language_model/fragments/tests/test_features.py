@@ -8,7 +8,7 @@ from metrics import IGNORED
 
 #: slot tests
 def test_a_share_of_the_tokens_has_a_target():
-    """80 % of them are masked, 10 % any token, and 10 % stay. Others have no target."""
+    """80 % of them are masked, 10 % are random, and 10 % stay. Other tokens have no target."""
     config = train.Config(**SETTINGS)
     tokenizer, kinds, known = build_tokenizer(config), torch.zeros(3), torch.zeros(2)
     for block in build_datasets(config)[0]:
@@ -40,7 +40,7 @@ def test_whole_words_are_masked_together():
     assert seen == {0, 1, 2, 3}
 
 
-def test_masks_are_always_the_same_in_an_evaluation_and_new_in_each_epoch_of_training():
+def test_masks_are_fixed_in_evaluation_and_new_in_each_epoch_of_training():
     config = train.Config(**SETTINGS)
     _, val_loader, _ = train.build_loaders(config)
     first, again = ([part for batch in val_loader for part in batch] for _ in range(2))
@@ -65,7 +65,7 @@ def test_every_token_of_a_document_is_in_one_block():
     parts = [build_tokenizer(config).decode(block.tokens.tolist()) for block in blocks]
     assert "".join("".join(parts).split()).lower() == "".join(f"{text}pass".split())
     assert max(len(block.tokens) for block in blocks) == 16
-    with pytest.raises(SystemExit, match="The test data have no text"):
+    with pytest.raises(SystemExit, match="The test data has no text"):
         Blocks([""], "test", config)
 
 

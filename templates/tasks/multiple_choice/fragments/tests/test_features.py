@@ -44,7 +44,7 @@ def test_padding_changes_nothing():
         torch.testing.assert_close(other, one, rtol=0, atol=1e-5)
 
 
-def test_what_pads_a_sample_is_never_chosen():
+def test_padded_choices_are_never_chosen():
     *inputs, _ = collate(encode_questions(QUESTIONS, train.Config(**SETTINGS)))
     scores = torch.tensor([[1.0, 2.0, 9.0, 9.0], [1.0, 2.0, 3.0, 4.0]])
     hidden = hide_padding(scores, inputs[1])
@@ -52,7 +52,7 @@ def test_what_pads_a_sample_is_never_chosen():
     assert hidden.softmax(dim=1)[0, 2:].tolist() == [0.0, 0.0]
 
 
-def test_rows_are_read_in_both_forms():
+def test_rows_are_read_in_both_formats():
     swag = {"sent1": "Ann sings.", "sent2": "She", "ending0": "eats", "ending1": "runs"}
     expected = Question("Ann sings.", ("She eats", "She runs"), 1)
     assert read_question({**swag, "ending2": "", "label": "1"}, "here") == expected

@@ -32,7 +32,7 @@ def test_iou():
 
 
 def test_each_object_is_found_once():
-    """By the detection with the highest score. A crowd is found by as many as you like."""
+    """By the detection with the highest score. Any number of detections may find a crowd."""
     boxes = found(
         (0, 0, 10, 10, 0.9, 0),  # the first object
         (0, 0, 10, 9, 0.8, 0),  # the same one again
@@ -64,7 +64,7 @@ def test_average_precision_is_that_of_all_images():
     expected = (34 + 33 * 2 / 3) / 101
     assert all(abs(value - expected) < 1e-9 for value in scores.values())
     nothing = detection_scores(judged, torch.zeros(3, 2, dtype=torch.long))
-    assert set(nothing.values()) == {-1.0}, "as the COCO tools say it"
+    assert set(nothing.values()) == {-1.0}, "as in the COCO tools"
 
 
 def test_boxes_are_in_their_images():
@@ -95,12 +95,12 @@ def test_pictures_are_drawn(tmp_path):
     assert picture.width % (picture.height // 2) == 0
 
 
-def test_boxes_that_overlap_a_better_one_go():
+def test_boxes_that_overlap_a_better_one_are_removed():
     """One after the other, of all classes and sizes, as if there were no other image."""
-    draw = torch.Generator().manual_seed(0)
-    corners = 40 * torch.rand(3, 60, 2, generator=draw)
-    boxes = torch.cat([corners, corners + 5 + 30 * torch.rand(3, 60, 2, generator=draw)], dim=2)
-    labels = torch.randint(2, (3, 60), generator=draw)
+    rng = torch.Generator().manual_seed(0)
+    corners = 40 * torch.rand(3, 60, 2, generator=rng)
+    boxes = torch.cat([corners, corners + 5 + 30 * torch.rand(3, 60, 2, generator=rng)], dim=2)
+    labels = torch.randint(2, (3, 60), generator=rng)
     for image, classes, stays in zip(boxes, labels, suppress(boxes, labels), strict=True):
         kept = []
         for place in range(60):
@@ -133,7 +133,7 @@ def test_the_places_of_an_object_are_at_its_center():
     places = assign(boxes[:1], 64)[0]
     distances = (find_centers(64, torch.device("cpu"))[places] - torch.tensor([16.0, 8.0])).abs()
     assert len(places) == 4 and (distances < 1.5 * STRIDE).all()
-    assert assign(boxes, 64)[1].tolist() == 4 * [1], "the smaller object has them"
+    assert assign(boxes, 64)[1].tolist() == 4 * [1], "the smaller object gets them"
     assert len(assign(boxes[:0], 64)[0]) == 0
 
 

@@ -19,14 +19,14 @@ def test_a_window_has_the_answer_at_its_place():
             assert len(window.tokens) >= window.first + len(window.starts)
 
 
-def test_questions_about_a_text_are_in_one_part():
+def test_questions_about_a_text_are_in_one_split():
     parts = load_questions(train.Config(**SETTINGS))
     texts = [{question.context for question in part} for part in parts]
     assert not texts[0] & texts[1] and not texts[0] & texts[2] and not texts[1] & texts[2]
 
 
 def test_a_long_text_has_several_windows():
-    """Every token of the text is in one, and an answer is in each window that holds it whole."""
+    """Every token is in a window, and an answer is in each window that contains all of it."""
     config = train.Config(**SETTINGS)
     context = "word " * config.max_length + "Bo " + "word " * config.max_length
     question = Question(context, "Who?", ((context.index("Bo"), "Bo"),))

@@ -4,7 +4,7 @@ from data import build_loaders
 from helpers import SETTINGS
 
 #: slot tests
-def test_training_draws_anew_in_each_epoch_and_evaluation_does_not():
+def test_training_changes_in_each_epoch_and_evaluation_does_not():
     config = train.Config(**SETTINGS)
     train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
 
@@ -17,6 +17,6 @@ def test_training_draws_anew_in_each_epoch_and_evaluation_does_not():
     assert read(train_set, range(8)) != first, "two epochs have the same"
     train_set.set_epoch(0)
     torch.rand(1)  # other random numbers in between, and another order
-    assert read(train_set, reversed(range(8))) == first[::-1], "a resumed run has others"
+    assert read(train_set, reversed(range(8))) == first[::-1], "a resumed run differs"
     other = build_loaders(train.Config(**SETTINGS, seed=1))[1].dataset
     assert read(val_set, range(2)) == read(other, range(2)) == fixed

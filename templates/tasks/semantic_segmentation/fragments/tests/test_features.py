@@ -7,7 +7,7 @@ from PIL import Image
 
 #: slot tests
 def test_scores_are_those_of_all_pixels():
-    """Two images, whose counts were added up by hand. A pixel that is VOID does not count."""
+    """Two images, with counts added up by hand. VOID pixels are ignored."""
     masks = torch.tensor([[[0, 0], [1, VOID]], [[1, 1], [1, 0]]])
     predictions = torch.tensor([[[0, 1], [1, 1]], [[1, 1], [0, 0]]])
     counts = count_pixels(predictions, masks, classes=3)

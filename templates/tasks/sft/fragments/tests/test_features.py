@@ -21,7 +21,7 @@ def make_samples(config, *conversations) -> Conversations:
     return Conversations([Conversation(messages, "here") for messages in conversations], config)
 
 
-def test_the_answers_count_alone():
+def test_only_the_answers_count():
     """Those of all turns, with the tokens that end them."""
     config = train.Config(**SETTINGS)
     tokenizer, [sample] = build_tokenizer(config), make_samples(config, MESSAGES)
@@ -37,7 +37,7 @@ def test_the_answers_count_alone():
 
 
 def test_a_prompt_is_the_beginning_of_its_conversation():
-    """Or the model would be asked in another way than it was trained."""
+    """Otherwise, predictions would use other prompts than training."""
     config = train.Config(**SETTINGS)
     [sample] = make_samples(config, MESSAGES)
     prompt, answer = split_at_answer(sample)
@@ -95,12 +95,12 @@ def test_exact_match_is_that_of_generated_answers():
     assert all(right), "it never learned them"
 
 
-def test_a_sample_leaves_the_training_alone(tmp_path):
+def test_writing_a_sample_does_not_change_training(tmp_path):
     config = train.Config(**SETTINGS)
     model, examples = build_model(config), make_samples(config, MESSAGES)
     numbers = torch.get_rng_state()
     write_sample(model, config, examples, tmp_path / "sample.txt", length=4)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     assert model.training
     written = (tmp_path / "sample.txt").read_text(encoding="utf-8")
     assert "sort cab" in written and "\ndata:  " in written and "\nmodel: " in written

@@ -18,7 +18,7 @@ def take_samples(count: int) -> list:
 
 
 def count_heard(log_probs: torch.Tensor) -> torch.Tensor:
-    """How many frames of each sound are no padding."""
+    """The number of frames of each sound without padding."""
     return (log_probs[..., SPACE] > -1e4).sum(dim=1)
 
 
@@ -75,7 +75,7 @@ def test_rates_are_those_of_the_whole_set():
 
 
 def test_frames_are_counted_before_training():
-    """As many as the model makes, so that a text that needs more is found."""
+    """As many as the model outputs, so that texts that need more are found."""
     model = build_exact_model(CONFIG).eval()
     rate = sample_rate(CONFIG)
     for samples in (rate // 10, rate // 7, rate // 3):

@@ -4,7 +4,7 @@ from scores import label_scores
 
 #: slot tests
 def test_scores_of_labels_are_as_counted_by_hand():
-    """Of three labels, one is ranked right, one shares a rank, and one does not occur."""
+    """Three labels: one is ranked right, one shares a rank, and one does not occur."""
     logits = torch.tensor([[3.0, 1.0, -1.0], [2.0, 1.0, -1.0], [-1.0, -2.0, -1.0]])
     labels = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
     scores = label_scores(logits, labels)

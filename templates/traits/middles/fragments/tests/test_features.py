@@ -25,7 +25,7 @@ def test_a_middle_comes_last_and_nothing_is_lost():
 
 
 def test_blocks_are_rearranged_in_the_same_way_again():
-    """By the seed, the epoch and the index alone, and only those for training."""
+    """It depends only on the seed, the epoch and the index, and only for training."""
     config = train.Config(**{**SETTINGS, "middle_rate": 0.5})
     blocks, *others = build_datasets(config)
     data, again = MiddleLast(blocks, config), MiddleLast(blocks, config)

@@ -5,7 +5,7 @@ from torch.utils.data import Subset
 
 #: slot loss_falls
 def test_loss_falls(tmp_path, monkeypatch):
-    """On one batch, which a model learns by heart with any learning rate."""
+    """On one batch, which a model memorizes with any learning rate."""
     build, evaluate, losses = getattr(data, "build_datasets", None), train.evaluate, []
 
     def build_one_batch(config):
@@ -20,6 +20,7 @@ def test_loss_falls(tmp_path, monkeypatch):
 
     monkeypatch.setattr(data, "build_datasets", build_one_batch, raising=False)
     monkeypatch.setattr(train, "evaluate", evaluate_and_note)
+    #: slot one_batch
     #: region falls
     run(tmp_path, epochs=10)
     #: end falls

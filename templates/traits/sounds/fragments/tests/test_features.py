@@ -5,7 +5,7 @@ from audio import log_mel, mel_bands, resample
 
 #: slot tests
 def test_resampling_keeps_what_the_new_rate_can_represent():
-    """A tone of 1 kHz stays as it is. One of 10 kHz would become one of 6 kHz at 16 kHz."""
+    """A tone of 1 kHz stays as it is. A tone of 10 kHz would alias to 6 kHz at 16 kHz."""
     time = {rate: torch.arange(rate).double() / rate for rate in (16000, 44100)}
     low, high = ((2 * pi * hertz * time[44100]).sin() for hertz in (1000, 10000))
     found = resample(low, 44100, 16000)

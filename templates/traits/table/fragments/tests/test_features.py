@@ -6,7 +6,7 @@ from safetensors.torch import load_file
 
 #: slot tests
 def test_statistics_of_the_training_part_are_saved(tmp_path):
-    """The weights hold the mean and standard deviation of the training rows alone."""
+    """The weights hold the mean and standard deviation of only the training rows."""
     run(tmp_path, epochs=1)
     config = train.Config(**SETTINGS)
     parts = [part[:][0] for part in build_datasets(config)]

@@ -33,7 +33,7 @@ def test_padding_does_not_change_a_vector():
     torch.testing.assert_close(together.norm(dim=1), torch.ones(2), rtol=0, atol=1e-5)
 
 
-def test_what_belongs_to_an_anchor_is_no_rival():
+def test_texts_of_an_anchor_are_not_negatives():
     """Of the rows: themselves, an equal positive, the anchor itself, and another of its own."""
     rows = torch.tensor([[0, 1, 2], [3, 1, 0], [4, 5, 6], [0, 7, 5]])
     expected = [[[0, 1], [0, 0], [1, 1], [0, 1]], [[0, 1], [0, 1], [1, 1], [1, 1]]]

@@ -13,7 +13,7 @@ from unittest import mock
 
 #: slot tests
 def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
-    """Sequences differ in length, and each of their tokens counts the same. Padding does not."""
+    """Sequences differ in length, and each of their tokens counts the same. Padding is ignored."""
     seen, weights = [], {}
     fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
     fakes["build_loaders"] = lambda config: build_ragged_loaders(config, seen)

@@ -29,6 +29,6 @@ def test_averaged_weights_are_evaluated_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(train.RunningLoss, "end_epoch", end_epoch_and_note)
     run(tmp_path, epochs=1)
     same = [torch.equal(weight, evaluated[0][name]) for name, weight in trained[0].items()]
-    assert not all(same), "evaluate the averages, not the weights that are trained"
+    assert not all(same), "evaluate the averaged weights, not the trained ones"
     for name, kept in load_file(tmp_path / "model.safetensors").items():
         torch.testing.assert_close(kept, evaluated[0][name], msg=f"{name}: save the averages")

@@ -2,7 +2,7 @@ from torchvision.transforms import v2
 
 #: slot datasets
 def augment(image, config, generator) -> Tensor:
-    """A random part of the image, mirrored half of the time, and changed by RandAugment."""
+    """A random crop of the image, flipped half of the time, with RandAugment."""
     change = v2.Compose(
         [
             v2.RandomResizedCrop(tuple(image.shape[-2:]), scale=(0.3, 1.0)),

@@ -13,7 +13,7 @@ def state_dict(self) -> dict:
     return {"score": self.score, "checksum": self.checksum}
 
 def load_state_dict(self, state: dict) -> None:
-    # another run may have replaced the file; the main process decides for all
+    # another run may have replaced the file; the main process decides for all processes
     unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
     if unchanged:
         self.score, self.checksum = state["score"], state["checksum"]

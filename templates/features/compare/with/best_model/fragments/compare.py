@@ -1,2 +1,2 @@
 #: replace metric
-METRIC = {{ features.best_model.monitor | python }}  # compared if no other metric is asked for
+METRIC = {{ features.best_model.monitor | python }}  # unless --metric names another

@@ -9,9 +9,9 @@ from train import evaluate
 
 #: slot functions
 def quantize(model: nn.Module, config: Config) -> None:
-    """Make 8-bit integers of the weights of linear layers, and print the metrics before and after.
+    """Quantize linear layers to 8-bit integers, and print the metrics before and after.
 
-    Each output of a layer has a scale of its own. The largest weight becomes 127.
+    Each output of a layer has its own scale. The largest weight becomes 127.
     """
     accelerator = Accelerator(cpu=True)
     loader = accelerator.prepare(build_loaders(config)[2])

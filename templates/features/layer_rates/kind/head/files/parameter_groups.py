@@ -6,7 +6,7 @@ from torch import nn
 def group_parameters(
     model: nn.Module, head: str, learning_rate: float, factor: float
 ) -> list[dict]:
-    """Four groups: the weights of the head, its norms and biases, and the same of the rest.
+    """Four groups: weights, and norms and biases, of the head and of the rest.
 
     The rest learns at `factor` times the learning rate. Norms and biases have no weight decay.
     `head` names parts of the model, separated by commas; if it is empty, the head is the last part.

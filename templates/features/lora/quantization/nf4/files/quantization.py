@@ -1,4 +1,4 @@
-"""QLoRA: adapters for a pretrained model whose weights have 4 bits.
+"""QLoRA: adapters for a pretrained model with 4-bit weights.
 
 Dettmers and others 2023, https://arxiv.org/abs/2305.14314
 """
@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 
 class Frozen4bit(Linear4bit):
-    """A linear layer with weights in 4 bits. No checkpoint has them: they are the pretrained ones."""
+    """A linear layer with 4-bit weights. They are pretrained, so checkpoints leave them out."""
 
     def _save_to_state_dict(self, destination, prefix, keep_vars) -> None:
         pass
@@ -22,7 +22,7 @@ class Frozen4bit(Linear4bit):
 
 
 def quantize(model: nn.Module, config, rounded: bool = False) -> None:
-    """Put the linear layers of the pretrained part into 4 bits, but no layer that is new or last.
+    """Quantize the linear layers of the pretrained part to 4 bits, except new and last layers.
 
     Rounded: they keep 32 bits, and get the values that 4 bits can have. Adapters that were trained
     beside 4 bits can be added to these without a loss.
@@ -36,7 +36,7 @@ def quantize(model: nn.Module, config, rounded: bool = False) -> None:
         if type(layer) is nn.Linear and layer is not logits and not kept & set(name.split("."))
     ]
     if not layers:
-        raise SystemExit(f"{type(part).__name__} has no linear layers to put into 4 bits.")
+        raise SystemExit(f"{type(part).__name__} has no linear layers to quantize.")
     for name, layer in layers:
         weight = Params4bit(
             layer.weight.detach(),
@@ -53,7 +53,7 @@ def quantize(model: nn.Module, config, rounded: bool = False) -> None:
 
 
 def freeze(layer: nn.Linear, weight: Params4bit, config) -> Frozen4bit:
-    """The same layer with weights in 4 bits."""
+    """The same layer with 4-bit weights."""
     found = Frozen4bit(
         layer.in_features,
         layer.out_features,

@@ -9,14 +9,14 @@ from torch.distributions import Beta
 def mix(
     images: Tensor, labels: Tensor, alpha: float, probability: float
 ) -> tuple[Tensor, Tensor, float]:
-    """Images with a box of other images, the labels of these, and the share of the first labels.
+    """Images with a box from other images, the labels of the others, and the share of the first.
 
     The box is drawn on the CPU, so nothing waits for the device.
     """
     share = Beta(alpha, alpha).sample().item() if alpha and torch.rand(()) < probability else 1.0
     height, width = images.shape[-2:]
     box_height, box_width = (round(size * (1 - share) ** 0.5) for size in (height, width))
-    row, column = (int(torch.randint(size, ())) for size in (height, width))  # its middle
+    row, column = (int(torch.randint(size, ())) for size in (height, width))  # the box's center
     top, left = max(0, row - box_height // 2), max(0, column - box_width // 2)
     bottom = min(height, row - box_height // 2 + box_height)
     right = min(width, column - box_width // 2 + box_width)

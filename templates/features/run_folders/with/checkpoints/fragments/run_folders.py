@@ -13,7 +13,7 @@ def choose_folder(accelerator, output_dir: Path, resumed: Path | None) -> Path:
 
 #: slot functions
 def find_in_runs(output_dir: Path, name: str) -> list[Path]:
-    """What has this name, which may contain wildcards, in the folder of any run."""
+    """The files with this name in the folders of all runs. The name may contain wildcards."""
     has_time(output_dir)  # refuses a wrong name
     folders = escape(str(output_dir)).replace("{time}", "????-??-??_??-??-??")
     return [Path(path) for path in glob(f"{folders}/{name}")]

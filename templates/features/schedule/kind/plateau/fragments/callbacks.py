@@ -2,7 +2,7 @@
 class Plateau:
     """A factor for the learning rate, which falls when the score stops improving.
 
-    Higher scores are better. They are the same on all processes, and so is the factor.
+    Higher is better. The scores are the same on all processes, and so is the factor.
     """
 
     def __init__(self, patience: int, factor: float) -> None:

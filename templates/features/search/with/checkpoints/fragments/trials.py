@@ -4,4 +4,4 @@ from checkpoint import find_checkpoints
 if find_checkpoints(folder):
     command.append("--resume")
 else:
-    shutil.rmtree(folder, ignore_errors=True)  # what is left of a run that was killed
+    shutil.rmtree(folder, ignore_errors=True)  # the rest of a killed run

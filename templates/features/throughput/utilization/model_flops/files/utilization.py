@@ -1,4 +1,4 @@
-"""Model FLOPs utilisation (MFU): how much of the device's peak the model's computations take.
+"""Model FLOPs utilization (MFU): the model's operations as a share of the device's peak.
 
 Chowdhery and others 2022, PaLM, appendix B, https://arxiv.org/abs/2204.02311
 """
@@ -6,9 +6,9 @@ Chowdhery and others 2022, PaLM, appendix B, https://arxiv.org/abs/2204.02311
 import torch
 from torch import nn
 
-# Dense operations per second in 16 bits, added up in 32 bits, from NVIDIA's data sheets, which
-# give twice as much with sparsity. A name stands before those that are a part of it. The T4 and the
-# V100 compute in fp16 alone.
+# Dense operations per second in 16 bits, accumulated in 32 bits, from NVIDIA's data sheets, which
+# give twice as much with sparsity. Longer names come before names that they contain. The T4 and the
+# V100 compute only in fp16.
 PEAKS = {
     "B200": 2250e12,
     "GH200": 989e12,
@@ -32,7 +32,7 @@ def flops_per_token(model: nn.Module, layers: int, width: int, context: int) -> 
     """Operations of a step for each token: 6 N + 12 layers width context.
 
     A weight takes two in the forward pass and two for the gradient of its input, and two for its
-    own gradient if it is trained. What activation checkpointing computes again does not count.
+    own gradient if it is trained. Recomputation by activation checkpointing does not count.
     """
     weights = list(model.parameters())
     trained = sum(weight.numel() for weight in weights if weight.requires_grad)

@@ -17,7 +17,7 @@ class ClassMetricsCallback:
         self.sets[name].add(predictions, labels, classes)
 
     def after_evaluation(self, metrics: dict[str, float]) -> None:
-        """Add the metrics of the sets that were evaluated since the last time."""
+        """Add the metrics of the sets evaluated since the last call."""
         for name, class_metrics in self.sets.items():
             metrics |= class_metrics.compute(name)
         self.sets.clear()

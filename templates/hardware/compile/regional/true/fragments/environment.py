@@ -2,7 +2,7 @@ from torch import nn
 
 #: slot functions
 def compile_layers(model: nn.Module, **settings) -> None:
-    """Compile each layer in a list of layers: all of them share the code of the first."""
+    """Compile each layer in a list of layers; they share the compiled code of the first."""
     lists = [part for part in model.modules() if isinstance(part, nn.ModuleList)]
     if not lists:
         raise SystemExit("The model has no list of layers: set compile.regional to false.")

@@ -4,8 +4,8 @@ from context_parallel import processes_per_text, share_texts
 tokens = tokens / processes_per_text(accelerator)  # all processes of a text counted it
 
 #: replace exchange
-# the processes exchange gradients once a window, with its last batch; each process
-# of a group has a part of each text, and of its loss
+# gradients are exchanged once per window, with its last batch; each process of a
+# group has a part of each text, and of its loss
 with (
     nullcontext() if batch is window[-1] else accelerator.no_sync(model),
     share_texts(accelerator, *batch) as (inputs, positions, targets),

@@ -1,2 +1,3 @@
 #: replace accelerator
-check_environment(Accelerator(cpu=True))
+accelerator = Accelerator(cpu=True)
+check_environment(accelerator)

@@ -7,7 +7,7 @@ from torch import Tensor
 from deepspeed import zero  # takes seconds to import
 
 weights = read_weights(path, accelerator.unwrap_model(model))
-# stage 3 gathers the parts, and keeps what the main process loads
+# gathers the parts of stage 3; the weights that the main process loads are sent to all
 with zero.GatheredParameters(list(model.parameters()), modifier_rank=0):
     accelerator.unwrap_model(model).load_state_dict(weights)
 

@@ -1,6 +1,6 @@
-"""Loads a checkpoint of DeepSpeed, and executes nothing in it.
+"""Loads a DeepSpeed checkpoint without executing code in it.
 
-DeepSpeed 0.19 reads its files with a pickle that can run any code. Delete this when its
+DeepSpeed 0.19 unpickles its files, which can run any code. Delete this when its
 TorchCheckpointEngine.load() passes weights_only=True.
 """
 
@@ -15,7 +15,7 @@ from accelerate.utils import DistributedType
 
 @contextmanager
 def only_data(accelerator: Accelerator) -> Iterator[None]:
-    """Within it, torch.load() loads data, and objects that DeepSpeed saves with them."""
+    """Restrict torch.load() to data and the classes that DeepSpeed saves."""
     if accelerator.distributed_type != DistributedType.DEEPSPEED:
         yield
         return

@@ -7,7 +7,7 @@ from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
 
 #: slot functions
 def checkpoint_activations(model: nn.Module, layers: Collection[str]) -> None:
-    """Accelerate 1.15, FSDP 2: its activation checkpointing draws a new dropout when it recomputes.
+    """Accelerate 1.15, FSDP 2: activation checkpointing draws a new dropout mask in recomputation.
 
     Gradients would be wrong. Call this before prepare(), with the classes of the layers. Delete it
     when activation_checkpointing=True of the plugin keeps the dropout.

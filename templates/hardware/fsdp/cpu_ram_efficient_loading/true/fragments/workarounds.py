@@ -2,7 +2,7 @@ import torch
 
 #: slot functions
 def has_device() -> bool:
-    """Accelerate 1.15: cpu_ram_efficient_loading takes effect even where no model is split.
+    """Accelerate 1.15: cpu_ram_efficient_loading takes effect even if the model is not sharded.
 
     On the CPU, all processes but the first would keep random weights. Delete this when the setting
     is ignored there, and set it to True in train.py.

@@ -1,6 +1,6 @@
 #: slot functions
 def gather_texts(accelerator: Accelerator, *values: Tensor) -> list[Tensor]:
-    """The values of each text of an evaluation, without what pads the last batch.
+    """The values of each text of an evaluation, without the padding of the last batch.
 
     Processes that share layers have the same texts, so each text counts once.
     """

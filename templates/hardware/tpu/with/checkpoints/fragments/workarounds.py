@@ -15,16 +15,16 @@ def name_datasets(*loaders) -> None:
 
 
 def seed_batches(batches: Iterable, progress: Progress) -> Iterator:
-    """torch_xla 2.9: each graph that runs moves the state of the random numbers.
+    """torch_xla 2.9: each graph that runs advances the random state.
 
-    Evaluations and checkpoints run graphs too, so a resumed run would have another dropout. Here it
-    depends on the seed, the process and the batch. Delete this when the state moves only with what
-    is drawn.
+    Evaluations and checkpoints run graphs too, so dropout would differ after a resume. Here it
+    depends on the seed, the process and the batch. Delete this when only random draws
+    advance the state.
     """
     from torch_xla.core import xla_model  # installed only with a TPU
 
     for number, batch in enumerate(batches, progress.batch):
-        # the first number has the seed and the process in it
+        # initial_seed() already depends on the seed and the process
         drawn = torch.initial_seed(), progress.epoch, number
         xla_model.set_rng_state(hash(drawn) % 2**31)
         yield batch

@@ -28,7 +28,7 @@ def build_datasets(config) -> list[Dataset]:
 
 @cache
 def load_clips(config) -> list[list[Clip]]:
-    """The clips for training, validation and test. A missing part is a tenth of the rest.
+    """The clips for training, validation and test. A missing split is a tenth of the rest.
 
     Raises SystemExit for a file that is missing, is empty or can't be read.
     """
@@ -44,18 +44,20 @@ def load_clips(config) -> list[list[Clip]]:
     if not parts["train"]:
         raise SystemExit(f"{path} has no sounds to train on. Files end in {', '.join(SUFFIXES)}.")
     names = {clip.label for clip in parts["train"]}
+    if len(names) < 2:
+        raise SystemExit(f"{path} has one class, {names.pop()}: a classifier needs two.")
     for part in PARTS:
         if others := [clip for clip in parts[part] if clip.label not in names]:
             raise SystemExit(f"{others[0].path} has a class without training data.")
-    # a seed of its own: another --seed must not move test sounds into the training data
-    split = torch.Generator().manual_seed(0)
+    # a fixed seed: another --seed must not move test sounds into the training data
+    rng = torch.Generator().manual_seed(0)
     for part in ("val", "test"):
         if not parts[part]:
             if len(parts["train"]) < 10:
                 raise SystemExit(
                     f"{path} has too few sounds to split: use 11, or add a part {part}."
                 )
-            parts["train"], parts[part] = random_split(parts["train"], [0.9, 0.1], generator=split)
+            parts["train"], parts[part] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return [list(parts[part]) for part in PARTS]
 
 
@@ -77,7 +79,7 @@ def read_classes(folder: Path) -> list[Clip]:
 
 
 def read_table(path: Path) -> dict[str, list[Clip]]:
-    """The clips of each part of a .csv file with the columns file, label and, if any, split."""
+    """The clips of each part of a .csv file with the columns file, label and optionally split."""
     parts = {part: [] for part in PARTS}
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -97,7 +99,7 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
 
 
 def read_clip(path: Path, label: str, place: str = "") -> Clip:
-    """A clip, after a look at the file. `place` comes before the message about a wrong one."""
+    """A clip of a file that was checked. `place` is put before an error message."""
     try:
         return Clip(path, label, measure_sound(path))
     except OSError as error:

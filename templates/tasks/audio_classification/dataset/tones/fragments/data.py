@@ -10,7 +10,7 @@ def build_datasets(config) -> list[Dataset]:
     rng, rate = Random(0), sample_rate(config)
     labels = [index % len(KINDS) for index in range(1200)]
     sounds = [make_sound(KINDS[label], rate, rng) for label in labels]
-    # a seed of its own: another --seed must not move test sounds into the training data
+    # a fixed seed: another --seed must not move test sounds into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(Sounds(sounds, labels, config), [0.8, 0.1, 0.1], generator=split)
 

@@ -1,10 +1,10 @@
 from data import build_loaders
 
 #: slot free
-FREE = (0,)  # the dimensions of inputs whose size may change: samples
+FREE = (0,)  # dynamic dimensions of the inputs: samples
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
-    """What the model takes of the first batch of the test data."""
+    """The model inputs of the first test batch."""
     inputs, lengths, _ = next(iter(build_loaders(config)[2]))
     return inputs, lengths

@@ -33,7 +33,7 @@ class SoundCNN(nn.Module):
 
 
 def hide_padding(x: Tensor, lengths: Tensor) -> Tensor:
-    """The same, shape (batch, channels, frames, bands), with 0 in frames beyond the lengths."""
+    """Set frames beyond the lengths to 0. x has the shape (batch, channels, frames, bands)."""
     frames = torch.arange(x.shape[2], device=x.device)
     return x * (frames < lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(3)
 

@@ -3,7 +3,7 @@ from audio import log_mel, normalize
 
 #: slot prepare
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
-    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its own frames."""
+    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its true length."""
     rate, size = config.sample_rate, round(config.seconds * config.sample_rate)
     frames = normalize(log_mel(sound[:size], rate, config.mels))
     most = len(log_mel(torch.zeros(size), rate, config.mels))
@@ -11,5 +11,5 @@ def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
 
 
 def sample_rate(config) -> int:
-    """The rate of what prepare() takes, in Hz."""
+    """The sampling rate that prepare() expects, in Hz."""
     return config.sample_rate

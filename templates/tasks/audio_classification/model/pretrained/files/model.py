@@ -1,4 +1,4 @@
-"""The model: what a pretrained model takes of sounds in, one logit for each class out."""
+"""The model: extracted features of sounds in, one logit for each class out."""
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +22,7 @@ class Pretrained(nn.Module):
             self.model = AutoModelForAudioClassification.from_pretrained(
                 name,
                 config=settings,
-                ignore_mismatched_sizes=True,  # where it was fine-tuned for other classes
+                ignore_mismatched_sizes=True,  # if it was fine-tuned for other classes
                 dtype=torch.float32,  # mixed precision needs weights in 32 bits
             )
         except (OSError, ValueError) as error:
@@ -30,7 +30,7 @@ class Pretrained(nn.Module):
         for key, weight in self.model.named_parameters():
             if key.endswith("masked_spec_embed"):  # only SpecAugment uses it
                 weight.requires_grad_(False)
-        # some, such as wav2vec2-base, were trained without a mask, on sounds padded with zeros
+        # some models, such as wav2vec2-base, were trained without a mask on zero-padded sounds
         self.takes_mask = getattr(load_extractor(name), "return_attention_mask", False)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from math import ceil
 class Autoencoder(nn.Module):
     """RGB images, shape (batch, 3, size, size), encoded to shape (batch, latent) and decoded.
 
-    Without GroupNorm, the many layers of large images would pass nothing on at first.
+    Without GroupNorm, signals would vanish in the many layers for large images at first.
     """
 
     def __init__(self, size: int, latent: int) -> None:

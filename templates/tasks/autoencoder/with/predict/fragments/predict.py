@@ -6,7 +6,7 @@ from train import compute_loss
 
 #: slot functions
 def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Path) -> None:
-    """Draw images, and below each what the model makes of it."""
+    """Draw images, each above its reconstruction."""
     #: region drawn
     images = torch.stack([read_image(path) for path in paths]) / 255
     #: end drawn
@@ -23,7 +23,7 @@ for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     rows += [{"error": error} for error in errors.tolist()]
 
 #: slot arguments
-parser.add_argument("--picture", type=Path, help="a .png file for the first 16 and their outputs")
+parser.add_argument("--picture", type=Path, help="save the first 16 with their outputs as a .png")
 
 #: slot main_process
 if arguments.picture:

@@ -7,7 +7,7 @@ def sample(
     guidance: float = 1.0,
     steps: int = SAMPLING_STEPS,
 ) -> Tensor:
-    """Images of these classes, from 0 to 1, that the model makes from noise."""
+    """Generate images of these classes, from 0 to 1, from noise."""
     noisy = noise
     for time, following in pairwise(list_times(steps)):
         times = torch.full((len(noise),), time, device=noise.device)
@@ -19,9 +19,9 @@ def sample(
 def guide(
     model: nn.Module, noisy: Tensor, times: Tensor, labels: Tensor, guidance: float
 ) -> Tensor:
-    """What the model returns, moved away from what it returns for images of any class.
+    """The output for the classes, moved away from the unconditional output.
 
-    Ho and Salimans 2022, https://arxiv.org/abs/2207.12598. With a guidance of 1, nothing is moved.
+    Classifier-free guidance: Ho and Salimans 2022, https://arxiv.org/abs/2207.12598. 1: off.
     """
     if guidance == 1:
         return model(noisy, times, labels)
@@ -32,4 +32,4 @@ def guide(
 
 
 #: slot functions
-ANY_CLASS = -1  # stands for a label in training, so that the model learns images of any class
+ANY_CLASS = -1  # replaces some labels in training, so the model also learns images of any class

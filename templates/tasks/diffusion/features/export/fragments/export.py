@@ -2,11 +2,11 @@ from data import image_shape
 from diffusion import draw_noise
 
 #: slot free
-FREE = (0,)  # the dimensions of inputs whose size may change: samples
+FREE = (0,)  # dynamic dimensions of the inputs: samples
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
-    """Noise for eight images, and what else the model takes."""
+    """Noise for eight images, and the other model inputs."""
     drawn = [draw_noise(image_shape(config), seed) for seed in range(8)]
     noise, times = (torch.stack(parts) for parts in zip(*drawn, strict=True))
     #: region inputs

@@ -2,7 +2,7 @@ from diffusers import UNet2DModel
 
 #: slot model
 class UNet(nn.Module):
-    """The U-Net of diffusers: what it learns of noisy images, in their shape."""
+    """The U-Net of diffusers: predictions for noisy images, in the same shape."""
 
     def __init__(self, **settings) -> None:
         super().__init__()
@@ -16,7 +16,7 @@ class UNet(nn.Module):
 #: slot build_model
 channels, size, _ = image_shape(config)
 if size % 2 ** (config.levels - 1):
-    raise SystemExit(f"Images of {size} pixels can't be halved so often: lower --levels.")
+    raise SystemExit(f"Images of {size} pixels can't be halved that often: lower --levels.")
 return UNet(
     sample_size=size,
     in_channels=channels,

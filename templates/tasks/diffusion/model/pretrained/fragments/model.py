@@ -2,7 +2,7 @@ from diffusers import UNet2DModel
 
 #: slot model
 class Pretrained(nn.Module):
-    """A U-Net of diffusers: what it has learned of noisy images, in their shape."""
+    """A U-Net of diffusers: predictions for noisy images, in the same shape."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

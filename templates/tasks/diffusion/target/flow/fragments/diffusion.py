@@ -1,6 +1,6 @@
 #: replace process
 def draw_time(generator: torch.Generator) -> Tensor:
-    """A random time, shape (): 0 is the image, LEVELS nothing but noise."""
+    """A random time, shape (): 0 is the image, LEVELS is pure noise."""
     return LEVELS * torch.rand((), generator=generator)
 
 
@@ -11,7 +11,7 @@ def add_noise(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
 
 
 def find_targets(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """What the model learns to return: the direction from image to noise.
+    """What the model predicts: the direction from image to noise.
 
     Lipman and others 2023, https://arxiv.org/abs/2210.02747; Liu and others 2023,
     https://arxiv.org/abs/2209.03003

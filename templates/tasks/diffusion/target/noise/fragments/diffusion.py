@@ -1,6 +1,6 @@
 #: slot target
 def find_targets(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """What the model learns to return: the noise (Ho and others 2020, arxiv.org/abs/2006.11239)."""
+    """What the model predicts: the noise (Ho and others 2020, arxiv.org/abs/2006.11239)."""
     return noise
 
 

@@ -1,6 +1,6 @@
 #: slot target
 def find_targets(images: Tensor, noise: Tensor, times: Tensor) -> Tensor:
-    """What the model learns to return: the velocity, a mix of noise and image.
+    """What the model predicts: the velocity, a mix of noise and image.
 
     Salimans and Ho 2022, https://arxiv.org/abs/2202.00512
     """

@@ -1,2 +1,2 @@
 #: slot set_epoch
-self.images.set_epoch(epoch)  # they change, too
+self.images.set_epoch(epoch)  # the augmentation changes, too

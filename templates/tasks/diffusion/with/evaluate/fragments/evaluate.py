@@ -23,5 +23,5 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
 
 
 def summarize(columns: Columns) -> Metrics:
-    """The metric of these samples that is a mean."""
+    """The metric that is a mean over these samples."""
     return {"loss": float(columns["loss"].mean())}

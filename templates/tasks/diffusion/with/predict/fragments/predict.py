@@ -8,8 +8,8 @@ from torch.utils.data import DataLoader
 
 #: slot arguments
 parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
-parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
-parser.add_argument("--steps", type=int, default=SAMPLING_STEPS, help="calls of the model")
+parser.add_argument("--output", type=Path, default=Path("generated"), help="output folder")
+parser.add_argument("--steps", type=int, default=SAMPLING_STEPS, help="sampling steps per image")
 
 #: replace read
 config, model = load(arguments.run)

@@ -1,2 +1,2 @@
 #: slot before_epoch
-train_loader.dataset.set_epoch(epoch)  # other noise in each epoch
+train_loader.dataset.set_epoch(epoch)  # new noise in each epoch

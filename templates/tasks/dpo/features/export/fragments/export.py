@@ -1,7 +1,7 @@
 from data import build_loaders
 
 #: slot free
-FREE = (0, 1)  # the dimensions of inputs whose size may change: samples and tokens
+FREE = (0, 1)  # dynamic dimensions of the inputs: samples and tokens
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:

@@ -1,2 +1,2 @@
 #: slot arguments
-parser.add_argument("--length", type=int, default=200, help="the most tokens of an answer")
+parser.add_argument("--length", type=int, default=200, help="maximum tokens of an answer")

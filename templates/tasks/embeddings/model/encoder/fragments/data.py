@@ -2,13 +2,13 @@ import re
 from zlib import crc32
 
 #: slot tokenizer
-PIECES, START = 4096, 0  # numbers of tokens, and the one that starts each text
+PIECES, START = 4096, 0  # vocabulary size, and the token that starts each text
 
 
 def encode(texts: Sequence[str], config) -> list[list[int]]:
     """The tokens of each text: words in pieces of eight letters, and other characters.
 
-    The number of a piece is its hash: any text has tokens without a vocabulary.
+    The id of a piece is its hash, so no vocabulary is needed.
     """
     encoded = []
     for text in texts:

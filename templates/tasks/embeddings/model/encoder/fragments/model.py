@@ -4,8 +4,8 @@ from data import PIECES
 class Encoder(nn.Module):
     """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
 
-    The encoder of a transformer (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
-    before each layer, and the mean of its outputs.
+    A pre-norm transformer encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762), with
+    mean pooling over its outputs.
     """
 
     def __init__(self, config, heads: int = 4) -> None:
@@ -18,7 +18,7 @@ class Encoder(nn.Module):
         layer = nn.TransformerEncoderLayer(
             width, heads, 4 * width, config.dropout, batch_first=True, norm_first=True
         )
-        # the default warns that norm_first turns nested tensors off
+        # the default warns that norm_first disables nested tensors
         settings = {"norm": nn.LayerNorm(width), "enable_nested_tensor": False}
         self.encoder = nn.TransformerEncoder(layer, config.layers, **settings)
         #: region classes
@@ -34,7 +34,7 @@ class Encoder(nn.Module):
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
-        raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
+        raise SystemExit(f"--width {config.width} is not a multiple of 4, the number of heads.")
     #: region built
     return Encoder(config)
     #: end built

@@ -4,12 +4,11 @@ from model import QUANTILES
 
 #: replace count_errors
 def count_errors(forecasts: Tensor, targets: Tensor, scales: Tensor) -> Tensor:
-    """What the metrics are made of, for each window, shape (batch, 5).
+    """The sums that the metrics are computed from, for each window, shape (batch, 5).
 
-    The sum of the absolute errors of the median in the unit of the series, and of how many known
-    targets. The sum of these errors divided by the naive error of the series, and of how many: a
-    series whose naive error is 0 has no scaled errors. And how many known targets are inside the
-    interval.
+    The absolute errors of the median in the unit of the series, and the number of known targets.
+    The same errors divided by the naive error of the series, and their number: a series whose naive
+    error is 0 has no scaled errors. The number of known targets inside the interval.
     """
     known, median = targets.isfinite(), forecasts[:, :, QUANTILES.index(0.5)]
     errors = (median - targets.where(known, median)).abs().sum(dim=1)
@@ -20,7 +19,7 @@ def count_errors(forecasts: Tensor, targets: Tensor, scales: Tensor) -> Tensor:
 
 #: replace forecast_scores
 def forecast_scores(counts: Tensor) -> dict[str, float]:
-    """MAE, MASE and coverage of counts that are added up over windows, shape (5,).
+    """MAE, MASE and coverage from counts summed over windows, shape (5,).
 
     MASE is the mean of the scaled errors: Hyndman and Koehler 2006,
     https://doi.org/10.1016/j.ijforecast.2006.03.001. The coverage is the share of the targets that

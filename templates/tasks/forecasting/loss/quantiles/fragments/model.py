@@ -14,7 +14,7 @@ class Quantiles(nn.Module):
         self.model, self.horizon = model, horizon
 
     def forward(self, contexts: Tensor) -> Tensor:
-        # each output stays at its level: sorted, they would swap, and none would learn it
+        # each output keeps its quantile: if they were sorted, they would swap and never learn it
         outputs = self.model(contexts).unflatten(1, (self.horizon, -1))
         median, below, above = outputs.unbind(dim=2)
         low, high = median - F.softplus(below), median + F.softplus(above)

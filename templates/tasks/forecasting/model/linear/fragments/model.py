@@ -4,7 +4,7 @@ import torch.nn.functional as F
 class DLinear(nn.Module):
     """Outputs of shape (batch, outputs) for contexts of shape (batch, context).
 
-    A moving average is the trend. It and the rest each have a linear layer.
+    A moving average is the trend. The trend and the rest have one linear layer each.
     https://arxiv.org/abs/2205.13504
     """
 
@@ -15,7 +15,7 @@ class DLinear(nn.Module):
         self.rest = nn.Linear(context, outputs)
 
     def forward(self, contexts: Tensor) -> Tensor:
-        ends = ((self.average - 1) // 2, self.average // 2)  # repeated, so that none is lost
+        ends = ((self.average - 1) // 2, self.average // 2)  # repeat the edges to keep the length
         padded = F.pad(contexts[:, None], ends, mode="replicate")
         trend = F.avg_pool1d(padded, self.average, stride=1)[:, 0]
         return self.trend(trend) + self.rest(contexts - trend)

@@ -12,7 +12,7 @@ names, *lines = list_lines(rows, Scales.load(config.output_dir).step)
 return pd.DataFrame(lines, columns=names)
 
 #: slot inputs
-inputs = gr.File(label="a file with the columns of training", type="filepath")
+inputs = gr.File(label="a file with the columns of the training data", type="filepath")
 
 #: slot outputs
 outputs = gr.Dataframe(label="forecasts")

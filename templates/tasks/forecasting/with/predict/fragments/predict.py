@@ -7,7 +7,7 @@ from torch.utils.data import DataLoader
 def read_inputs(config: Config, names: list[str]) -> list[dict]:
     """The newest values of each series of files with the columns of the training data.
 
-    They are scaled as in training. A series that training did not have is scaled by its own values.
+    They are scaled as in training. A series that is new is scaled by its own values.
     """
     scales, histories = Scales.load(config.output_dir), []
     for path in names:
@@ -17,7 +17,7 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
             history = row.ffill()[: row.last_valid_index()].dropna()
             if len(history) < config.context:
                 raise SystemExit(
-                    f"{path}: series {name!r} has {len(history)} steps, and a forecast starts from "
+                    f"{path}: series {name!r} has {len(history)} steps, and a forecast needs "
                     f"{config.context}."
                 )
             mean, std, _ = scales.series.get(name, own[name])
@@ -30,7 +30,7 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
 
 #: slot functions
 def list_times(start: str, count: int, step: str) -> list[str]:
-    """Times from the start on."""
+    """`count` times, beginning with `start`."""
     if step.isdigit():
         return [str(int(start) + number * int(step)) for number in range(count)]
     return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
@@ -46,4 +46,4 @@ for histories in DataLoader(share, 4 * config.batch_size, collate_fn=list):
         #: end row
 
 #: slot arguments
-parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with the columns of training")
+parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with columns as in training")

@@ -1,7 +1,7 @@
 from model import fixed_noise
 
 #: slot free
-FREE = (0,)  # the dimensions of inputs whose size may change: samples
+FREE = (0,)  # dynamic dimensions of the inputs: samples
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:

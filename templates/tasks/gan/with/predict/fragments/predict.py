@@ -11,10 +11,10 @@ for numbers in DataLoader(share, 4 * config.batch_size, collate_fn=list):
 
 #: slot arguments
 parser.add_argument("count", type=int, metavar="COUNT", help="how many images to generate")
-parser.add_argument("--output", type=Path, default=Path("generated"), help="a folder for them")
+parser.add_argument("--output", type=Path, default=Path("generated"), help="output folder")
 
 #: replace read
 config, model = load(arguments.run)
 inputs = list(range(arguments.count))
 if not inputs:
-    raise SystemExit("There is nothing to generate.")
+    raise SystemExit("COUNT must be 1 or more.")

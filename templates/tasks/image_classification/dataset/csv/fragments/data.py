@@ -11,7 +11,7 @@ Row = tuple[Path, str]  # an image, and the name of its class
 
 
 class Images(Dataset):
-    """Squares from the centre of RGB images, and {{ task.targets }}."""
+    """Center crops of RGB images, and {{ task.targets }}."""
 
     def __init__(self, rows: list[tuple[Path, {{ task.target_type }}]], config) -> None:
         self.rows, self.transform = rows, partial(to_square, size=config.image_size)
@@ -35,6 +35,8 @@ def class_names(config) -> list[str]:
 def build_datasets(config) -> list[Dataset]:
     """Training, validation and test data."""
     labels = {name: label for label, name in enumerate(class_names(config))}
+    if len(labels) < 2:
+        raise SystemExit(f"{config.table} has one class, {[*labels][0]}: a classifier needs two.")
     return [
         Images([(path, labels[name]) for path, name in part], config) for part in load_rows(config)
     ]
@@ -43,15 +45,15 @@ def build_datasets(config) -> list[Dataset]:
 #: end build_datasets
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """Rows for training, validation and test. A part without a table is a tenth of `table`."""
+    """Rows for training, validation and test. A split without a table is a tenth of `table`."""
     tables = [config.val_table, config.test_table]
     shares = [0.0 if table else 0.1 for table in tables]
     rows = read_rows(config.table, config)
     if len(rows) < 10 and any(shares):
         raise SystemExit(f"{config.table} has too few images to split: use 10 or more.")
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = random_split(rows, [1 - sum(shares), *shares], generator=split)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(rows, [1 - sum(shares), *shares], generator=rng)
     files = ["", *tables]
     return [
         read_rows(table, config) if table else list(part)
@@ -60,7 +62,7 @@ def load_rows(config) -> list[list[Row]]:
 
 
 def read_rows(table: str, config) -> list[Row]:
-    """The images that a CSV file lists, below its own folder, and {{ task.listed }}."""
+    """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
     rows = []
     for number, line in enumerate(list_rows(table), start=1):
         for flag, column in (("image", config.image_column), ("{{ task.flag }}", config.{{ task.flag }}_column)):
@@ -75,6 +77,7 @@ def read_rows(table: str, config) -> list[Row]:
         #: region read_target
         rows.append((path, line[config.label_column]))
         #: end read_target
+    check_images([path for path, _ in rows])
     return rows
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 #: slot build_datasets
 class Images(Dataset):
-    """Squares from the centre of RGB images, and the numbers of their classes."""
+    """Center crops of RGB images, and their class indices."""
 
     def __init__(self, rows, config) -> None:
         self.rows, self.config = rows, config
@@ -21,17 +21,17 @@ class Images(Dataset):
 
 
 def build_datasets(config) -> list[Dataset]:
-    """The splits train, validation and test. A tenth of train replaces a missing one."""
+    """The splits train, validation and test. A missing one is a tenth of train."""
     splits = load_splits(config)
     class_names(config)  # checks the columns
     parts = {name: Images(rows, config) for name, rows in splits.items()}
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
     for name in ("validation", "test"):
         if name not in parts:
             if len(parts["train"]) < 10:
                 raise SystemExit(f"{config.dataset_name} has too few images to split: use 11.")
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return [parts["train"], parts["validation"], parts["test"]]
 
 

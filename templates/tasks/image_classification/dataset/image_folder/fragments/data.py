@@ -7,7 +7,7 @@ from torchvision.datasets.folder import find_classes
 
 #: slot build_datasets
 class Images(ImageFolder):
-    """Squares from the centre of RGB images, and the numbers of their classes."""
+    """Center crops of RGB images, and their class indices."""
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         path, label = self.samples[index]
@@ -17,12 +17,12 @@ class Images(ImageFolder):
 def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, with a subfolder for each class.
 
-    Without train/, the path itself holds these subfolders. Without val/ or test/, a tenth of the
-    training images takes its place.
+    Without train/, the path itself holds these subfolders. A missing val/ or test/ is replaced by a
+    tenth of the training images.
     """
     parts = {"train": read_folder(training_folder(config), config)}
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
     for name in ("val", "test"):
         folder = Path(config.path, name)
         if folder.is_dir():
@@ -30,7 +30,7 @@ def build_datasets(config) -> list[Dataset]:
         elif len(parts["train"]) < 10:
             raise SystemExit(f"{config.path} has too few images to split: use 11, or add {folder}.")
         else:
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return [parts["train"], parts["val"], parts["test"]]
 
 
@@ -42,6 +42,9 @@ def read_folder(folder, config) -> Images:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
+    if len(classes) < 2:
+        raise SystemExit(f"{folder} has one class, {classes[0]}: a classifier needs two.")
+    check_images([path for path, _ in data.samples])
     return data
 
 

@@ -8,21 +8,21 @@ def build_datasets(config) -> list[Dataset]:
     digits = load_digits()
     images = torch.tensor(digits.images, dtype=torch.float32) / 16
     labels = torch.tensor(digits.target)
-    # a seed of its own: all runs have the same scenes, whatever their --seed
-    draw = torch.Generator().manual_seed(0)
-    parts = random_split(range(len(images)), [0.8, 0.1, 0.1], generator=draw)
-    indices = [torch.tensor(list(part)) for part in parts]  # no digit is in two parts
+    # a fixed seed: all runs have the same scenes, for any --seed
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(range(len(images)), [0.8, 0.1, 0.1], generator=rng)
+    indices = [torch.tensor(list(part)) for part in parts]  # no digit image is in two splits
     sizes = (3200, 400, 400)
     return [
-        build_scenes(images[part], labels[part], size, draw)
+        build_scenes(images[part], labels[part], size, rng)
         for part, size in zip(indices, sizes, strict=True)
     ]
 
 
-def build_scenes(images: Tensor, labels: Tensor, size: int, draw: torch.Generator) -> TensorDataset:
+def build_scenes(images: Tensor, labels: Tensor, size: int, rng: torch.Generator) -> TensorDataset:
     """Images with a digit or nothing in each quarter, shape (size, 1, 16, 16), and {{ task.reviewed }}."""
-    chosen = torch.randint(len(images), (size, 4), generator=draw)
-    shown = torch.rand(size, 4, generator=draw) < 0.6
+    chosen = torch.randint(len(images), (size, 4), generator=rng)
+    shown = torch.rand(size, 4, generator=rng) < 0.6
     quarters = images[chosen] * shown[:, :, None, None]
     scenes = quarters.view(size, 2, 2, 8, 8).transpose(2, 3).reshape(size, 1, 16, 16)
     ...  #: slot scene_targets

@@ -3,9 +3,9 @@ from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 #: slot functions
 def takes_adapter(layer: nn.Module) -> bool:
-    """Whether it is a linear layer, or a convolution of all channels.
+    """Whether the layer is linear, or a convolution without groups.
 
-    Not the last layer of PyTorch's attention, whose weights are read without calling it.
+    Not the output projection of PyTorch's attention, whose weights are used without calling it.
     """
     if isinstance(layer, nn.Conv2d):
         return layer.groups == 1

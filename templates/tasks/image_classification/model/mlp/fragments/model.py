@@ -1,5 +1,5 @@
 #: slot build_model
-return nn.Sequential(
+return {{ task.sequential }}(
     nn.Flatten(),
     nn.Linear({{ task.pixels }}, 128),
     nn.ReLU(),

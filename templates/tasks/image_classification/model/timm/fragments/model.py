@@ -4,9 +4,9 @@ from torch import Tensor
 
 #: slot model
 class Classifier(nn.Module):
-    """A backbone of timm and a head: images from 0 to 1 in, logits (batch, classes) out.
+    """A timm backbone and a head: images from 0 to {{ task.white }} in, logits (batch, classes) out.
 
-    Images are normalised as for the pretrained weights. This gives grey ones three channels.
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
 
     def __init__(self, backbone: nn.Module, classes: int) -> None:
@@ -17,11 +17,13 @@ class Classifier(nn.Module):
         self.register_buffer("std", torch.tensor(backbone.pretrained_cfg["std"]).reshape(3, 1, 1))
 
     def forward(self, images: Tensor) -> Tensor:
+        #: region normalise
         return self.head(self.backbone((images - self.mean) / self.std))
+        #: end normalise
 
 #: slot build_model
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
-# without classes, it returns the features that its head would take
+# num_classes=0 returns the features before the head
 backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
 return Classifier(backbone, classes={{ task.classes }})

@@ -4,16 +4,16 @@ from torchvision import models
 
 #: slot model
 class Classifier(nn.Module):
-    """A backbone of torchvision and a head: images from 0 to 1 in, logits (batch, classes) out.
+    """A torchvision backbone and a head: images from 0 to {{ task.white }} in, logits (batch, classes) out.
 
-    Images are normalised as for the pretrained weights. This gives grey ones three channels.
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
 
     def __init__(self, name: str, pretrained: bool, classes: int) -> None:
         super().__init__()
         weights = models.get_model_weights(name).DEFAULT
         self.backbone = models.get_model(name, weights=weights if pretrained else None)
-        # the last linear layer is the head for the classes of ImageNet: replace it
+        # replace the last linear layer, the head for the ImageNet classes
         layers = self.backbone.named_modules()
         last, layer = [item for item in layers if isinstance(item[1], nn.Linear)][-1]
         self.backbone.set_submodule(last, nn.Identity())
@@ -22,7 +22,9 @@ class Classifier(nn.Module):
         self.register_buffer("std", torch.tensor(weights.transforms().std).reshape(3, 1, 1))
 
     def forward(self, images: Tensor) -> Tensor:
+        #: region normalise
         return self.head(self.backbone((images - self.mean) / self.std))
+        #: end normalise
 
 #: slot build_model
 # their head is not a linear layer, or there are several heads

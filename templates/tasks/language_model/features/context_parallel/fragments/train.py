@@ -2,7 +2,7 @@ from context_parallel import gather_texts, share_texts
 
 #: replace counted_once
 Both are the same for any number of processes. gather_texts adds up the parts of each text and
-drops the texts that pad the last batch. Divide the sums after it, never before.
+drops the texts that pad the last batch. Divide the sums after gathering, never before.
 
 #: slot directions
 cp_size={{ parallelism.cp_size | python }},  # processes that share each text and the model

@@ -1,4 +1,4 @@
 #: replace sample
-# all processes compute each layer together: each has a part of its weights
+# run on all processes: each one holds a shard of the weights
 path = config.output_dir / f"sample_{progress.step:08d}.txt"
 write_sample(model, config, path)

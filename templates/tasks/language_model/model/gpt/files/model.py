@@ -20,7 +20,7 @@ class Tokenizer:
 
 
 class Block(nn.Module):
-    """Attention to earlier positions and an MLP, each with a norm before it and a residual."""
+    """Causal attention and an MLP, each with pre-norm and a residual connection."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()

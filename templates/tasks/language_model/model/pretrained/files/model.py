@@ -5,6 +5,8 @@ from functools import cache
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from limits import check_limits
+
 
 #: slot marks
 
@@ -57,9 +59,7 @@ def build_tokenizer(config) -> Tokenizer:
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.model_name)
-    settings = model.model.config.get_text_config()
-    longest = getattr(settings, "max_position_embeddings", None)  # BLOOM and Mamba have no limit
-    if longest and config.context > longest:
-        raise SystemExit(f"{config.model_name} takes at most {longest} tokens: lower --context.")
     #: slot built
+    tokens = len(build_tokenizer(config).tokenizer)
+    check_limits(model.model, tokens, config.context, "--context")
     return model

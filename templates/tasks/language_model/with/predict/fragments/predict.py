@@ -5,7 +5,7 @@ from torch.utils.data import DataLoader
 
 #: slot functions
 def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: int, device):
-    """The texts with `length` more tokens each, which do not depend on the other texts."""
+    """Extend each text by `length` tokens, independently of the other texts."""
     generators = [torch.Generator().manual_seed(0) for _ in texts]
     for _ in range(length):
         windows = [text[-context:] for text in texts]
@@ -29,7 +29,7 @@ for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     texts = generate(model, texts, config.context, length, device)
     for prompt, start, text in zip(prompts, starts, texts, strict=True):
         tokens = [*text[len(start) :].tolist(), tokenizer.end]
-        tokens = tokens[: tokens.index(tokenizer.end)]  # without another document
+        tokens = tokens[: tokens.index(tokenizer.end)]  # up to the end of the document
         #: region written
         rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})
         #: end written

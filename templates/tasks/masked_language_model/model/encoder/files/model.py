@@ -1,4 +1,4 @@
-"""The model: tokens and their mask in, logits of the token at each place out."""
+"""The model: tokens and their mask in, logits of the token at each position out."""
 
 import torch
 from torch import Tensor, nn

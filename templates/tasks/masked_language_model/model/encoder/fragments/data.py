@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterator
 
 #: slot tokenizer
-MASK = "[MASK]"  # what stands for a masked token in a text of yours
+MASK = "[MASK]"  # marks a masked token in your texts
 
 
 class Tokenizer:
@@ -11,7 +11,7 @@ class Tokenizer:
     mask, size = 256, 257
 
     def encode(self, texts: list[str], length: int) -> Iterator[tuple[list[int], list[int]]]:
-        """Blocks of up to `length` tokens, and the number of each token's word."""
+        """Blocks of up to `length` tokens, and the index of each token's word."""
         for text in texts:
             tokens = list(text.encode())
             pieces = enumerate(re.findall(r"\w+|\W", text))

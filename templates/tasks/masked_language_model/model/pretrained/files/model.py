@@ -1,8 +1,11 @@
-"""The model: tokens and their mask in, logits of the token at each place out."""
+"""The model: tokens and their mask in, logits of the token at each position out."""
 
 import torch
 from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
+
+from data import build_tokenizer
+from limits import check_limits
 
 
 class Pretrained(nn.Module):
@@ -31,8 +34,5 @@ class Pretrained(nn.Module):
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.pretrained_name)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, build_tokenizer(config).size, config.max_length, "--max-length")
     return model

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from transformers import AutoTokenizer
 
 #: slot tokenizer
-MASK = "[MASK]"  # what stands for a masked token in a text of yours, for any tokenizer
+MASK = "[MASK]"  # marks a masked token in your texts, for any tokenizer
 
 
 class Tokenizer:
@@ -19,18 +19,18 @@ class Tokenizer:
             raise SystemExit(f"The tokenizer of {name!r} has no mask token: choose an encoder.")
         if not self.tokenizer.is_fast:
             raise SystemExit(
-                f"The tokenizer of {name!r} is a slow one, which does not say to which word a "
+                f"The tokenizer of {name!r} is slow: it does not say to which word a "
                 "token belongs: choose a model with a tokenizer.json."
             )
 
     def encode(self, texts: list[str], length: int) -> Iterator[tuple[list[int], list[int]]]:
-        """Blocks of up to `length` tokens, and the number of each token's word, -1 of none."""
+        """Blocks of up to `length` tokens, and the index of each token's word; -1: none."""
         settings = {"truncation": True, "max_length": length, "return_overflowing_tokens": True}
         for text in texts:
             batch = self.tokenizer(text, **settings)
             for block, tokens in enumerate(batch["input_ids"]):
                 words = [-1 if word is None else word for word in batch.word_ids(block)]
-                if max(words) >= 0:  # not of an empty text
+                if max(words) >= 0:  # skip empty texts
                     yield tokens, words
 
     def encode_masked(self, text: str) -> list[int]:

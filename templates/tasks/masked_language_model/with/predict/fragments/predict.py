@@ -6,7 +6,7 @@ from torch.utils.data import DataLoader
 def encode_masked(text: str, config: Config) -> Tensor:
     """The tokens of a text that has a mask in it."""
     if MASK not in text:
-        raise SystemExit(f"Write {MASK} where a token is to be found: there is none in {text!r}.")
+        raise SystemExit(f"Write {MASK} for each token to predict: there is none in {text!r}.")
     tokens = build_tokenizer(config).encode_masked(text)
     if len(tokens) > config.max_length:
         raise SystemExit(

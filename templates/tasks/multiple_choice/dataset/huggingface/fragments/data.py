@@ -2,10 +2,10 @@
 #: slot load_questions
 @cache
 def load_questions(config) -> list[list[Question]]:
-    """The splits train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a Hugging Face dataset.
 
-    A tenth of the training data replaces a split that is missing, or has no labels, as that of SWAG
-    for the test.
+    A split that is missing or has no labels, such as SWAG's test split, is replaced by a tenth of
+    the training data.
     """
     name = config.dataset_name
     dataset = load_splits(config)

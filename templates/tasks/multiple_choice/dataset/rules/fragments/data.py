@@ -35,9 +35,9 @@ CONTEXTS = [
 
 @cache
 def load_questions(config) -> list[list[Question]]:
-    """5,000 sentences about somebody who takes a thing, and two to four that may follow.
+    """5,000 sentences about somebody who takes a thing, and two to four possible continuations.
 
-    What is done with another thing that the sentence names is always among them.
+    The use of another thing in the sentence is always among them.
     """
     rng = random.Random(0)
     return split_rows([write_question(rng) for _ in range(5000)], [0.8, 0.1, 0.1])

@@ -28,7 +28,7 @@ class Encoder(nn.Module):
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         x = self.embedding(tokens) + self.types(types)
-        # a row that pads a sample has no token, and attention needs one
+        # a padded choice has no token, and attention needs one
         mask = mask | (torch.arange(mask.shape[2], device=mask.device) == 0)
         x = self.layers(x.flatten(0, 1), mask.flatten(0, 1))
         return self.score(x[:, 0]).view(tokens.shape[:2])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], int]]:
     """The tokens of each text and its choice, and the first one of the choice.
 
-    What is too long loses the beginning of its text, and a choice has at most half of the tokens.
+    If it is too long, the beginning of the text is cut. A choice has at most half of the tokens.
     """
     for context, choice in pairs:
         last = number_pieces(choice, split_pieces(choice))[: config.max_length // 2]

@@ -4,6 +4,9 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForMultipleChoice
 
+from data import build_tokenizer
+from limits import check_limits
+
 
 class Pretrained(nn.Module):
     """Scores of shape (batch, choices) for tokens, mask and types, (batch, choices, length).
@@ -20,13 +23,13 @@ class Pretrained(nn.Module):
             )
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-        # a model with one type, such as RoBERTa, tells both texts apart by the tokens between them
+        # models with a single type, such as RoBERTa, separate the texts by the tokens between them
         self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
         #: slot layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         more = {"token_type_ids": types} if self.takes_types else {}
-        # a row that pads a sample has no token, and attention needs one
+        # a padded choice has no token, and attention needs one
         mask = mask | (torch.arange(mask.shape[2], device=mask.device) == 0)
         return self.model(input_ids=tokens, attention_mask=mask.long(), **more).logits
 
@@ -37,8 +40,5 @@ class Pretrained(nn.Module):
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.pretrained_name)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

@@ -4,7 +4,7 @@ from functools import cache
 #: slot build_datasets
 @cache
 def read_coco(folder: Path) -> tuple[Path, dict]:
-    """The file of a folder in COCO's format, and what it has.
+    """The COCO file of a folder, and its content.
 
     It is the only .json file there, or in the subfolder annotations.
     """
@@ -17,10 +17,10 @@ def read_coco(folder: Path) -> tuple[Path, dict]:
         lists = [content["images"], content["annotations"], content["categories"]]
     except (ValueError, TypeError, KeyError) as error:
         raise SystemExit(
-            f"{paths[0]} is no COCO file, with images, annotations and categories: {error!r}"
+            f"{paths[0]} is not a COCO file with images, annotations and categories: {error!r}"
         ) from error
     if not all(isinstance(rows, list) for rows in lists):
-        raise SystemExit(f"{paths[0]}: images, annotations and categories are no lists.")
+        raise SystemExit(f"{paths[0]}: images, annotations and categories must be lists.")
     return paths[0], content
 
 

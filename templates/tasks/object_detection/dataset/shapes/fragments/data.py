@@ -15,13 +15,13 @@ def build_datasets(config) -> list[Dataset]:
     """1,200 drawn images and their objects, split into training, validation and test data."""
     rng = Random(0)
     drawn = [draw_shapes(config.image_size, rng) for _ in range(1200)]
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(drawn, [0.8, 0.1, 0.1], generator=split)
 
 
 def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
-    """Up to three shapes of any colour on noise, none over another."""
+    """Up to three shapes of any color on noise, without overlap."""
     image = Image.frombytes("RGB", (size, size), rng.randbytes(3 * size * size))
     image = image.point(lambda value: value // 3)
     drawn, boxes, labels = [], [], []

@@ -26,7 +26,7 @@ def read_file(path: Path, images: Path) -> Annotated:
     try:
         root = ElementTree.fromstring(read_text(path))
     except ElementTree.ParseError as error:
-        raise SystemExit(f"{path} is no XML: {error}") from error
+        raise SystemExit(f"{path} is not XML: {error}") from error
     image = images / (root.findtext("filename") or f"{path.stem}.jpg")
     row = Annotated(image, image_size(image))
     for number, part in enumerate(root.iter("object"), start=1):

@@ -14,9 +14,9 @@ def class_names(config) -> list[str]:
 
 
 def read_part(config, name: str) -> list[Annotated]:
-    """The images in images/, with a file of the same name and the ending .txt in labels/ for each.
+    """The images in images/, each with a .txt file of the same name in labels/.
 
-    Without such a file, an image has no objects.
+    An image without such a file has no objects.
     """
     folder, names, rows = part_folder(config, name), class_names(config), []
     if not (folder / "images").is_dir():
@@ -43,7 +43,7 @@ def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
         number, (x, y, width, height) = int(label), map(float, box)
     except ValueError as error:
         raise SystemExit(
-            f"{place}: {line!r:.60} is no class, x, y, width and height from 0 to 1."
+            f"{place}: {line!r:.60} is not a class, x, y, width and height from 0 to 1."
         ) from error
     if not 0 <= number < len(names):
         raise SystemExit(f"{place} has the class {number}. data.yaml has {len(names)} names.")

@@ -34,7 +34,7 @@ def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool)
                 picture.save(path)
 
 #: slot arguments
-help = "the lowest score of an object (default: %(default)s)"
+help = "minimum score of an object (default: %(default)s)"
 parser.add_argument("--threshold", type=float, default=0.3, help=help)
 parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
 help = "a row of CSV for each object, instead of a line of JSON for each image"

@@ -4,7 +4,7 @@ from masks import inside, split
 
 #: slot about_masks
 
-To this comes mask_loss(), as a mean of these places.
+The mean of mask_loss() over these places is added.
 
 #: replace parts
 boxes, logits, weights, features = split(output)
@@ -15,9 +15,9 @@ return (4 * quality.sum() + distances.sum() + 4 * masks.sum()) / max(len(places)
 
 #: slot functions
 def mask_loss(logits: Tensor, masks: Tensor, boxes: Tensor) -> Tensor:
-    """The cross-entropy of each mask, as a mean of the places in its box.
+    """The cross-entropy of each mask, averaged over the places in its box.
 
-    A place shall have the share of its pixels that belong to the object.
+    The target of a place is the share of its pixels that belong to the object.
     """
     side, size = isqrt(logits.shape[1]), masks.shape[-1]
     shares = F.adaptive_avg_pool2d(masks.float(), side).flatten(1)

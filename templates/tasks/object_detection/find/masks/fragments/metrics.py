@@ -4,7 +4,7 @@ from collections.abc import Callable
 , shares: Callable = box_shares
 
 #: slot about_measure
-How far things overlap is told by `shares`: box_shares or mask_shares.
+`shares` measures the overlap: box_shares or mask_shares.
 
 #: replace rows
 pairs = zip(found.cpu(), targets, strict=True)
@@ -14,8 +14,8 @@ rows = [judge_image(one, objects, shares(one, objects)) for one, objects in pair
 , shares: Tensor
 
 #: replace about_shares
-The detection with the highest score comes first. It finds the object of its class with the
-largest of its `shares`, of those not found yet. If only a crowd fits, it counts nowhere.
+Detections are sorted by score, highest first. Each finds the object of its class with the
+highest of its `shares`, among those not found yet. If only a crowd fits, it is ignored.
 
 #: replace shares
 labels, crowd = objects["labels"].cpu(), objects["crowd"].cpu()

@@ -1,6 +1,6 @@
 #: slot model
 class Backbone(nn.Module):
-    """Features of images, shape (batch, 3, height, width), at every 4, 8, 16 and 32 pixels."""
+    """Features of images, shape (batch, 3, height, width), at strides 4, 8, 16 and 32."""
 
     def __init__(self, widths: list[int]) -> None:
         super().__init__()

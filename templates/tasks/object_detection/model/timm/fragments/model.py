@@ -2,7 +2,7 @@ import timm
 
 #: slot model
 class Backbone(nn.Module):
-    """Features of a model of timm, for images from 0 to 1, which it normalises."""
+    """Features of a timm model for images from 0 to 1, which it normalizes."""
 
     def __init__(self, model: nn.Module, levels: list[int]) -> None:
         super().__init__()
@@ -20,11 +20,11 @@ if not timm.is_model(config.backbone):
 try:
     model = timm.create_model(config.backbone, pretrained=config.pretrained, features_only=True)
 except (AttributeError, RuntimeError) as error:
-    raise SystemExit(f"{config.backbone} gives no features of several levels: {error}") from error
+    raise SystemExit(f"{config.backbone} returns no features at several levels: {error}") from error
 strides = model.feature_info.reduction()
 if not {4, 8, 16, 32} <= {*strides}:
     raise SystemExit(
-        f"{config.backbone} has features at every {strides} pixels. "
+        f"{config.backbone} has features at strides {strides}. "
         "Choose one with 4, 8, 16 and 32, such as resnet18 or convnext_tiny."
     )
 levels = [strides.index(stride) for stride in (4, 8, 16, 32)]

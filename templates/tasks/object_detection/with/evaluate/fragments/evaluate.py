@@ -36,7 +36,7 @@ def summarize(columns: Columns) -> Metrics:
 def count_images(columns: Columns) -> Tensor:
     """The objects of each image and class that are right, missed, and wrong: (images, classes, 3).
 
-    Detections count from the score on that pictures show. A box is right from an IoU of 0.5 on.
+    Only detections that pictures show count. A box is right if its IoU is at least 0.5.
     """
     judged, objects = columns["judged"], columns["target"]
     labels = torch.arange(objects.shape[1])

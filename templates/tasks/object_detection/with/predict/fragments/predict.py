@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader
 def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str]) -> list[dict]:
     """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
 
-    A box has left, top, right and bottom in pixels of the image, beyond whose edges it may reach.
+    A box has left, top, right and bottom in pixels of the image, and may extend beyond its edges.
     #: slot about_masks
     """
     boxes = found[:, :4].double() * torch.tensor(2 * image.size) / size

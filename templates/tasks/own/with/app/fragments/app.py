@@ -19,5 +19,5 @@ inputs = gr.Textbox(value="1, 2, 3, 4", max_lines=1, label="four numbers")
 outputs = gr.Number(label="prediction")
 
 #: replace raised
-message = str(error).replace(str(path), "the text")  # it is in no file of the user's
+message = str(error).replace(str(path), "the text")  # the user never saw this file
 raise gr.Error(message, print_exception=False) from error

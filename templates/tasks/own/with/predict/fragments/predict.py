@@ -4,7 +4,7 @@ from torch import Tensor
 
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> Tensor:
-    """Inputs of shape (rows, 4) from files with four numbers in a line: replace it with yours."""
+    """Inputs of shape (rows, 4) from files with four numbers per line: replace it with yours."""
     rows = []
     for name in names:
         try:
@@ -28,4 +28,4 @@ for part in share.split(4 * config.batch_size):
 return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]
 
 #: slot arguments
-parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with four numbers in a line")
+parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with four numbers per line")

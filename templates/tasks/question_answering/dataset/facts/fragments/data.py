@@ -21,7 +21,7 @@ def load_questions(config) -> list[list[Question]]:
     """Two questions about each of 5,000 made-up paragraphs, in three parts.
 
     With --optional-answers, a fifth of the questions have no answer. All paragraphs use the same
-    names, so the answer is only in the right sentence.
+    names, so only the right sentence tells the answer.
     """
     rng, missing = random.Random(0), 0.2 if config.optional_answers else 0.0
     rows = [row for _ in range(5000) for row in write_rows(rng, missing)]
@@ -44,7 +44,7 @@ def write_rows(rng: random.Random, missing: float) -> list[dict]:
         start = context.index(sentences[place])
         start += sentences[place].index(pair[side], len(pair[0]) if side else 0)
         answers = [{"text": pair[side], "answer_start": start}]
-        if rng.random() < missing:  # what is not told of the person
+        if rng.random() < missing:  # a fact that the paragraph does not tell
             fact = rng.choice([other for other in FACTS if (one, other) not in told])
             side, answers = 1, []
         question = fact[2 - side].format(pair[1 - side])

@@ -2,9 +2,9 @@
 #: slot load_questions
 @cache
 def load_questions(config) -> list[list[Question]]:
-    """The splits train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a Hugging Face dataset.
 
-    A tenth of the texts of the training data replaces a split that is missing.
+    A missing split is replaced by a tenth of the texts of the training data.
     """
     name = config.dataset_name
     dataset = load_splits(config)

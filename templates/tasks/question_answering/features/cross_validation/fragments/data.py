@@ -9,10 +9,10 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
     """
     folds, fold = config.cross_validation_folds, config.cross_validation_fold
     if not fold < folds:
-        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are numbered from 0.")
     both = ConcatDataset([train_set, val_set])
     contexts = {context: place for place, context in enumerate(dict.fromkeys(map(text_of, both)))}
-    # a seed of its own: with another --seed the folds stay the same
+    # a fixed seed: the folds are the same for any --seed
     order = torch.randperm(len(contexts), generator=torch.Generator().manual_seed(0)).tolist()
     held = [order[contexts[text_of(window)]] % folds == fold for window in both]
     rest, fold = ([row for row, one in enumerate(held) if one == out] for out in (False, True))

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 #: slot tokenizer
 def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], int, list]]:
-    """Of each window: the index of its question, tokens, the first of the text, and their places.
+    """For each window: the index of its question, tokens, the first text token, and their places.
 
     A question has at most a quarter of the tokens. A place is the first character of a token of
     the text, and the one after its last.

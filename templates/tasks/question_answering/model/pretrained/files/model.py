@@ -4,6 +4,9 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForQuestionAnswering
 
+from data import build_tokenizer
+from limits import check_limits
+
 
 class Pretrained(nn.Module):
     """Logits of shape (batch, length, 2) for tokens, mask and types of shape (batch, length).
@@ -20,7 +23,7 @@ class Pretrained(nn.Module):
             )
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-        # a model with one type, such as RoBERTa, tells both texts apart by the tokens between them
+        # models with a single type, such as RoBERTa, separate the texts by the tokens between them
         self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
         #: slot layer_classes
 
@@ -36,8 +39,5 @@ class Pretrained(nn.Module):
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.pretrained_name)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

@@ -5,7 +5,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 #: slot tokenizer
 @cache
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
-    """The tokenizer of the pretrained model, which knows the characters of its tokens."""
+    """The tokenizer of the pretrained model, which maps tokens to characters."""
     name = config.pretrained_name
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
@@ -13,14 +13,14 @@ def build_tokenizer(config) -> PreTrainedTokenizerBase:
         raise SystemExit(f"The tokenizer of {name!r} can't be loaded: {error}") from error
     if not tokenizer.is_fast:
         raise SystemExit(
-            f"The tokenizer of {name!r} is a slow one, which does not say where a token is in its "
+            f"The tokenizer of {name!r} is slow: it does not say where a token is in its "
             "text: choose a model with a tokenizer.json."
         )
     return tokenizer
 
 
 def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], int, list]]:
-    """Of each window: the index of its question, tokens, the first of the text, and their places.
+    """For each window: the index of its question, tokens, the first text token, and their places.
 
     A question has at most a quarter of the tokens. A place is the first character of a token of
     the text, and the one after its last.

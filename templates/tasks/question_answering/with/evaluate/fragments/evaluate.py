@@ -10,7 +10,7 @@ from train import compute_loss
 #: slot measure
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """Of each question: the mean loss of its windows, their number, exact match and F1.
+    """For each question: the mean loss of its windows, their number, exact match and F1.
 
     `target` is the number of the question.
     """

@@ -31,9 +31,9 @@ def read_inputs(config: Config, names: list[str]) -> list[Question]:
 
 #: slot functions
 def read_answer(question: Question, windows: list) -> dict:
-    """The best answer of all windows of a question, which are given with their scores.
+    """The best answer of all windows of a question, given with their scores.
 
-    The score is its probability among all answers of all windows, and that there is none.
+    The score is its probability among all answers in all windows and no answer.
     """
     best, window, span = max(windows, key=lambda one: one[0])[:3]
     none = min(one[3] for one in windows)

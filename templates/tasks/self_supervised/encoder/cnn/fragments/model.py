@@ -20,6 +20,6 @@ class ConvNet(nn.Module):
 
 #: slot built
 if config.width % 8:
-    raise SystemExit(f"--width {config.width} is not a multiple of 8, for groups of channels.")
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
 encoder = ConvNet({{ task.size }}, config.width)
 return Projected(encoder, encoder.features, config)

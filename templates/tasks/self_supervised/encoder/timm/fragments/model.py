@@ -3,9 +3,9 @@ import torch
 
 #: slot encoder
 class Backbone(nn.Module):
-    """Features of images from 0 to 1, as an architecture of timm has them before its last layer.
+    """Features of a timm model before its last layer, for images from 0 to 1.
 
-    Images are normalised as for the pretrained weights. This gives grey ones three channels.
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
 
     def __init__(self, network: nn.Module) -> None:

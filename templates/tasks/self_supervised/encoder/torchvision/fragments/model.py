@@ -3,9 +3,9 @@ from torchvision import models
 
 #: slot encoder
 class Backbone(nn.Module):
-    """Features of images from 0 to 1, as an architecture of torchvision has them before its head.
+    """Features of a torchvision model before its head, for images from 0 to 1.
 
-    Images are normalised as for the pretrained weights. This gives grey ones three channels.
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
     """
 
     def __init__(self, name: str, pretrained: bool) -> None:

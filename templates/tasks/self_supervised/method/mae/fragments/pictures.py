@@ -10,7 +10,7 @@ from torch import Tensor, nn
 def draw_reconstructions(
     accelerator: Accelerator, model: nn.Module, images: Tensor, seen: Tensor, path: Path
 ) -> None:
-    """Draw images, below each what the model sees of it, and what it makes of that.
+    """Draw images, and below each its visible patches and the reconstruction.
 
     All processes call it together.
     """

@@ -7,10 +7,10 @@ from torch import Tensor
 
 #: slot loss_function
 def compute_loss(outputs: Tensor, images: Tensor, seen: Tensor) -> Tensor:
-    """The mean squared error of the patches that the model has not seen, shape (batch,).
+    """The mean squared error of the masked patches, shape (batch,).
 
-    Outputs are the pixels of all patches, (batch, patches, pixels), and `seen` are the numbers of
-    those that it has seen, (batch, seen).
+    Outputs are the pixels of all patches, (batch, patches, pixels), and `seen` are the indices of
+    the visible patches, (batch, seen).
     """
     errors = (outputs - to_patches(images, outputs.shape[1])).square().mean(dim=2)
     errors = errors.scatter(1, seen, 0.0)

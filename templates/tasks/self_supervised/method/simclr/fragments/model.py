@@ -2,10 +2,10 @@ import torch.nn.functional as F
 
 #: slot model
 class Projected(nn.Module):
-    """Features of images, shape (batch, features), or what is compared while they are learned.
+    """Features of images, shape (batch, features), or projections to compare in training.
 
-    This is what a small network makes of the features. The product of two of its outputs, shape
-    (batch, width), is their cosine divided by the temperature. Chen and others 2020,
+    A small network projects the features. The product of two of its outputs, shape (batch, width),
+    is their cosine similarity divided by the temperature. Chen and others 2020,
     https://arxiv.org/abs/2002.05709
     """
 

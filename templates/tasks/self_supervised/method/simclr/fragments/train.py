@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 #: slot loss_function
 def project(model: nn.Module, views: Tensor) -> Tensor:
-    """What is compared of the views of images, shape (batch, 2, width)."""
+    """The projections of the views of images, shape (batch, 2, width)."""
     return model(views.flatten(0, 1), project=True).unflatten(0, (-1, 2))
 
 
@@ -21,7 +21,7 @@ def compute_loss(vectors: Tensor, accelerator) -> Tensor:
 def compare_all(vectors: Tensor) -> Tensor:
     """The loss of each image, shape (images,), among all of a set."""
     places = torch.arange(len(vectors), device=vectors.device)
-    # not all at once: that takes the square of the images
+    # in parts: all at once would need memory for the square of the images
     parts = zip(vectors.split(256), places.split(256), strict=True)
     return torch.cat([compare_views(part, vectors, rows) for part, rows in parts])
 
@@ -40,4 +40,4 @@ if accelerator.is_main_process:
 
 #: slot after_prepare
 if config.batch_size * accelerator.num_processes < 2:
-    raise SystemExit("--batch-size 1: an image alone has no other to be compared with.")
+    raise SystemExit("--batch-size 1: there is no other image to compare with.")

@@ -2,14 +2,14 @@ from torch.utils.data import Subset
 
 #: slot datasets
 class Probed(Dataset):
-    """The images of a set, and training images whose classes the probes know, evenly among them.
+    """The images of a set, evenly mixed with the training images whose classes the probes know.
 
     A sample is an image, {{ task.drawn }}, its class, and whether it is known.
     """
 
     def __init__(self, new: Dataset, known: Dataset, config) -> None:
         self.parts, self.config = (new, known), config
-        # a new one is first, and any number of batches has about the same share of both
+        # a new image comes first, and any number of batches has about the same share of both
         self.order = sorted(
             (row / len(part), is_known, row)
             for is_known, part in zip((False, True), self.parts, strict=True)
@@ -26,8 +26,8 @@ class Probed(Dataset):
 
 
 def split_known(train_set: Dataset, config) -> tuple[Dataset, Dataset]:
-    """Training images whose classes the probes know, and the others: the same in each run."""
-    # a seed of its own: with another --seed the probes know the same images
+    """Training images whose classes the probes know, and the other images: the same in each run."""
+    # a fixed seed: the labeled images are the same for any --seed
     order = torch.randperm(len(train_set), generator=torch.Generator().manual_seed(0)).tolist()
     return Subset(train_set, order[: config.known]), Subset(train_set, order[config.known :])
 

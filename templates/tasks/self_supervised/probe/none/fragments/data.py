@@ -1,6 +1,6 @@
 #: slot datasets
 class Fixed(Drawn):
-    """The same for an evaluation: {{ task.drawn }} depend on the index of an image alone."""
+    """For evaluation: {{ task.drawn }} depend only on the index of an image."""
 
     def find_seed(self, index: int) -> int:
         return index

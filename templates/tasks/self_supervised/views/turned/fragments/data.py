@@ -2,7 +2,7 @@ import torch.nn.functional as F
 
 #: slot datasets
 def change(image: Tensor, generator: torch.Generator) -> Tensor:
-    """An image turned, slanted, scaled, shifted, and brighter or darker, by chance."""
+    """An image randomly rotated, sheared, scaled, shifted, and brighter or darker."""
     numbers = 2 * torch.rand(7, generator=generator) - 1  # from -1 to 1
     linear = torch.eye(2) + 0.3 * numbers[:4].reshape(2, 2)
     shift = 0.25 * numbers[4:6].reshape(2, 1)

@@ -1,2 +1,2 @@
 #: slot before_epoch
-train_loader.dataset.set_epoch(epoch)  # which draws anew in each epoch
+train_loader.dataset.set_epoch(epoch)  # new views or patches in each epoch

@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 from PIL import ImageOps
@@ -10,31 +11,36 @@ class MaskedImages(Dataset):
     """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
 
     def __init__(self, pairs: Pairs, size: int) -> None:
-        self.pairs, self.size = pairs, size
+        self.pairs, self.transform = pairs, partial(scale, size=size)
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        image, mask = (read_picture(path) for path in self.pairs[index])
-        # a mean of two classes would be a third one
-        mask = mask.resize((self.size, self.size), Image.Resampling.NEAREST)
-        return to_tensor(image.convert("RGB"), self.size), torch.from_numpy(np.array(mask)).long()
+        image, mask = self.pairs[index]
+        return self.transform(read_picture(image, to_rgb), read_picture(mask))
+
+
+def scale(image: Image.Image, mask: Image.Image, size: int) -> tuple[Tensor, Tensor]:
+    """Both pictures as squares of this size."""
+    # interpolating between two classes would give a third one
+    scaled = mask.resize((size, size), Image.Resampling.NEAREST)
+    return to_tensor(image, size), torch.from_numpy(np.array(scaled)).long()
 
 
 def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, each with images/ and masks/.
 
-    Without train/, the path itself has images/ and masks/. Without val/ or test/, a tenth of the
-    training images takes its place.
+    Without train/, the path itself has images/ and masks/. A missing val/ or test/ is replaced by a
+    tenth of the training images.
     """
     folder = Path(config.path)
     if not folder.is_dir():
         raise SystemExit(f"{folder} is not a folder: set --path to one with images/ and masks/.")
     training = folder / "train" if (folder / "train").is_dir() else folder
     parts = {"train": read_part(training, config)}
-    # a seed of its own: another --seed must not move test images into the training data
-    split = torch.Generator().manual_seed(0)
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
     for name in ("val", "test"):
         if (folder / name).is_dir():
             parts[name] = read_part(folder / name, config)
@@ -43,12 +49,12 @@ def build_datasets(config) -> list[Dataset]:
                 f"{folder} has too few images to split: use 11, or add {folder / name}."
             )
         else:
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return [parts["train"], parts["val"], parts["test"]]
 
 
 def read_part(folder: Path, config) -> MaskedImages:
-    """The images of a part. Raises SystemExit for a mask that does not fit its image."""
+    """The images of a split. Raises SystemExit for a mask that does not fit its image."""
     masks = {path.stem: path for path in find_files(folder / "masks")}
     images = find_files(folder / "images")
     if lost := [path for path in images if path.stem not in masks]:
@@ -57,14 +63,14 @@ def read_part(folder: Path, config) -> MaskedImages:
     for image, mask in pairs:
         values = read_picture(mask)
         if values.mode not in ("L", "P", "1"):
-            raise SystemExit(f"{mask} is not a grey or palette image, but {values.mode}.")
-        if values.size != read_picture(image).size:
-            raise SystemExit(f"{mask} has another size than {image}.")
+            raise SystemExit(f"{mask} is not a grayscale or palette image, but {values.mode}.")
+        if values.size != read_picture(image, to_rgb).size:
+            raise SystemExit(f"{mask} does not have the size of {image}.")
         wrong = {*np.unique(np.array(values)).tolist()} - {*range(config.classes), VOID}
         if wrong:
             raise SystemExit(
                 f"{mask} has the class {min(wrong)}. Classes are from 0 to {config.classes - 1} "
-                f"(--classes), and {VOID} does not count."
+                f"(--classes), and {VOID} is ignored."
             )
     return MaskedImages(pairs, config.image_size)
 
@@ -76,10 +82,10 @@ def find_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def read_picture(path: Path) -> Image.Image:
-    """An upright picture."""
+def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
+    """An upright picture. Raises SystemExit if it can't be read."""
     try:
         with Image.open(path) as file:
-            return ImageOps.exif_transpose(file)
-    except OSError as error:
+            return turn(file)
+    except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error

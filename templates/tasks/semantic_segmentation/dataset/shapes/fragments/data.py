@@ -13,13 +13,13 @@ def build_datasets(config) -> list[Dataset]:
     rng = Random(0)
     drawn = [draw_shapes(config.image_size, rng) for _ in range(1200)]
     images, masks = (torch.stack(parts) for parts in zip(*drawn, strict=True))
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(TensorDataset(images, masks), [0.8, 0.1, 0.1], generator=split)
 
 
 def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Tensor]:
-    """One to three shapes of any colour on noise, and the class of each pixel."""
+    """One to three shapes of any color on noise, and the class of each pixel."""
     noise = bytes(rng.randrange(100) for _ in range(3 * size * size))
     image, mask = Image.frombytes("RGB", (size, size), noise), Image.new("L", (size, size))
     for _ in range(rng.randint(1, 3)):

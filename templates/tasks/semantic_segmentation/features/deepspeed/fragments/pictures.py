@@ -1,5 +1,5 @@
 #: replace draw
-# all processes compute each layer together: each has a part of its weights
+# run on all processes: each one holds a shard of the weights
 model.eval()
 predictions = model(images.to(accelerator.device)).argmax(dim=1).cpu()
 model.train()

@@ -7,7 +7,7 @@ from pictures import COLORS
 
 #: slot functions
 def write(rows: list[dict], folder: Path) -> None:
-    """Write the masks as palette pictures of class numbers, and print the share of each class."""
+    """Write the masks as palette images of class indices, and print the share of each class."""
     table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
     table.writeheader()
     for number, row in enumerate(rows):
@@ -20,7 +20,7 @@ def write(rows: list[dict], folder: Path) -> None:
         table.writerow({**row, "mask": path})
 
 #: slot arguments
-parser.add_argument("--output", type=Path, default=Path("masks"), help="a folder for the masks")
+parser.add_argument("--output", type=Path, default=Path("masks"), help="folder of the masks")
 
 #: slot write
 write(rows, arguments.output)

@@ -1,6 +1,6 @@
 #: replace compute_loss
 def compute_loss(logits: Tensor, masks: Tensor) -> Tensor:
-    """The mean loss of the pixels of each image, and its Dice loss; no VOID, shape (batch,)."""
+    """The mean loss of the pixels of each image plus its Dice loss, without VOID, (batch,)."""
     losses = F.cross_entropy(logits, masks, ignore_index=VOID, reduction="none")
     known = masks != VOID
     pixels = losses.sum(dim=(1, 2)) / known.sum(dim=(1, 2)).clamp(min=1)

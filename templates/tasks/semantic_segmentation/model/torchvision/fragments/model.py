@@ -2,9 +2,9 @@ from torchvision import models
 
 #: slot model
 class Segmenter(nn.Module):
-    """A model of torchvision: images from 0 to 1 in, logits (batch, classes, height, width) out.
+    """A torchvision model: images from 0 to 1 in, logits (batch, classes, height, width) out.
 
-    Images are normalised as for weights that were trained on ImageNet.
+    Images are normalized as for weights trained on ImageNet.
     """
 
     def __init__(self, name: str, pretrained: bool, classes: int) -> None:

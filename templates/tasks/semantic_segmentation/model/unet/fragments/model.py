@@ -5,7 +5,7 @@ class UNet(nn.Module):
     """Logits (batch, classes, height, width) for images (batch, 3, height, width).
 
     Each level sees the image at half the size of the one above. On the way up, a level also gets
-    what the same level has seen on the way down. https://arxiv.org/abs/1505.04597
+    the features of the same level on the way down. https://arxiv.org/abs/1505.04597
     """
 
     def __init__(self, classes: int, width: int) -> None:

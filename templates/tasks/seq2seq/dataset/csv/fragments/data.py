@@ -21,7 +21,10 @@ def read_keys(path: str) -> list[tuple[str, str]]:
 
 
 def read_columns(path: str) -> list[tuple[str, str]]:
-    """The rows of a .csv or .tsv file, with or without `source` and `target` in its first line."""
+    """The rows of a .csv or .tsv file.
+
+    Its first line may name the columns, `source` and `target`, in any order.
+    """
     pairs = []
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -39,7 +42,10 @@ def read_columns(path: str) -> list[tuple[str, str]]:
         raise SystemExit(f"{path}, line {rows.line_num} is not a table: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
-    return pairs[1:] if pairs[:1] == [("source", "target")] else pairs
+    names = [name.strip().lower() for name in pairs[0]] if pairs else []
+    if sorted(names) != ["source", "target"]:
+        return pairs
+    return pairs[1:] if names[0] == "source" else [(row[1], row[0]) for row in pairs[1:]]
 
 
 def load_pairs(config) -> list[list[tuple[str, str]]]:
@@ -49,10 +55,10 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
     pairs = read_pairs(config.path)
     if len(pairs) < 10 and sum(shares):
         raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
-    # a seed of its own: another --seed must not move test samples into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = random_split(pairs, [1 - sum(shares), *shares], generator=split)
-    # a part with a file of its own has no share of the rows
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
+    # a split with its own file gets no share of the rows
     return [
         read_pairs(path) if path else list(part)
         for path, part in zip(["", *files], parts, strict=True)

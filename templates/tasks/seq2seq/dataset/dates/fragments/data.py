@@ -4,12 +4,12 @@ from torch.utils.data import random_split
 
 #: slot load_pairs
 def load_pairs(config) -> list[list[tuple[str, str]]]:
-    """10,000 different dates, as people write them and as 1998-03-14, in three parts."""
+    """10,000 different dates, as people write them and as 1998-03-14, in three splits."""
     rng = random.Random(0)
     days = rng.sample(range(200 * 365), 10_000)
     dates = [date(1900, 1, 1) + timedelta(days=day) for day in days]
     pairs = [(write(day, rng), day.isoformat()) for day in dates]
-    # a seed of its own: another --seed must not move test samples into the training data
+    # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return [list(part) for part in random_split(pairs, [0.8, 0.1, 0.1], generator=split)]
 

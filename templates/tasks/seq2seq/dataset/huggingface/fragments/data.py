@@ -1,7 +1,7 @@
 
 #: slot load_pairs
 def load_pairs(config) -> list[list[tuple[str, str]]]:
-    """The splits train, validation and test of a dataset of Hugging Face."""
+    """The splits train, validation and test of a Hugging Face dataset."""
     splits = complete_splits(load_splits(config))
     names = (config.source_column, config.target_column)
     return [
@@ -11,7 +11,7 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
 
 
 def read_column(rows, name: str) -> list[str]:
-    """The texts of a column. A dot leads into it: `translation.en`."""
+    """The texts of a column. A dot selects a nested field: `translation.en`."""
     column, *inner = name.split(".")
     if column not in rows.column_names:
         raise SystemExit(

@@ -8,6 +8,8 @@ from accelerate import PartialState
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
+from limits import check_limits
+
 
 class Tokenizer:
     """The tokenizer of the pretrained model, and the tokens that start and pad a target."""
@@ -29,12 +31,12 @@ class Tokenizer:
         return self.encode("text_target", texts, self.config.max_target_length)
 
     def encode(self, kind: str, texts: list[str], length: int) -> list[Tensor]:
-        """The tokens of texts. Prints how many have more than `length`, and are cut."""
+        """The tokens of texts. Prints how many are cut to `length`."""
         rows = self.tokenizer(**{kind: texts}, truncation=True, max_length=length)["input_ids"]
         full = [text for text, row in zip(texts, rows, strict=True) if len(row) == length]
         whole = self.tokenizer(**{kind: full}, verbose=False)["input_ids"] if full else []
         cut = sum(len(row) > length for row in whole)
-        if cut and PartialState().is_main_process:  # on stdout, predict.py writes what it predicts
+        if cut and PartialState().is_main_process:  # predict.py writes predictions to stdout
             print(f"{cut} of {len(texts)} texts are cut to {length} tokens", file=sys.stderr)
         return [torch.tensor(row) for row in rows]
 
@@ -63,7 +65,7 @@ class Pretrained(nn.Module):
         ).logits
 
     def generate(self, sources: Tensor, length: int, **settings) -> Tensor:
-        """Up to `length` most likely tokens for each source, one after the other."""
+        """Greedy decoding of up to `length` tokens for each source."""
         mask = (sources != self.tokenizer.padding).long()
         settings |= {"max_new_tokens": length, "do_sample": False, "num_beams": 1}
         return self.model.generate(sources, attention_mask=mask, **settings)[:, 1:]
@@ -82,10 +84,7 @@ def build_tokenizer(config) -> Tokenizer:
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config)
-    longest = getattr(model.model.config, "max_position_embeddings", None)
-    if longest and max(config.max_source_length, config.max_target_length) > longest:
-        raise SystemExit(
-            f"{config.model_name} takes at most {longest} tokens: lower --max-source-length or "
-            "--max-target-length."
-        )
+    tokens = len(model.tokenizer.tokenizer)
+    check_limits(model.model, tokens, config.max_source_length, "--max-source-length")
+    check_limits(model.model, tokens, config.max_target_length, "--max-target-length")
     return model

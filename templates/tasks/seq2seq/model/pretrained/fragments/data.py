@@ -12,7 +12,7 @@ def __init__(self, pairs: list[tuple[str, str]], tokenizer: Tokenizer) -> None:
 
 #: slot collate
 def collate_pairs(pairs: list[list[Tensor]], padding: int) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch of sources, inputs and targets, each padded to its longest."""
+    """A batch of sources, inputs and targets, each padded to the longest."""
     sources, inputs, targets = zip(*pairs, strict=True)
     #: region padding
     return (

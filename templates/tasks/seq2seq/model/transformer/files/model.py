@@ -13,18 +13,18 @@ SIZE = 259
 class Seq2Seq(nn.Module):
     """Logits of shape (batch, length, tokens) for inputs of shape (batch, length).
 
-    An encoder and a decoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms
-    before each layer. At each position the decoder sees the whole source and earlier inputs.
+    An encoder and a decoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with
+    pre-norm. At each position the decoder sees the whole source and earlier inputs.
     """
 
     def __init__(self, width: int, layers: int, dropout: float, heads: int = 4) -> None:
         super().__init__()
         self.embedding = nn.Embedding(SIZE, width)
-        # the default of 1.0 would drown the sines and cosines of the positions
+        # the default of 1.0 would drown out the sinusoidal positions
         nn.init.normal_(self.embedding.weight, std=0.3)
         settings = {"nhead": heads, "dim_feedforward": 4 * width, "dropout": dropout}
         settings |= {"batch_first": True, "norm_first": True}
-        # a custom encoder, because the default one warns that norm_first turns nested tensors off
+        # a custom encoder, because the default one warns that norm_first disables nested tensors
         encoder = nn.TransformerEncoder(
             nn.TransformerEncoderLayer(width, **settings),
             layers,
@@ -59,7 +59,7 @@ class Seq2Seq(nn.Module):
         return self.logits(decoded)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """Embeddings of tokens plus those of their positions, sines and cosines."""
+        """Token embeddings plus sinusoidal position embeddings."""
         x = self.embedding(tokens)
         width = x.shape[-1]
         positions = torch.arange(tokens.shape[1], device=x.device).unsqueeze(1)
@@ -68,7 +68,7 @@ class Seq2Seq(nn.Module):
         return x + torch.cat([angles.sin(), angles.cos()], dim=1)
 
     def generate(self, sources: Tensor, length: int) -> Tensor:
-        """The `length` most likely tokens for each source, one after the other: (batch, length)."""
+        """Greedy decoding of `length` tokens for each source: (batch, length)."""
         encoded = self.encode(sources)
         tokens = torch.full((len(sources), 1), START, device=sources.device)
         for _ in range(length):

@@ -11,7 +11,7 @@ def encode(text: str) -> Tensor:
 
 
 def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch of sources, inputs and targets, each padded to its longest."""
+    """A batch of sources, inputs and targets, each padded to the longest."""
     sources, targets = zip(*pairs, strict=True)
     start = torch.tensor([START])
     inputs = [torch.cat([start, target[:-1]]) for target in targets]

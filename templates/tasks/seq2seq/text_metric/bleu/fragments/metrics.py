@@ -12,7 +12,7 @@ TEXT_SCORES = (
 
 
 def compare_texts(written: list[str], targets: list[str]) -> Tensor:
-    """The counts of each text that add up to the BLEU of all, shape (texts, 10).
+    """The counts of each text, whose sums give the BLEU of all texts, shape (texts, 10).
 
     They are the n-grams of the text that are also in the target, its n-grams, and the lengths of
     both in words: see TEXT_SCORES. Papineni and others 2002, https://aclanthology.org/P02-1040

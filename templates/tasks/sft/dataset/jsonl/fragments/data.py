@@ -17,10 +17,10 @@ if len(samples) < 10 and sum(shares):
         f"{config.path} has {len(samples)} conversations with an answer within --context "
         f"{config.context}: a split needs at least 10."
     )
-# a seed of its own: another --seed must not move test samples into the training data
-split = torch.Generator().manual_seed(0)
-parts = random_split(samples, [1 - sum(shares), *shares], generator=split)
-# a part with a file of its own has no share of the rows
+# a fixed seed: another --seed must not move test samples into the training data
+rng = torch.Generator().manual_seed(0)
+parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
+# a split with its own file gets no share of the rows
 return [
     Conversations(read_conversations(path), config) if path else part
     for path, part in zip(["", *files], parts, strict=True)

@@ -3,7 +3,7 @@ from torch.utils.data import random_split
 
 #: slot read_conversations
 def write_conversations() -> list[Conversation]:
-    """Made-up conversations of one or two questions, each of which is asked once."""
+    """Made-up conversations of one or two questions. No question occurs twice."""
     rng = random.Random(0)
     questions = list(dict.fromkeys(write_question(rng) for _ in range(6_000)))
     conversations = []
@@ -17,7 +17,7 @@ def write_conversations() -> list[Conversation]:
     return conversations
 
 #: slot split
-# a seed of its own: another --seed must not move test samples into the training data
+# a fixed seed: another --seed must not move test samples into the training data
 split = torch.Generator().manual_seed(0)
 conversations = Conversations(write_conversations(), config)
 return random_split(conversations, [0.8, 0.1, 0.1], generator=split)

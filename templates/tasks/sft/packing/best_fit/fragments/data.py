@@ -15,15 +15,15 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor]:
 
 #: slot datasets
 class Packed(Dataset):
-    """Rows of whole samples, side by side: up to `context` tokens in each.
+    """Rows of whole samples, one after the other, of up to `context` tokens.
 
-    Best fit: the longest come first, and each goes into the row where it leaves the least room.
+    Best fit: sort by length, longest first, and put each sample into the fullest row it fits in.
     """
 
     def __init__(self, samples: Dataset, config) -> None:
         self.samples, self.rows = samples, []
         lengths = [len(samples[index][0]) for index in range(len(samples))]
-        rooms: list[tuple[int, int]] = []  # what is left of a row, and the row; the least first
+        rooms: list[tuple[int, int]] = []  # (free tokens, row), sorted by free tokens
         for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
             found = bisect_left(rooms, (lengths[index], 0))
             if found == len(rooms):
@@ -36,7 +36,7 @@ class Packed(Dataset):
         counts = [count_padding(texts, config.batch_size) for texts in (packed, lengths)]
         log(
             f"{len(lengths)} conversations are packed into {len(packed)} rows. "
-            f"{counts[0]} tokens are padding, without packing about {counts[1]}."
+            f"{counts[0]} tokens are padding; without packing, about {counts[1]} would be."
         )
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class Packed(Dataset):
 
 
 def count_padding(lengths: list[int], batch_size: int) -> int:
-    """The padding of batches that are made in this order."""
+    """The number of padding tokens of batches in this order."""
     batches = [lengths[start : start + batch_size] for start in range(0, len(lengths), batch_size)]
     return sum(max(batch) * len(batch) - sum(batch) for batch in batches)
 

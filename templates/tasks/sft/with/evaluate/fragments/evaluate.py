@@ -8,7 +8,7 @@ from train import score
 #: slot measure
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """Of each conversation: the mean loss per token, the tokens that count, and the right ones."""
+    """For each conversation: mean loss per token, how many tokens count, and how many are right."""
     model.eval()
     batches = []
     for {{ task.batch }} in islice(loader, limit or None):

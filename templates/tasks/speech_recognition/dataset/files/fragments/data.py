@@ -8,7 +8,7 @@ rows = [check_sound(row, place, *settings) for place, row in found]
 
 #: slot check_row
 def check_sound(row, place: str, columns: list[str], folder: Path, config) -> Row:
-    """A row whose sound is in this folder or below. `place` says where it is, for an error."""
+    """A row whose sound is in this folder or below. `place` is for error messages."""
     name, text = check_row(row, columns, place)
     try:
         seconds = measure_sound(folder / name)

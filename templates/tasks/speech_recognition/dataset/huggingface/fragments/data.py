@@ -7,16 +7,18 @@ from datasets import Audio
 #: slot load_rows
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """The splits train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a Hugging Face dataset.
 
-    A tenth of the training data replaces a split that is missing.
+    A missing split is replaced by a tenth of the training data.
     """
     name, columns = config.dataset_name, config.sound_columns.split(",")
     dataset = load_splits(config)
     for column in columns:
         if column not in dataset["train"].features:
             known = ", ".join(dataset["train"].features)
-            raise SystemExit(f"{name!r} has no {column!r}, only {known}. Set --sound-columns.")
+            raise SystemExit(
+                f"{name!r} has no column {column!r}, only {known}. Set --sound-columns."
+            )
     dataset = dataset.cast_column(columns[0], Audio(decode=False))
     parts = {}
     for part in ("train", "validation", "test"):
@@ -32,7 +34,7 @@ def load_rows(config) -> list[list[Row]]:
 
 #: slot check_row
 def check_sound(rows, number: int, place: str, columns: list[str], config) -> Row:
-    """A row of the dataset. `place` says where it is, for an error."""
+    """A row of the dataset. `place` is for error messages."""
     [text] = check_row(rows[number], columns[1:], place)
     sound = rows, number, columns[0]
     try:

@@ -7,7 +7,7 @@ LETTERS = "abcdefghijklmnop"
 
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """1,500 texts of one to three words, each with the seed of its sound, in three parts."""
+    """1,500 texts of one to three words, each with the seed of its sound, in three splits."""
     rng = Random(0)
     rows = []
     for seed in range(1500):
@@ -27,7 +27,7 @@ def load_sound(row: Row, rate: int) -> Tensor:
         time = torch.arange(int(rng.uniform(0.06, 0.12) * rate)) / rate
         if letter != " ":
             pitch = 350 * 2 ** (LETTERS.index(letter) / 4 + rng.uniform(-0.03, 0.03))
-            swell = (pi * time / time[-1]).sin()  # a tone that starts at once is a click
+            swell = (pi * time / time[-1]).sin()  # an abrupt start would be a click
             parts.append(rng.uniform(0.2, 0.8) * swell * (2 * pi * pitch * time).sin())
         parts.append(torch.zeros_like(time) if letter == " " else time[: len(time) // 4] * 0)
     sound = torch.cat(parts)

@@ -1,11 +1,11 @@
 from data import build_loaders
 
 #: slot free
-FREE = (0, 1)  # the dimensions of inputs whose size may change: samples, and their lengths
+FREE = (0, 1)  # dynamic dimensions of the inputs: samples, and their lengths
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
-    """What the model takes of the first batch of the test data, the longest sound first."""
+    """The model inputs of the first test batch, the longest sound first."""
     inputs, lengths, *_ = next(iter(build_loaders(config)[2]))
     order = lengths.argsort(descending=True)
     return inputs[order], lengths[order]

@@ -11,9 +11,9 @@ from data import list_letters
 class SpeechEncoder(nn.Module):
     """Log-probabilities (batch, frames, letters) for spectrograms (batch, frames, mels).
 
-    Two convolutions, the first of which halves the frames, and the encoder of a transformer
-    (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762) with norms before each layer. The
-    lengths of the sounds, (batch,), tell what is padding: nothing sees it.
+    Two convolutions, the first of which halves the frames, and a pre-norm transformer
+    encoder (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762). The lengths of the sounds,
+    (batch,), tell what is padding, which is masked.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class SpeechEncoder(nn.Module):
         layer = nn.TransformerEncoderLayer(
             width, heads, 4 * width, dropout, batch_first=True, norm_first=True
         )
-        # the default warns that norm_first turns nested tensors off
+        # the default warns that norm_first disables nested tensors
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False)
         self.logits = nn.Linear(width, letters)
@@ -58,7 +58,7 @@ def build_model(
 ) -> nn.Module:
     """The model, before it is prepared."""
     if config.width % 4:
-        raise SystemExit(f"--width {config.width} is not a multiple of 4, the attention heads.")
+        raise SystemExit(f"--width {config.width} is not a multiple of 4, the number of heads.")
     #: region letters
     letters = list_letters(config)
     #: end letters

@@ -7,10 +7,10 @@ def prepare(sound: Tensor, config) -> Tensor:
 
 
 def sample_rate(config) -> int:
-    """The rate of what prepare() takes, in Hz."""
+    """The sampling rate that prepare() expects, in Hz."""
     return config.sample_rate
 
 
 def count_frames(samples: int, config) -> int:
-    """How many frames the model makes of this many samples: one in 20 ms."""
+    """The number of frames that the model outputs for this many samples: one per 20 ms."""
     return (samples // round(0.01 * config.sample_rate) + 2) // 2

@@ -12,7 +12,7 @@ class Pretrained(nn.Module):
     """Log-probabilities (batch, frames, letters) for sounds (batch, samples).
 
     The lengths of the sounds, (batch,), tell what is padding: it changes nothing. The pretrained
-    model has a new layer for the letters, unless it was trained to write them all.
+    model has a new output layer, unless its vocabulary has all letters.
     """
 
     def __init__(self, config, letters: list[str]) -> None:
@@ -37,7 +37,7 @@ class Pretrained(nn.Module):
         for key, weight in self.model.named_parameters():
             if key.endswith("masked_spec_embed"):  # only SpecAugment uses it
                 weight.requires_grad_(False)
-        # its first layer takes a mean over all of its input, so it must not see padding
+        # the first layer normalizes over its whole input, so it must not see padding
         self.one_by_one = self.model.config.feat_extract_norm == "group"
 
     def forward(self, sounds: Tensor, lengths: Tensor) -> Tensor:

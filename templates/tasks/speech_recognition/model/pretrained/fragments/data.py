@@ -4,7 +4,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 import torch.nn.functional as F
 
 #: slot letters
-# those of which padding can be hidden
+# models that can mask padding
 KINDS = ("hubert", "sew", "unispeech", "unispeech-sat", "wav2vec2", "wavlm")
 
 
@@ -17,7 +17,7 @@ def load_settings(name: str) -> PreTrainedConfig:
         raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
     if settings.model_type not in KINDS or getattr(settings, "add_adapter", False):
         raise SystemExit(
-            f"{name!r} is of the kind {settings.model_type}. Choose one of {', '.join(KINDS)}, "
+            f"{name!r} is a {settings.model_type} model. Choose one of {', '.join(KINDS)}, "
             "without an adapter layer."
         )
     return settings
@@ -25,9 +25,9 @@ def load_settings(name: str) -> PreTrainedConfig:
 
 @cache
 def read_vocabulary(name: str) -> tuple[list[str], list[int]]:
-    """The letters that a pretrained model writes, after the blank and the space, and their places.
+    """The letters of a pretrained model, after the blank and the space, and their places.
 
-    Both are empty if it was not trained to write. Special tokens, such as <s>, are left out.
+    Both are empty if it was not trained to transcribe. Special tokens, such as <s>, are left out.
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
@@ -49,7 +49,7 @@ if used <= set(known):
 
 #: slot prepare
 def count_frames(samples, config):
-    """How many frames the model makes of a number of samples, or of a tensor of them."""
+    """The number of frames that the model outputs for a number of samples, or a tensor of them."""
     settings = load_settings(config.pretrained_name)
     for kernel, stride in zip(settings.conv_kernel, settings.conv_stride, strict=True):
         samples = (samples - kernel) // stride + 1
@@ -57,7 +57,7 @@ def count_frames(samples, config):
 
 
 def count_samples(config) -> int:
-    """The fewest samples of which the model makes a frame."""
+    """The minimum number of samples for one frame."""
     settings, samples = load_settings(config.pretrained_name), 1
     sizes = zip(settings.conv_kernel, settings.conv_stride, strict=True)
     for kernel, stride in reversed(list(sizes)):
@@ -66,7 +66,7 @@ def count_samples(config) -> int:
 
 
 def prepare(sound: Tensor, config) -> Tensor:
-    """What the pretrained model takes of a sound, shape (samples,)."""
+    """The model input of a sound, shape (samples,)."""
     extractor = load_extractor(config.pretrained_name)
     sound = F.pad(sound, (0, max(0, count_samples(config) - len(sound))))
     batch = extractor(sound.numpy(), sampling_rate=sample_rate(config), return_tensors="pt")

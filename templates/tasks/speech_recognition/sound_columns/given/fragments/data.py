@@ -6,18 +6,18 @@ seconds: float
 
 #: slot check_row
 def check_text(text: str, seconds: float, place: str, config) -> str:
-    """The text of a sound, with one space between words. `place` says where it is, for an error."""
+    """The text of a sound, with one space between words. `place` is for error messages."""
     text = unicodedata.normalize("NFC", text)  # a letter and its accent are one character
     #: slot changed
     text = "".join(letter for letter in text if letter not in config.ignored)
     if not (text := " ".join(text.split())):
-        raise SystemExit(f"{place}: nothing is left of its text without --ignored.")
+        raise SystemExit(f"{place}: its text is empty without the characters in --ignored.")
     frames = count_frames(round(seconds * sample_rate(config)), config)
     needed = len(text) + sum(one == other for one, other in pairwise(text))  # a blank between them
     if frames < needed:
         raise SystemExit(
             f"{place}: {seconds:.2f} seconds of sound are {frames} frames, and a text of "
-            f"{len(text)} letters needs {needed}. Is it what is said? If so, leave it out."
+            f"{len(text)} letters needs {needed}. Correct the text, or leave the row out."
         )
     return text
 

@@ -12,7 +12,7 @@ COUNTS = ("word_edits", "words", "letter_edits", "letters")
 
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """The loss of each sound, the edits in its words and letters, and how many it has."""
+    """The loss of each sound, the edits in its words and letters, and the number of both."""
     model.eval()
     batches = []
     for inputs, lengths, targets, sizes in islice(loader, limit or None):

@@ -2,4 +2,4 @@
 , letters: list[str] | None = None
 
 #: replace letters
-letters = letters or list_letters(config)  # with those of a run, it needs no data
+letters = letters or list_letters(config)  # those of a run, so that no data is needed

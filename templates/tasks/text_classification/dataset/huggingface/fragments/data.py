@@ -4,9 +4,9 @@ from functools import cache
 #: slot texts
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """The splits train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a Hugging Face dataset.
 
-    A tenth of the training data replaces a split that is missing, or has no labels, as in GLUE.
+    A split that is missing or has no labels, as in GLUE, is a tenth of the training data.
     """
     dataset = load_splits(config)
     parts = {part: read_rows(dataset[part], config) for part in dataset}
@@ -26,7 +26,11 @@ def read_rows(part, config) -> list[Row]:
                 f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
                 "Set --text-columns and --{{ task.column }}."
             )
-    texts = zip(*(part[column] for column in text_columns), strict=True)
+    texts = list(zip(*(part[column] for column in text_columns), strict=True))
+    for number, row in enumerate(texts, start=1):
+        if not all(isinstance(text, str) for text in row):
+            place = f"{config.dataset_name}, row {number} of {part.split}"
+            raise SystemExit(f"{place}: {config.text_columns} is {row!r:.60}, not texts.")
     #: region read_labels
     labels = part[config.label_column]
     feature = part.features[config.label_column]

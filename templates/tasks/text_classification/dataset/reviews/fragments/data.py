@@ -16,23 +16,23 @@ OPINIONS = {
 OTHERS = ["We came by train.", "It rained on Sunday.", "My sister was with us.", "It was in May."]
 
 
-def write_review(draw: Random) -> tuple[str, dict[str, int]]:
-    """A review of a hotel, and its topics: 1 for one that was good, -1 for one that was bad."""
-    topics = draw.sample(list(TOPICS), draw.randint(0, 3))
-    opinions = {topic: draw.choice([1, -1]) for topic in topics}
-    sentences = [draw.choice(OTHERS)]
+def write_review(rng: Random) -> tuple[str, dict[str, int]]:
+    """A hotel review, and its topics: 1 for a good one, -1 for a bad one."""
+    topics = rng.sample(list(TOPICS), rng.randint(0, 3))
+    opinions = {topic: rng.choice([1, -1]) for topic in topics}
+    sentences = [rng.choice(OTHERS)]
     for topic, opinion in opinions.items():
-        sentences.append(f"{draw.choice(TOPICS[topic])} {draw.choice(OPINIONS[opinion])}.")
-    draw.shuffle(sentences)
+        sentences.append(f"{rng.choice(TOPICS[topic])} {rng.choice(OPINIONS[opinion])}.")
+    rng.shuffle(sentences)
     return " ".join(sentences), opinions
 
 
 @cache
 def load_texts(config) -> list[list[Row]]:
     """Made-up reviews of hotels, each with {{ task.reviewed }}, in three parts."""
-    draw, found = Random(0), {}  # a dictionary drops duplicates
+    rng, found = Random(0), {}  # a dictionary drops duplicates
     while len(found) < 3000:
-        text, opinions = write_review(draw)
+        text, opinions = write_review(rng)
         #: region found
         ...
         #: end found

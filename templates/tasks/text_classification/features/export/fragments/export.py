@@ -3,14 +3,14 @@ from inspect import signature
 from data import build_loaders, build_tokenizer
 
 #: slot free
-FREE = (0, 1)  # the dimensions of inputs whose size may change: samples and tokens
+FREE = (0, 1)  # dynamic dimensions of the inputs: samples and tokens
 
 #: slot formats
 "transformers": "the model and its tokenizer, for from_pretrained",
 
 #: slot functions
 class Logits(nn.Module):
-    """The model, with tensors alone as arguments and result."""
+    """The model, with only tensors as arguments and result."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Logits(nn.Module):
 
 
 def read_inputs(config: Config) -> Inputs:
-    """What the model takes of the first batch of the test data."""
+    """The model inputs of the first test batch."""
     batch = next(iter(build_loaders(config)[2]))
     return tuple(batch[name] for name in signature(Logits.forward).parameters if name in batch)
 

@@ -14,7 +14,7 @@ def class_names(config) -> list[str]:
 def build_datasets(config) -> list[list[tuple[tuple[str, ...], list[float]]]]:
     """Training, validation and test data: the text of each sample, or a pair, and its labels.
 
-    These are numbers, one for each name: 1 if the sample has this label, otherwise 0.
+    A label is 1 if the sample has it, otherwise 0.
     """
     names = class_names(config)
     return [

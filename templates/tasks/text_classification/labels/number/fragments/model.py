@@ -4,7 +4,7 @@ from transformers import PreTrainedConfig
 
 #: slot functions
 class Scale(nn.Module):
-    """Standardizes numbers, with the mean and standard deviation of those of the training data.
+    """Standardizes values with the mean and standard deviation of the training targets.
 
     Both are in the configuration of the model, so they are saved with it.
     """

@@ -5,6 +5,7 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification
 
 from data import build_tokenizer
+from limits import check_limits
 
 
 #: slot functions
@@ -30,10 +31,8 @@ def build_model(config) -> nn.Module:
         name = config.pretrained_name
         raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
     #: end build
-    limit = getattr(model.config, "max_position_embeddings", None)
-    if limit and config.max_length > limit:
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
-    # a decoder has its classes at the last token that is not padding
-    model.config.pad_token_id = build_tokenizer(config).pad_token_id
+    tokenizer = build_tokenizer(config)
+    check_limits(model, len(tokenizer), config.max_length, "--max-length")
+    # a decoder reads the class from the last token that is not padding
+    model.config.pad_token_id = tokenizer.pad_token_id
     return model

@@ -14,5 +14,5 @@ def build_tokenizer(config) -> PreTrainedTokenizerBase:
     if tokenizer.pad_token is None:  # as in GPT-2; the mask hides it
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
         if tokenizer.pad_token is None:
-            raise SystemExit(f"The tokenizer of {name!r} has no token that can pad a text.")
+            raise SystemExit(f"The tokenizer of {name!r} has no token for padding.")
     return tokenizer

@@ -4,5 +4,5 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 def build_model(config, saved=None) -> nn.Module:
 
 #: slot saved
-if saved:  # the folder that a run has written at its end: it needs no data
+if saved:  # written at the end of a run, so that no data is needed
     return AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(saved))

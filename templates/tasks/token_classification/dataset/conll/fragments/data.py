@@ -3,7 +3,7 @@ from pathlib import Path
 #: slot load_sentences
 @cache
 def load_sentences(config) -> list[list[Sentence]]:
-    """Sentences for training, validation and test. A part without a file is a tenth of `path`."""
+    """Sentences for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
     parts = split_rows(read_sentences(config.path, config), [1 - sum(shares), *shares])
@@ -15,7 +15,7 @@ def load_sentences(config) -> list[list[Sentence]]:
 
 
 def read_sentences(path: str, config) -> list[Sentence]:
-    """The sentences of a file of columns as in CoNLL, or of JSON lines if its name says so."""
+    """The sentences of a file in CoNLL columns, or of JSON lines if it ends in .jsonl."""
     sentences = []
     if path.endswith(".jsonl"):
         for place, row in read_objects(path):
@@ -41,8 +41,8 @@ def check_keys(row: dict, columns: list[str], place: str) -> None:
 def read_columns(path: str) -> list[Sentence]:
     """Each line has a word in its first column and its tag in the last one.
 
-    A blank line ends a sentence. Lines with -DOCSTART-, and comments, which begin with # and end
-    with no tag, are left out.
+    A blank line ends a sentence. Lines with -DOCSTART- are left out, and so are comments, which
+    begin with # and don't end with a tag.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").split("\n")

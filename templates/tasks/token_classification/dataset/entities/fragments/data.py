@@ -26,9 +26,9 @@ LINKS = [",", ", and", ", but", "while", "because", "after"]
 
 @cache
 def load_sentences(config) -> list[list[Sentence]]:
-    """5,000 sentences about people, organizations and places, in three parts.
+    """5,000 sentences about people, organizations and places, in three splits.
 
-    All of them share their names, so only the words around a name tell what it is.
+    All types share the same names, so only the words around a name tell its type.
     """
     rng = random.Random(0)
     return split_rows([write_sentence(rng) for _ in range(5000)], [0.8, 0.1, 0.1])

@@ -3,9 +3,9 @@ from datasets import ClassLabel
 #: slot load_sentences
 @cache
 def load_sentences(config) -> list[list[Sentence]]:
-    """The splits train, validation and test of a dataset of Hugging Face.
+    """The splits train, validation and test of a Hugging Face dataset.
 
-    A tenth of the training data replaces a split that is missing.
+    A missing split is replaced by a tenth of the training data.
     """
     name = config.dataset_name
     dataset = load_splits(config)

@@ -1,14 +1,14 @@
 from zlib import crc32
 
 #: slot tokenizer
-PIECES, START = 4096, 0  # numbers of tokens, and the one that starts each sentence
+PIECES, START = 4096, 0  # vocabulary size, and the token that starts each sentence
 
 
 def encode(sentences: list[list[str]], config) -> list[tuple[list[int], list[int]]]:
     """The tokens of each sentence, and where each word starts among them.
 
-    A token is a piece of up to four letters. Its number is its hash, so that any text has tokens
-    without a vocabulary; some pieces share a number.
+    A token is a piece of up to four letters. Its id is its hash, so no vocabulary is needed;
+    some pieces share an id.
     """
     encoded = []
     for words in sentences:

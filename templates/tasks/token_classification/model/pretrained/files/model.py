@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModelForTokenClassification
 
-from data import tag_names
+from data import build_tokenizer, tag_names
+from limits import check_limits
 
 
 class Pretrained(nn.Module):
@@ -43,8 +44,5 @@ def build_model(
     tags = tag_names(config)
     #: end tags
     model = Pretrained(config.pretrained_name, tags)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

@@ -3,16 +3,16 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 #: slot tokenizer
 @cache
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
-    """The tokenizer of the pretrained model, which can tell the words of its tokens."""
+    """The tokenizer of the pretrained model, which maps tokens to words."""
     name = config.pretrained_name
     try:
-        # those of RoBERTa and GPT-2 take words only with this; the others ignore it
+        # RoBERTa and GPT-2 tokenizers need this to accept words; others ignore it
         tokenizer = AutoTokenizer.from_pretrained(name, add_prefix_space=True)
     except (OSError, ValueError) as error:
         raise SystemExit(f"The tokenizer of {name!r} can't be loaded: {error}") from error
     if not tokenizer.is_fast:
         raise SystemExit(
-            f"The tokenizer of {name!r} is a slow one, which does not say to which word a token "
+            f"The tokenizer of {name!r} is slow: it does not say to which word a token "
             "belongs: choose a model with a tokenizer.json."
         )
     return tokenizer

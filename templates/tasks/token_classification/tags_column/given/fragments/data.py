@@ -5,7 +5,7 @@ from accelerate import PartialState
 
 #: slot load_sentences
 def check_sentence(words: list, tags: list, place: str) -> Sentence:
-    """The words and tags of a row. `place` says where it is, for an error."""
+    """The words and tags of a row. `place` is for error messages."""
     for values, what in ((words, "words"), (tags, "tags")):
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise SystemExit(f"{place}: its {what} are not a list of texts, but {values!r:.60}.")
@@ -14,7 +14,7 @@ def check_sentence(words: list, tags: list, place: str) -> Sentence:
     for tag in tags:
         if not re.fullmatch("O|[BI]-.+", tag):
             raise SystemExit(
-                f"{place}: the tag {tag!r} is none of IOB2. Use O outside of entities, and "
+                f"{place}: the tag {tag!r} is not an IOB2 tag. Use O outside entities, and "
                 "B-TYPE and I-TYPE for the first and the other words of one."
             )
     return words, tags

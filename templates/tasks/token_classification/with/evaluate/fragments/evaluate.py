@@ -26,7 +26,7 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
 
 
 def count_types(predictions: Tensor, targets: Tensor, types: int) -> Tensor:
-    """Of each sentence, the entities that are right, predicted, and in the data.
+    """For each sentence, the entities that are right, predicted, and in the data.
 
     For each type, so the shape is (batch, 3, types). They are those of count_entities().
     """

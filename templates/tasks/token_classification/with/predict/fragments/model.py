@@ -2,4 +2,4 @@
 , tags: list[str] | None = None
 
 #: replace tags
-tags = tags or tag_names(config)  # with those of a run, it needs no data
+tags = tags or tag_names(config)  # those of a run, so that no data is needed

@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader
 def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
     """A text, and where its words start and end: runs of letters and digits, or other characters.
 
-    If the words of your training data are cut in another way, change this, or give lists of words.
+    If your training data splits words differently, change this, or pass lists of words.
     """
     if isinstance(text, str):
         return text, [word.span() for word in re.finditer(r"\w+|[^\w\s]", text)]
@@ -22,8 +22,8 @@ def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:
 def read_entities(text: str, spans: list[tuple[int, int]], probs: Tensor, names: list[str]):
     """The entities of a text, in their order. `probs` has a row for each word: (words, tags).
 
-    `start` and `end` count the characters of the text. The probability is that of all of its tags,
-    as if the words were independent.
+    `start` and `end` count the characters of the text. The probability is the product over
+    its tags, as if the words were independent.
     """
     best, tags = probs.max(dim=-1)
     entities = []

@@ -7,7 +7,7 @@ ROLES = {"system": 256, "user": 257, "assistant": 258}  # their tokens
 
 
 class Tokenizer:
-    """Each byte of UTF-8 is a token, and there is one for each role and one that ends a message."""
+    """Each byte of UTF-8 is a token, plus one for each role and one for the end of a message."""
 
     roles = ROLES
     end, size = 259, 260

@@ -11,7 +11,7 @@ def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
     for message in messages:
         role = message["role"]
         if role not in tokenizer.roles:
-            raise ValueError(f"the role {role} is none of {', '.join(tokenizer.roles)}.")
+            raise ValueError(f"the role {role} is not one of {', '.join(tokenizer.roles)}.")
         text = [*tokenizer.encode(message["content"]), tokenizer.end]
         tokens += [tokenizer.roles[role], *text]
         counts += [False, *[role == "assistant"] * len(text)]

@@ -3,7 +3,7 @@ from jinja2 import TemplateError
 
 #: slot encode
 {% raw %}
-# for a tokenizer without a chat template; {% generation %} marks what counts
+# for a tokenizer without a chat template; {% generation %} marks the tokens that count
 CHAT_TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}<|{{ message.role }}|>{{ '\n' }}"
     "{% if message.role == 'assistant' %}"
@@ -11,7 +11,8 @@ CHAT_TEMPLATE = (
     "{% else %}{{ message.content + eos_token }}{% endif %}{{ '\n' }}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{{ '\n' }}{% endif %}"
 )
-MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # of a template that tells what counts
+MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # in templates that mark the answers
+PLACE = "\ue000"  # a placeholder for an answer: no text has this character
 {% endraw %}
 
 def load_tokenizer(config):
@@ -48,26 +49,29 @@ def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
 def find_answers(messages: Messages, text: str, tokenizer) -> list[tuple[int, int]]:
     """Where each answer begins and ends in the text of a conversation, in characters.
 
-    It begins where the prompt before it ends, and ends with what the template writes after it, such
-    as the end of a turn, but without white space: the model stops there.
+    It begins where the prompt ends, and includes what the template writes after it, such as the end
+    of a turn, but not trailing whitespace: the model stops there.
     """
     write, spans = tokenizer.apply_chat_template, []
     for number, message in enumerate(messages):
         if message["role"] == "assistant":
-            prompt = write(messages[:number], tokenize=False, add_generation_prompt=True)
-            shown = write(messages[: number + 1], tokenize=False)
-            content = message["content"].strip()
-            if not content:
+            before = messages[:number]
+            around = write([*before, {**message, "content": PLACE}], tokenize=False)
+            prompt, _, closing = around.rpartition(PLACE)
+            if before:  # what a template writes in an answer, such as <think>, is not in a prompt
+                prompt = write(before, tokenize=False, add_generation_prompt=True)
+            content, closing = message["content"].strip(), closing.rstrip()
+            if not content + closing:
                 raise ValueError(f"message {number + 1} is empty.")
-            before, _, closing = shown.rpartition(content)
-            answer = content + closing.rstrip()
-            start, found = len(prompt), text.find(answer, len(prompt))
-            if not text.startswith(prompt) or not before or found < 0:
+            # some templates write the white space at the end of an answer, and some do not
+            answer = re.compile(re.escape(content) + r"\s*?" + re.escape(closing))
+            found = answer.search(text, len(prompt))
+            if not text.startswith(prompt) or not found:
                 raise ValueError(
-                    f"the chat template writes message {number + 1} in several ways. Mark what "
-                    "counts in the template, with generation and endgeneration."
+                    f"the chat template writes message {number + 1} in several ways. Mark the "
+                    "answers in the template with generation and endgeneration."
                 )
-            spans.append((start, found + len(answer)))
+            spans.append((len(prompt), found.end()))
     return spans
 
 
@@ -81,7 +85,7 @@ def encode_prompt(messages: Messages, config) -> list[int]:
 
 
 def find_ends(config) -> set[int]:
-    """The tokens that end an answer: that of a text, and the last special one of an answer."""
+    """The tokens that end an answer: end of text, and the last special token of an answer."""
     tokenizer = load_tokenizer(config)
     example = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
     tokens, counts = encode_chat(example, config)

@@ -1,5 +1,5 @@
 #: replace draw
-MOST = 40  # classes that a picture shows
+MOST = 40  # maximum number of classes in a picture
 
 
 def find_worst(errors: Tensor) -> list[int]:
@@ -8,7 +8,7 @@ def find_worst(errors: Tensor) -> list[int]:
 
 
 def draw_counts(path: Path, counts: Tensor, rows: list[str], columns: list[str]) -> None:
-    """A table of counts: the larger the share of its row, the darker."""
+    """A table of counts: a larger share of the row is darker."""
     size = (3 + 0.4 * len(columns), 3 + 0.4 * len(rows))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots()

@@ -1,2 +1,2 @@
 #: replace by
-parser.add_argument("--by", metavar="NAME", help="class, or a column of samples.csv: metrics of each")
+parser.add_argument("--by", metavar="NAME", help="metrics per class, or per value of a column")

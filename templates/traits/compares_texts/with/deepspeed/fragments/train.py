@@ -1,3 +1,3 @@
 #: replace written
-# all processes gather the weights together: each goes on until the longest text has ended
+# all processes gather the weights together, so each continues until the longest text ends
 written = unwrapped.write(sources, synced_gpus=True)

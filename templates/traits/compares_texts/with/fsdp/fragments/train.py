@@ -4,5 +4,5 @@ from torch.distributed.fsdp import register_fsdp_forward_method
 register_fsdp_forward_method(model, "write")  # it gathers weights, too
 
 #: replace written
-# all processes gather the weights together: each goes on until the longest text has ended
+# all processes gather the weights together, so each continues until the longest text ends
 written = unwrapped.write(sources, synced_gpus=True)

@@ -9,5 +9,12 @@ def read_documents(config) -> list[list[str]]:
             f"{config.dataset_name} has no column {config.text_column}: "
             f"--text-column names one of {', '.join(names)}."
         )
-    columns = [splits[name][config.text_column] for name in ("train", "validation", "test")]
-    return [[text for text in column if text] for column in columns]
+    parts = []
+    for name in ("train", "validation", "test"):
+        texts = [text for text in splits[name][config.text_column] if text]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            raise SystemExit(
+                f"{config.text_column} of the split {name} of {config.dataset_name} has no texts."
+            )
+        parts.append(texts)
+    return parts

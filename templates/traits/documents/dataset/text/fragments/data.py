@@ -9,7 +9,7 @@ def read_documents(config) -> list[list[str]]:
         cuts = [(0.0, 0.9), (0.9, 0.95), (0.95, 1.0)]
         parts = [[text[int(a * len(text)) : int(b * len(text))] for text in texts] for a, b in cuts]
     else:
-        # a seed of its own: another --seed must not move test documents into the training data
+        # a fixed seed: another --seed must not move test documents into the training data
         random.Random(0).shuffle(texts)
         tenth = max(1, len(texts) // 10)
         parts = [texts[2 * tenth :], texts[:tenth], texts[tenth : 2 * tenth]]
@@ -17,13 +17,22 @@ def read_documents(config) -> list[list[str]]:
         if path:  # all of config.path is for training
             parts[0] += parts[part]
             parts[part] = read_texts(path, config)
+    for name, part in zip(("training", "validation", "test"), parts, strict=True):
+        if not any(part):
+            raise SystemExit(f"The {name} data have no text: {config.path} is too short to be cut.")
     return parts
 
 
 def read_texts(path: str, config) -> list[str]:
-    """A text file, those of JSON lines, or the .txt files of a folder."""
-    if path.endswith(".jsonl"):
-        return read_column(path, config.text_column)
+    """The texts of a file, of JSON lines, or of the .txt files of a folder, without empty ones."""
+    read = read_column if path.endswith(".jsonl") else read_files
+    if not (texts := [text for text in read(path, config) if text.strip()]):
+        raise SystemExit(f"{path} has no texts.")
+    return texts
+
+
+def read_files(path: str, config) -> list[str]:
+    """A text file, or the .txt files of a folder."""
     paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
     if not paths:
         raise SystemExit(f"{path} holds no files that end in .txt.")
@@ -33,15 +42,15 @@ def read_texts(path: str, config) -> list[str]:
         raise SystemExit(f"{path} can't be read: {error}") from error
 
 
-def read_column(path: str, column: str) -> list[str]:
-    """The text of each JSON object that has one, in a file with an object in each line."""
-    texts = []
+def read_column(path: str, config) -> list[str]:
+    """The text of each JSON object, in a file with an object in each line."""
+    texts, column = [], config.text_column
     for place, row in read_objects(path):
-        if not isinstance(row.get(column), str):
+        if column not in row:
             raise SystemExit(
-                f"{place}: {column!r} is not text in {', '.join(row)}. Set --text-column."
+                f"{place}: there is no {column!r} in {', '.join(row)}. Set --text-column."
             )
+        if not isinstance(row[column], str):
+            raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")
         texts.append(row[column])
-    if not texts:
-        raise SystemExit(f"{path} has no texts.")
-    return [text for text in texts if text]
+    return texts

@@ -3,7 +3,7 @@ from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as USU
 
 #: slot layers
 inner = model.model
-prefix = inner.base_model_prefix  # of the part with pretrained weights; others may be new
+prefix = inner.base_model_prefix  # the part with pretrained weights; other parts may be new
 start = f"{prefix}." if hasattr(inner, prefix) else ""
 layers = USUAL_LAYERS.get(inner.config.model_type) or [
     f"{start}{name}"

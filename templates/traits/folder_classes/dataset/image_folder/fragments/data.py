@@ -6,7 +6,7 @@ parts = {name: LabelledFiles(paths[name], config.image_size, classes) for name i
 
 #: slot datasets
 class LabelledFiles(ImageFiles):
-    """The same, each with the number of its class: the place of its folder among the names."""
+    """Images with their class indices: the index of the folder among the names."""
 
     def __init__(self, paths: list[Path], size: int, classes: list[str]) -> None:
         super().__init__(paths, size)
@@ -21,5 +21,5 @@ def find_classes(paths: dict[str, list[Path]]) -> list[str]:
     classes = sorted({path.parent.name for path in paths["train"]})
     for path in [*paths["val"], *paths["test"]]:
         if path.parent.name not in classes:
-            raise SystemExit(f"{path} is of a class without training images: {path.parent.name}.")
+            raise SystemExit(f"{path} has a class without training images: {path.parent.name}.")
     return classes

@@ -3,7 +3,7 @@ OUTCOMES = ("right", "missed", "wrong")
 
 
 def measure_classes(counts: Tensor, names: list[str]) -> dict[str, Metrics]:
-    """How each class is found. `counts` are of what is right, missed and wrong: (classes, 3)."""
+    """Metrics of each class, from counts of right, missed and wrong ones, (classes, 3)."""
     found = {}
     for name, row in zip(names, counts.tolist(), strict=True):
         right, missed, wrong = row

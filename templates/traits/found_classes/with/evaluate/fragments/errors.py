@@ -1,6 +1,6 @@
 #: slot draw_functions
 def write_classes(folder: Path, counts: Tensor, found: dict[str, dict]) -> None:
-    """What is found of each class, as a table and as a picture of the counts."""
+    """Write the metrics of each class as a table, and the counts as a picture."""
     names = [name.removeprefix("class ") for name in found]
     rows = {key: [row[key] for row in found.values()] for key in next(iter(found.values()), {})}
     write_table(folder / "classes.csv", {"class": names, **rows})

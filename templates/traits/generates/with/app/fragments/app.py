@@ -6,8 +6,8 @@ text, length = values
 return row["text"]
 
 #: slot inputs
-length = gr.Number(value=100, precision=0, minimum=1, label="most tokens to write")
+length = gr.Number(value=100, precision=0, minimum=1, label="maximum number of tokens")
 inputs = [gr.Textbox(lines=4, label="text"), length]
 
 #: slot outputs
-outputs = gr.Textbox(lines=4, label="text of the model")
+outputs = gr.Textbox(lines=4, label="generated text")

@@ -14,7 +14,7 @@ def load_images() -> Tensor:
 
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """Each digit three times, with its name in other words, in three parts."""
+    """Each digit three times, with its name in different wordings, in three splits."""
     names = [NAMES[label] for label in load_digits().target]
     rows = [(image, text.format(name)) for image, name in enumerate(names) for text in WORDINGS]
     return split_by_image(rows, [0.8, 0.1, 0.1])

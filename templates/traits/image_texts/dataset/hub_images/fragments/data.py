@@ -7,14 +7,14 @@ from datasets import Image as ImageColumn
 #: slot load_rows
 @cache
 def load_pictures(config) -> DatasetDict:
-    """All splits of a dataset of Hugging Face, with images as the files that they are."""
+    """All splits of a dataset of Hugging Face, with images as undecoded files."""
     name, columns = config.dataset_name, config.pair_columns.split(",")
     splits = load_splits(config)
     found = splits["train"].features
     for column in columns:
         if column not in found:
             raise SystemExit(
-                f"{name} has no {column!r}, only {', '.join(found)}. Set --pair-columns."
+                f"{name} has no column {column!r}, only {', '.join(found)}. Set --pair-columns."
             )
     if not isinstance(found[columns[0]], ImageColumn):
         raise SystemExit(f"The column {columns[0]!r} of {name} holds no images.")
@@ -25,8 +25,8 @@ def load_pictures(config) -> DatasetDict:
 def load_rows(config) -> list[list[Row]]:
     """The images of the splits train, validation (or dev) and test, each with one of its texts.
 
-    A tenth of the images of train replaces a split that is missing. Equal images have the place of
-    the first one: its split and its row.
+    A missing split is replaced by a tenth of the training images. Equal images are identified by
+    the split and row of the first one.
     """
     places, parts = {}, {}
     for part, split in load_pictures(config).items():

@@ -12,7 +12,7 @@ with ThreadPoolExecutor() as pool:  # threads can decode images at the same time
 
 #: slot check_row
 def check_pair(columns: list[str], folder: Path, placed: tuple[str, dict]) -> Row:
-    """The image of a row, which is in this folder or below, and the text, once both were read."""
+    """The image of a row, relative to this folder, and its text, after checking both."""
     place, row = placed
     name, text = check_row(row, columns, place)
     if problem := look_at(folder / name):

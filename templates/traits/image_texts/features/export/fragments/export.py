@@ -1,11 +1,11 @@
 from data import build_loaders
 
 #: slot free
-FREE = (0,), (0, 1), (0, 1)  # dimensions whose size may change: of images, of tokens, of their mask
+FREE = (0,), (0, 1), (0, 1)  # dynamic dimensions of images, tokens and mask
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
-    """What the model takes of the first batch of the test data."""
+    """The model inputs of the first test batch."""
     return next(iter(build_loaders(config)[2]))[:3]
 
 #: replace sizes

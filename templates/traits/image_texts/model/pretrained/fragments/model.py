@@ -1,7 +1,7 @@
 import torch.nn.functional as F
+from data import build_tokenizer
+from limits import check_limits
 from transformers import CLIPImageProcessor, CLIPModel
-
-#: replace limit
 
 #: slot towers_built
 name = config.pretrained_name
@@ -11,7 +11,7 @@ try:
     pixels, _ = CLIPImageProcessor.get_image_processor_dict(name)
 except (OSError, ValueError) as error:
     raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-# FSDP can't split a number: it has to be a row of one
+# FSDP can't shard a scalar, so it has one dimension
 self.log_scale = nn.Parameter(self.model.logit_scale.detach().reshape(1))
 del self.model.logit_scale
 self.size = self.model.config.vision_config.image_size
@@ -34,8 +34,5 @@ return F.normalize(self.model.text_projection(found.pooler_output), dim=1)
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = TwoTowers(config)
-    limit = model.model.config.text_config.max_position_embeddings
-    if config.max_length > limit:
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

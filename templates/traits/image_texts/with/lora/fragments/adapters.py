@@ -1,2 +1,2 @@
 #: slot frozen
-model.log_scale.requires_grad_(False)  # PEFT saves adapters alone, and no temperature
+model.log_scale.requires_grad_(False)  # PEFT only saves adapters, not the temperature

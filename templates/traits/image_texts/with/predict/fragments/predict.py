@@ -36,7 +36,7 @@ def without_vector(row: dict) -> dict:
     return {name: value for name, value in row.items() if name != "vector"}
 
 #: replace corpus
-"""The images of a folder or the lines of a .txt file, which are to be searched."""
+"""The images of a folder or the lines of a .txt file, to search."""
 if not name.endswith(".txt") and not isdir(name):
     raise SystemExit(f"--search takes a folder of images or a .txt file, not {name!r}.")
 if not (texts := read_inputs(config, [name])):
@@ -60,4 +60,4 @@ parser.add_argument("inputs", nargs="+", metavar="INPUT", help=kinds)
 #: replace search
 ways.add_argument("--npy", help="write the vectors to this .npy file, a row for each input")
 ways.add_argument("--search", help="print the closest images of a folder, or lines of a .txt file")
-parser.add_argument("--count", type=int, default=5, help="how many of --search")
+parser.add_argument("--count", type=int, default=5, help="number of results for --search")

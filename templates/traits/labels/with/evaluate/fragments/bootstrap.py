@@ -4,8 +4,8 @@ from math import comb
 def mcnemar(right: Tensor, other_right: Tensor) -> Metrics:
     """Whether two runs are right equally often: McNemar 1947, https://doi.org/10.1007/BF02295996
 
-    Only samples count that one of them alone gets right. If both are equally good, each of these is
-    of either kind with the same chance. p is two-sided, and exact.
+    Only samples that exactly one run gets right count. If both runs are equally good, each run is
+    equally likely to be the right one. p is two-sided and exact.
     """
     alone, other_alone = int((right & ~other_right).sum()), int((other_right & ~right).sum())
     both = alone + other_alone

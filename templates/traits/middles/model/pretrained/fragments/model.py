@@ -1,9 +1,9 @@
 #: slot marks
-# as in StarCoder; a tokenizer that has other names for them needs these here
+# as in StarCoder; if your tokenizer has other names for them, change these
 MARKS = ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"]  # they mark what is around a middle
 
 #: slot more_tokens
-self.tokenizer.add_tokens(MARKS, special_tokens=True)  # those that it has not
+self.tokenizer.add_tokens(MARKS, special_tokens=True)  # those that are missing
 self.prefix, self.suffix, self.middle = self.tokenizer.convert_tokens_to_ids(MARKS)
 
 #: slot built

@@ -5,7 +5,7 @@ GAP = "<middle>"  # where the model fills in a text
 
 
 def encode_prompt(prompt: str, tokenizer, context: int) -> list[int]:
-    """The tokens before those that the model writes: a text, or what is around the gap in it."""
+    """The tokens of a prompt: a text, or the text around its gap."""
     prefix, gap, suffix = prompt.partition(GAP)
     if not gap:
         return [tokenizer.end, *tokenizer.encode(prompt)]

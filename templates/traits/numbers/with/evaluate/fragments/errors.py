@@ -1,6 +1,6 @@
 #: replace draw
 def draw_predictions(path: Path, targets: Tensor, predictions: Tensor) -> None:
-    """Each sample as a point: the further from the line, the larger its error."""
+    """Each sample as a point: its distance from the line is its error."""
     figure = Figure(figsize=(6, 6), layout="constrained")
     axes = figure.subplots()
     axes.scatter(targets, predictions, s=8, alpha=0.5)

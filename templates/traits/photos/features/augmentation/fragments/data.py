@@ -3,14 +3,16 @@ from torch.utils.data import Dataset
 
 #: slot datasets
 class Augmented(Dataset):
-    """Training images and their targets with random changes, different ones in each epoch.
+    """Training images and targets with random changes, which differ in each epoch.
 
-    The changes depend on the seed, the epoch and the index of the image alone. So they are the
+    The changes depend only on the seed, the epoch and the index of the image, so they are the
     same in a resumed run, with any number of data workers, and on any number of processes.
     """
 
     def __init__(self, data, config) -> None:
+        #: region augmented_data
         self.data, self.config, self.epoch = data, config, 0
+        #: end augmented_data
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch

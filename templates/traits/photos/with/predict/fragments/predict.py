@@ -1,11 +1,13 @@
 from pathlib import Path
 
-from PIL import Image, ImageOps
+from data import to_rgb
+from PIL import Image
 
 #: slot functions
 def read_image(path: Path) -> Image.Image:
     """An upright RGB image."""
     try:
-        return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        with Image.open(path) as picture:
+            return to_rgb(picture)
     except (OSError, SyntaxError, ValueError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error

@@ -1,7 +1,6 @@
 from functools import partial
 from pathlib import Path
 
-from PIL import Image
 from torch import Tensor
 
 #: slot build_datasets
@@ -9,15 +8,11 @@ SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".t
 
 
 class ImageFiles(Dataset):
-    """Squares from the centre of images as RGB, shape (3, size, size), from 0 to 1."""
+    """Center crops of images as RGB, shape (3, size, size), from 0 to 1."""
 
     def __init__(self, paths: list[Path], size: int) -> None:
         self.paths, self.transform = paths, partial(to_square, size=size)
-        for path in paths:
-            try:
-                Image.open(path).close()  # reads its first bytes
-            except OSError as error:
-                raise SystemExit(f"{path} can't be read as an image: remove it.") from error
+        check_images(paths)
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -29,8 +24,8 @@ class ImageFiles(Dataset):
 def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, directly or in subfolders.
 
-    Without train/, all others below the path are training data. Without val/ or test/, a tenth of
-    the training images takes its place.
+    Without train/, all other images below the path are training data. A missing val/ or test/ is
+    replaced by a tenth of the training images.
     """
     folder = Path(config.path)
     if not folder.is_dir():
@@ -44,15 +39,15 @@ def build_datasets(config) -> list[Dataset]:
     #: region parts
     parts = {name: ImageFiles(paths[name], config.image_size) for name in paths}
     #: end parts
-    # a seed of its own: another --seed must not move test images into the training data
-    split = torch.Generator().manual_seed(0)
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
     for name in ("val", "test"):
         if not paths[name]:
             if len(parts["train"]) < 10:
                 raise SystemExit(
                     f"{folder} has too few images to split: use 11, or add {folder / name}."
                 )
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=split)
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return list(parts.values())
 
 

@@ -12,5 +12,5 @@ def load_extractor(name: str) -> FeatureExtractionMixin:
 
 
 def sample_rate(config) -> int:
-    """The rate of what prepare() takes, in Hz."""
+    """The sampling rate that prepare() expects, in Hz."""
     return load_extractor(config.pretrained_name).sampling_rate

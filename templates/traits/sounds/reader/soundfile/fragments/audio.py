@@ -2,7 +2,7 @@ import soundfile
 
 #: slot reader
 SUFFIXES = (".aif", ".aiff", ".flac", ".mp3", ".ogg", ".opus", ".wav", ".wave")
-OTHERS = (".m4a", ".wma")  # known, and not read here
+OTHERS = (".m4a", ".wma")  # known, but not read here
 HINT = "convert it to WAV or FLAC."
 
 

@@ -10,5 +10,5 @@ if None in values:
 inputs = gr.Audio(type="filepath", label="sound")
 
 #: replace raised
-folder = Path(values[0] or "").parent  # where the page keeps what it was given
+folder = Path(values[0] or "").parent  # where the page stores uploads
 raise gr.Error(str(error).replace(f"{folder}{os.sep}", ""), print_exception=False) from error

@@ -6,7 +6,7 @@ from torch import Tensor
 
 #: slot functions
 def load_sound(path: Path, config: Config) -> {{ task.prepared }}:
-    """What the model takes of a file."""
+    """The model input of a file."""
     try:
         return prepare(read_sound(path, sample_rate(config)), config)
     except OSError as error:

@@ -7,7 +7,7 @@ def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[i
     if not fold < folds:
         raise SystemExit(f"--cross-validation-fold {fold}: the last fold is {folds - 1}.")
     both = [*train_rows, *val_rows]
-    # a seed of its own: the folds are the same for any --seed
+    # a fixed seed: the folds are the same for any --seed
     order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
     rest = [both[index] for place, index in enumerate(order) if place % folds != fold]
     return [rest, [both[index] for index in order[fold::folds]]]

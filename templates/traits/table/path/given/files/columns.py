@@ -12,12 +12,12 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Columns:
-    """What the training rows say about each column."""
+    """What was learned about each column from the training rows."""
 
-    medians: dict[str, float]  # of numbers and dates: they replace empty cells
-    empty: list[str]  # those with empty cells: another column, of 0 and 1, says which
-    first_days: dict[str, str]  # of dates, which become the days since then
-    categories: dict[str, list[str]]  # texts: each becomes a column of 0 and 1
+    medians: dict[str, float]  # of numeric and date columns: they replace empty cells
+    empty: list[str]  # columns with empty cells: an extra column of 0 and 1 flags them
+    first_days: dict[str, str]  # of date columns, which become the days since then
+    categories: dict[str, list[str]]  # of text columns: each category becomes a column of 0 and 1
     #: slot columns_fields
 
     @classmethod
@@ -51,7 +51,7 @@ class Columns:
     def transform(self, table: pd.DataFrame) -> Tensor:
         """The rows as numbers, shape (rows, len(names)). An unknown category is all zeros."""
         if missing := [name for name in (*self.medians, *self.categories) if name not in table]:
-            raise SystemExit(f"columns are missing which the model needs: {', '.join(missing)}.")
+            raise SystemExit(f"columns that the model needs are missing: {', '.join(missing)}.")
         numbers = {
             name: to_numbers(table[name], self.first_days.get(name)) for name in self.medians
         }
@@ -64,7 +64,7 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """A name for each number of a row."""
+        """A name for each value of a row."""
         texts = [f"{name}={text}" for name, values in self.categories.items() for text in values]
         return [*self.medians, *(f"{name} is empty" for name in self.empty), *texts]
 

@@ -33,21 +33,21 @@ def read_table(path: str, config) -> pd.DataFrame:
 
 @cache
 def split_table(config) -> list[pd.DataFrame]:
-    """The rows for training, validation and test. A part without a file is a fifth of `path`."""
+    """The rows for training, validation and test. A split without a file is a fifth of `path`."""
     table = read_table(config.path, config)
     if len(table) < 10:
         raise SystemExit(f"{config.path} has {len(table)} rows: use 10 or more.")
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.2 for path in paths]
-    # a seed of its own: another --seed must not move test rows into the training data
-    split = torch.Generator().manual_seed(0)
-    parts = random_split(range(len(table)), [1 - sum(shares), *shares], split)
+    # a fixed seed: another --seed must not move test rows into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(range(len(table)), [1 - sum(shares), *shares], rng)
     parts = [part.indices for part in parts]
     for number, path in enumerate(paths, start=1):
         if path:
             more = read_table(path, config)
             if missing := [name for name in table if name not in more]:
-                raise SystemExit(f"{path} has no column {missing[0]!r}, but {config.path} has.")
+                raise SystemExit(f"{path} lacks the column {missing[0]!r} of {config.path}.")
             parts[number] = list(range(len(table), len(table) + len(more)))
             table = pd.concat([table, more], ignore_index=True)
     #: slot after_split
@@ -56,7 +56,7 @@ def split_table(config) -> list[pd.DataFrame]:
 
 @cache
 def fit_columns(config) -> Columns:
-    """How columns become numbers. Only the training rows decide."""
+    """How columns become numbers, learned only from the training rows."""
     tables = split_table(config)
     features = tables[0].drop(columns=config.target)
     ...  #: slot fit_columns

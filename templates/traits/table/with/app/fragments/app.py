@@ -18,5 +18,5 @@ example = {}
 inputs = gr.Dataframe([list(example.values())], headers=list(example), label="row", row_limits=(1, 1))
 
 #: replace raised
-message = str(error).replace(str(path), "the table")  # it is in no file of the user's
+message = str(error).replace(str(path), "the table")  # the user never saw this file
 raise gr.Error(message, print_exception=False) from error

@@ -2,9 +2,9 @@
 #: slot load_rows
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """The splits train, validation (or dev) and test of a dataset of Hugging Face.
+    """The splits train, validation (or dev) and test of a Hugging Face dataset.
 
-    A tenth of the training data replaces a split that is missing.
+    A missing split is replaced by a tenth of the training data.
     """
     name, columns = config.dataset_name, config.text_columns.split(",")
     dataset = load_splits(config)

@@ -1,7 +1,7 @@
 import random
 
 #: slot load_rows
-# of each pair, the anchor has the first word and the positive the second
+# in each pair, the first word is for the anchor and the second for the positive
 WORDS = """
 doctor physician, teacher schoolmaster, lawyer attorney, child kid, cook chef, sailor seaman,
 writer author, thief burglar, boss chief, soldier trooper, friend buddy, woman lady
@@ -23,9 +23,9 @@ POSITIVE = "Day {4}, near our {3}: some {2} was {1} by their {0}"
 
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """4,000 sentences, each with one that says the same in other words, in three parts.
+    """4,000 sentences, each with a paraphrase, in three splits.
 
-    Both share no word. Each of five words has another one, which only the pairs tell.
+    The two share no word. Each of five words has a synonym, which only the pairs reveal.
     """
     pairs = [[pair.split() for pair in words.split(",")] for words in WORDS.split("\n\n")]
     rng, rows = random.Random(0), {}

@@ -1,10 +1,12 @@
+from data import build_tokenizer
+from limits import check_limits
 from transformers import AutoModel
 
 #: slot build_model
 class Pretrained(nn.Module):
     """Vectors of shape (batch, width) for tokens and a mask of shape (batch, length).
 
-    They are the mean of the last states of a pretrained model, as in sentence-transformers:
+    They are the mean of the last hidden states of a pretrained model, as in sentence-transformers:
     Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084
     """
 
@@ -17,7 +19,7 @@ class Pretrained(nn.Module):
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
         if self.model.config.is_encoder_decoder:
-            raise SystemExit(f"{name!r} has an encoder and a decoder: choose a model with one.")
+            raise SystemExit(f"{name!r} has an encoder and a decoder: choose an encoder.")
         if getattr(self.model, "pooler", None) is not None:
             self.model.pooler = None  # it is not used, and would have no gradients
         #: slot layer_classes
@@ -30,8 +32,5 @@ class Pretrained(nn.Module):
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config)
-    positions = getattr(model.model.config, "max_position_embeddings", None)
-    if positions and config.max_length > (limit := find_limit(model, positions)):
-        name = config.pretrained_name
-        raise SystemExit(f"{name} takes at most {limit} tokens: lower --max-length.")
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
     return model

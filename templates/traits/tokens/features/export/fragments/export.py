@@ -1,11 +1,11 @@
 from data import build_loaders
 
 #: slot free
-FREE = (0, 1)  # the dimensions of inputs whose size may change: samples and tokens
+FREE = (0, 1)  # dynamic dimensions of the inputs: samples and tokens
 
 #: slot functions
 def read_inputs(config: Config) -> Inputs:
-    """What the model takes of the first batch of the test data."""
+    """The model inputs of the first test batch."""
     *inputs, _ = next(iter(build_loaders(config)[2]))
     return tuple(inputs)
 

@@ -9,7 +9,7 @@ from metrics import RunningLoss
 
 #: slot classes
 class Throughput:
-    """Tokens per second, the time that is left, and the memory in use."""
+    """Tokens per second, the remaining time, and the memory in use."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Throughput:
 
 
 def used_memory(device: torch.device) -> int:
-    """Bytes: the most that tensors have taken on a GPU, or what the process takes now."""
+    """Bytes: peak memory of tensors on a GPU, or the current memory of the process."""
     if device.type == "cpu":
         return psutil.Process().memory_info().rss
     return torch.accelerator.max_memory_allocated(device)

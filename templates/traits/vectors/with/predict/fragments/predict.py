@@ -1,7 +1,7 @@
 #: slot functions
 def read_corpus(config: Config, name: str) -> list[str]:
     #: region corpus
-    """The lines of a .txt file, which are to be searched."""
+    """The lines of a .txt file, to search."""
     if not name.endswith(".txt"):
         raise SystemExit(f"--search takes a .txt file with a text in each line, not {name!r}.")
     if not (texts := read_inputs(config, [name])):
@@ -13,7 +13,7 @@ def read_corpus(config: Config, name: str) -> list[str]:
 def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
     """The `count` closest rows of the corpus for each query, best first, with their cosines.
 
-    Both are rows of predict().
+    Both arguments are rows of predict().
     """
     ours, others = (torch.tensor([row["vector"] for row in rows]) for rows in (queries, corpus))
     best, places = (ours @ others.T).topk(min(count, len(corpus)))
@@ -27,11 +27,11 @@ def search(queries: list[dict], corpus: list[dict], count: int) -> list[dict]:
     return rows
 
 #: slot arguments
-ways = parser.add_mutually_exclusive_group()  # of writing them: JSON lines, or one of these
+ways = parser.add_mutually_exclusive_group()  # output: JSON lines by default, or one of these
 #: region search
 ways.add_argument("--npy", help="write the vectors to this .npy file, a row for each text")
 ways.add_argument("--search", help="print the closest lines of this .txt file")
-parser.add_argument("--count", type=int, default=5, help="how many lines of --search")
+parser.add_argument("--count", type=int, default=5, help="number of results for --search")
 #: end search
 
 #: replace call

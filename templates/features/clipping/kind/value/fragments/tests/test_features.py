@@ -3,7 +3,7 @@ from helpers import column
 
 #: slot tests
 def test_clips_the_gradient_of_the_whole_step(tmp_path, capsys):
-    """No number of a clipped step is larger than allowed, and smaller ones stay as they are."""
+    """No element of a clipped step exceeds the limit, and smaller ones stay unchanged."""
     start, free, clipped = first_steps(tmp_path, max_grad_value=1e-3)
     limit = 1e-3 * float(column(capsys.readouterr().out, "lr")[-1])
     assert (free - start).abs().max() > limit, "nothing here would be clipped"

@@ -3,7 +3,7 @@ from helpers import column, run
 
 #: slot tests
 def test_the_threshold_ends_the_run(tmp_path, monkeypatch, capsys):
-    """A value that is barely not good enough does not."""
+    """A value just short of the threshold does not stop the run."""
     evaluate, name = train.evaluate, {{ features.early_stopping.monitor | python }}
     limit = {{ features.early_stopping.threshold }}
     just_worse = limit {{ "+" if features.early_stopping.sign else "-" }} 1e-6 * max(1, abs(limit))

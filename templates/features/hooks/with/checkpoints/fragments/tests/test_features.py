@@ -12,7 +12,7 @@ assert names == ["checkpoint_00000003", "checkpoint_00000004"]
 
 #: slot tests
 def test_a_request_to_stop_is_remembered(tmp_path):
-    """It is in the checkpoint of step 3, and is carried out with the next log line."""
+    """The request is in the checkpoint of step 3, and takes effect at the next log line."""
     run_until_stop(tmp_path)
     changes = {"checkpoint_unit": "epochs", "log_every": 4, "max_steps": 9}
     run(tmp_path, resume=str(tmp_path / "checkpoint_00000003"), **changes)

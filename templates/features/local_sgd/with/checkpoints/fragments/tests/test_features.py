@@ -5,7 +5,7 @@ from test_resume import assert_same_file
 
 #: slot tests
 def test_resume_is_exact_on_two_processes(tmp_path):
-    """The checkpoint lies between two averages, so it averages too."""
+    """A checkpoint between two averaging steps averages too."""
     launch(saved_local_run, tmp_path)
     (tmp_path / "checkpoint_00000006").rename(tmp_path / "whole")
     launch(saved_local_run, tmp_path)

@@ -3,7 +3,7 @@ from helpers import run
 
 #: slot tests
 def test_the_newest_run_with_a_checkpoint_is_resumed(tmp_path):
-    """In its folder. So is the checkpoint that is named, of any run."""
+    """It continues in its folder, and so does a named checkpoint of any run."""
     pattern = tmp_path / "{time}"
     for _ in range(2):
         run(pattern, epochs=1, max_steps=2)

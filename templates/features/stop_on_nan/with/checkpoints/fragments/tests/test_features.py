@@ -36,6 +36,6 @@ def test_nan_is_not_saved_before_it_is_read(tmp_path, monkeypatch):
         add(train_loss, loss * float("nan"), counted)
 
     monkeypatch.setattr(train.RunningLoss, "add", add_nan)
-    with pytest.raises(SystemExit, match="nan at step 1, which is not saved"):
+    with pytest.raises(SystemExit, match="nan at step 1: nothing was saved"):
         run(tmp_path, log_every=99, checkpoint_unit="steps", checkpoint_every=1)
     assert not find_checkpoints(tmp_path)

@@ -41,7 +41,7 @@ def test_frozen_weights_need_no_gradient():
 def test_utilization_is_told_where_the_peak_is_known():
     """16 tokens per second at 1000 operations each are 2 % of 800,000."""
     accelerator, progress = Accelerator(), Progress(step=0)
-    for peak, told in ((800_000.0, "MFU 2.0%"), (0.0, None)):
+    for peak, expected in ((800_000.0, "MFU 2.0%"), (0.0, None)):
         train_loss = RunningLoss(accelerator)
         with mock.patch("callbacks.time") as clock, mock.patch("callbacks.peak_flops") as found:
             clock.monotonic.side_effect, found.return_value = [0, 0, 4], peak
@@ -51,4 +51,4 @@ def test_utilization_is_told_where_the_peak_is_known():
             train_loss.read()
             progress.step += 1
             line = throughput.read()
-        assert line.endswith(told) if told else "MFU" not in line, line
+        assert line.endswith(expected) if expected else "MFU" not in line, line

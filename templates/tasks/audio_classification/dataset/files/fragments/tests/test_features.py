@@ -8,7 +8,7 @@ from helpers import SETTINGS
 
 #: slot tests
 def write_sounds(folder: Path, numbers: dict[str, int]) -> Path:
-    """Write this number of short sounds for each class, each class with a folder of its own."""
+    """Write this number of short sounds for each class, in a folder per class."""
     for name, number in numbers.items():
         (folder / name).mkdir(parents=True)
         for index in range(number):
@@ -19,7 +19,7 @@ def write_sounds(folder: Path, numbers: dict[str, int]) -> Path:
 
 
 def read(path: Path) -> list[list[tuple[str, str]]]:
-    """The names and the classes of the files in each part."""
+    """The names and classes of the files in each split."""
     clips = load_clips(train.Config(**{**SETTINGS, "path": str(path)}))
     return [[(clip.path.name, clip.label) for clip in part] for part in clips]
 
@@ -29,7 +29,7 @@ def test_folders_become_datasets(tmp_path):
     write_sounds(tmp_path, {"dog": 50, "cat": 50})
     assert class_names(config) == ["cat", "dog"]
     parts = build_datasets(config)
-    assert [len(part) for part in parts] == [81, 10, 9], "a tenth for each part"
+    assert [len(part) for part in parts] == [81, 10, 9], "a tenth for each split"
     inputs, length, label = parts[2][0]
     assert 0 < length <= len(inputs) and label in (0, 1)
 

@@ -6,7 +6,7 @@ from model import build_model
 
 #: slot tests
 def test_padding_changes_nothing():
-    """A sound has the same logits, however far it is padded and whatever the padding is."""
+    """A sound has the same logits for any amount and content of padding."""
     config = train.Config(**SETTINGS)
     model, sound = build_model(config).eval(), torch.randn(round(0.33 * config.sample_rate))
     frames, length = prepare(sound, config)

@@ -2,7 +2,7 @@ from data import class_names
 
 #: slot functions
 def predict_sounds(config, model, sounds) -> list[dict]:
-    """Rows for samples of the data, in place of files."""
+    """Predict samples of the data instead of files."""
     with mock.patch.object(predict, "load_sound", lambda sound, _: sound):
         return predict.predict(config, model, sounds)
 

@@ -4,7 +4,7 @@ from diffusion import ANY_CLASS, guide
 images = sample(Knowing(), fixed_noise([0, 1], shape), torch.tensor([0, 1]), 2.0, steps)
 
 #: slot tests
-def test_some_training_images_are_without_their_class():
+def test_the_class_of_some_training_images_is_dropped():
     config = train.Config(**{**SETTINGS, "any_class_rate": 0.5})
     train_set, val_set, _ = (loader.dataset for loader in build_loaders(config))
     count = min(100, len(train_set))

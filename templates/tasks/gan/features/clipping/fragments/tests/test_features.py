@@ -25,7 +25,7 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
 
 
 def build_step(model: nn.Module, config: train.Config) -> torch.optim.Optimizer:
-    """SGD for the generator alone, whose gradient depends on the steps of the discriminator."""
+    """SGD that only steps the generator: its gradient depends on the discriminator's steps."""
     optimizer = build_sgd(model, config)
     if not isinstance(model, Generator):
         optimizer.step = lambda closure=None: None

@@ -28,8 +28,9 @@ def test_splits_become_datasets(tmp_path):
     parts = build_datasets(config)
     assert [len(part) for part in parts] == [18, 2, 4], "a tenth is for validation"
     for image, label in parts[2]:
-        expected = torch.eye(3)[[0, 2][label]].reshape(3, 1, 1).expand(3, 16, 16)
-        torch.testing.assert_close(image, expected)  # from 0 to 1
+        colour = 255 * torch.eye(3, dtype=torch.uint8)[[0, 2][label]]
+        expected = colour.reshape(3, 1, 1).expand(3, 16, 16)
+        assert torch.equal(image, expected)
 
 
 def test_columns_that_do_not_fit(tmp_path):

@@ -7,31 +7,32 @@ import torch
 from pathlib import Path
 
 #: slot tests
-def paint(folder: Path, colours: dict[str, list[float]], number: int) -> None:
-    """Write `number` images of one colour (red, green, blue) for each class."""
-    for name, colour in colours.items():
+def paint(folder: Path, colors: dict[str, list[float]], number: int) -> None:
+    """Write `number` images of one color (red, green, blue) for each class."""
+    for name, color in colors.items():
         (folder / name).mkdir(parents=True)
-        image = torch.tensor(colour).reshape(3, 1, 1).expand(3, 30, 40)
+        image = torch.tensor(color).reshape(3, 1, 1).expand(3, 30, 40)
         for index in range(number):
             save_image(image, folder / name / f"{index}.png")
 
 
 def test_folders_become_datasets(tmp_path):
     config = train.Config(**{**SETTINGS, "path": str(tmp_path), "image_size": 16})
-    colours = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
-    paint(tmp_path, colours, 50)
+    colors = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
+    paint(tmp_path, colors, 50)
     assert class_names(config) == ["blue", "red"]
-    assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each part"
+    assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each split"
     for image, label in build_datasets(config)[2]:
-        expected = torch.eye(3)[[2, 0][label]].reshape(3, 1, 1).expand(3, 16, 16)
-        torch.testing.assert_close(image, expected)  # from 0 to 1, blue before red
+        colour = 255 * torch.eye(3, dtype=torch.uint8)[[2, 0][label]]
+        expected = colour.reshape(3, 1, 1).expand(3, 16, 16)
+        assert torch.equal(image, expected)  # blue before red
 
 
 def test_folders_of_parts(tmp_path):
     config = train.Config(**{**SETTINGS, "path": str(tmp_path)})
-    colours = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
-    paint(tmp_path / "train", colours, 10)
-    paint(tmp_path / "test", colours, 4)
+    colors = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
+    paint(tmp_path / "train", colors, 10)
+    paint(tmp_path / "test", colors, 4)
     assert [len(part) for part in build_datasets(config)] == [18, 2, 8]
     paint(tmp_path / "val", {"blue": [0.0, 0.0, 1.0], "yellow": [1.0, 1.0, 0.0]}, 3)
     with pytest.raises(SystemExit, match="has the classes"):

@@ -1,2 +1,2 @@
 #: slot settings
-"backbone": "shufflenet_v2_x0_5",  # a small model
+"backbone": "regnet_x_400mf",  # small; with new weights, its features of two images differ

@@ -9,17 +9,18 @@ from torchvision import models
 from helpers import SETTINGS
 
 #: slot tests
-def test_grey_images_are_normalised_like_colours():
-    """A grey image equals one with three equal channels, and the mean becomes zero."""
+def test_grayscale_images_are_normalized_like_color_images():
+    """A grayscale image equals one with three equal channels, and the mean becomes zero."""
     model = build_model(train.Config(**SETTINGS)).eval()
-    grey = torch.rand(2, 1, 32, 32)
-    colours = grey.expand(2, 3, 32, 32)
-    torch.testing.assert_close(model(grey), model(colours))
+    grey = {{ task.white }} * torch.rand(2, 1, 32, 32)
+    colors = grey.expand(2, 3, 32, 32)
+    torch.testing.assert_close(model(grey), model(colors))
     model.backbone = model.head = nn.Identity()
-    assert not model(model.mean.expand(2, 3, 32, 32)).any()
+    normalized = model({{ task.white }} * model.mean.expand(2, 3, 32, 32))
+    torch.testing.assert_close(normalized, torch.zeros(2, 3, 32, 32))
 
 
-def test_pretrained_weights_are_asked_for():
+def test_pretrained_weights_are_requested():
     config = train.Config(**{**SETTINGS, "pretrained": True})
     fresh = models.get_model(config.backbone)
     weights = models.get_model_weights(config.backbone).DEFAULT

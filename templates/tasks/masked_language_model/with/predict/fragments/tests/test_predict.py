@@ -19,7 +19,7 @@ assert reported["test_accuracy"] == pytest.approx(seen["right"] / seen["tokens"]
 
 #: slot functions
 def test_masks_are_filled_with_the_most_likely_tokens(trained):
-    """Each mask alone, beside the best of the others. A text does not depend on the others."""
+    """One mask at a time, with the best tokens for the others, independently of other texts."""
     config, model = predict.load(trained[0])
     tokenizer = build_tokenizer(config)
     letters = [tokenizer.encode_masked(letter + MASK) for letter in "xyz"]
@@ -48,7 +48,7 @@ def test_masks_are_filled_with_the_most_likely_tokens(trained):
 
 def test_a_text_without_a_mask_or_too_long_is_refused(trained):
     config, model = predict.load(trained[0])
-    for text, said in (("no mask", "Write .MASK. where"), (MASK + " a" * 999, "--max-length")):
+    for text, said in (("no mask", "Write .MASK. for"), (MASK + " a" * 999, "--max-length")):
         with pytest.raises(SystemExit, match=said):
             predict.predict(config, model, [text])
 

@@ -29,7 +29,7 @@ def test_inputs_are_a_text_and_its_choices_or_files(tmp_path):
 
 
 def test_a_question_does_not_depend_on_the_others(trained):
-    """Also where others have more choices."""
+    """Even if other questions have more choices."""
     config, model = predict.load(trained[0])
     questions = [predict.Question("a", ("b", "c c c c")), predict.Question("d e", tuple("fghij"))]
     together = predict.predict(config, model, questions)

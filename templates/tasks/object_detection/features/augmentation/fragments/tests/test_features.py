@@ -34,4 +34,4 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     assert any(one != first[0] for one in first), "all images are changed in the same way"
     assert read(1) != first
     torch.rand(1)
-    assert read(0, reversed(range(30))) == first, "draw from the generator of the image"
+    assert read(0, reversed(range(30))) == first, "use the generator of the image"

@@ -7,14 +7,14 @@ import timm
 from helpers import SETTINGS
 
 #: slot tests
-def test_images_are_normalised():
+def test_images_are_normalized():
     backbone = build_model(train.Config(**SETTINGS)).backbone
     with mock.patch.object(backbone.model, "forward", return_value=[0] * 5) as forward:
         backbone(backbone.mean.expand(2, 3, 32, 32))
     assert not forward.call_args.args[0].any()
 
 
-def test_pretrained_weights_are_asked_for():
+def test_pretrained_weights_are_requested():
     create = timm.create_model
     for pretrained in (False, True):
         with mock.patch.object(timm, "create_model") as loader:

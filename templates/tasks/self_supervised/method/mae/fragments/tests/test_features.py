@@ -3,7 +3,7 @@ from model import to_images, to_patches
 from PIL import Image
 
 #: slot tests
-def test_only_hidden_patches_count():
+def test_only_masked_patches_count():
     images = torch.rand(2, 1, 8, 8)
     patches = to_patches(images, 16)
     assert torch.equal(patches[0, 5], images[0, 0, 2:4, 2:4].flatten())

@@ -4,22 +4,22 @@ from probe import find_right
 
 #: slot tests
 def test_probes_see_no_labels_of_new_images():
-    """Of features that say nothing about classes, chance is all they can reach."""
-    features, draw = torch.randn(400, 300), torch.Generator().manual_seed(0)
-    labels = torch.randint(0, 4, (400,), generator=draw)
+    """If features say nothing about classes, accuracy stays at chance level."""
+    features, rng = torch.randn(400, 300), torch.Generator().manual_seed(0)
+    labels = torch.randint(0, 4, (400,), generator=rng)
     known = torch.arange(400) < 200
     right = find_right(features, labels, known)
     others = find_right(features, torch.where(known, labels, 3 - labels), known)
     for probe in right:
-        message = f"{probe} has seen the labels that it has to find"
+        message = f"{probe} has seen the labels that it has to predict"
         assert right[probe].double().mean() < 0.4, message
         assert not (right[probe] & others[probe]).any(), "a prediction changed with its label"
-    told = torch.cat([features[~known]] * 2), torch.cat([labels[~known]] * 2)
-    leak = find_right(*told, known)  # with the answers among what is known
+    leaked = torch.cat([features[~known]] * 2), torch.cat([labels[~known]] * 2)
+    leak = find_right(*leaked, known)  # with the answers among the known labels
     assert leak["linear"].double().mean() > 0.9, "this test would not see a leak"
 
 
-def test_the_probes_know_training_images_alone():
+def test_the_probes_only_know_training_images():
     config = train.Config(**SETTINGS)
     train_set, val_set, _ = build_datasets(config)
     known, others = split_known(train_set, config)

@@ -13,7 +13,9 @@ def paint() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def test_augmentation_depends_on_seed_epoch_and_index():
+    #: region painted_data
     data = Augmented([paint()] * 30, train.Config())
+    #: end painted_data
 
     def read(epoch: int, order=range(30)) -> list[list]:
         data.set_epoch(epoch)
@@ -24,16 +26,19 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     assert any(one != first[0] for one in first), "all images are changed in the same way"
     assert read(1) != first
     torch.rand(1)
-    assert read(0, reversed(range(30))) == first, "draw from the generator of the image"
+    assert read(0, reversed(range(30))) == first, "use the generator of the image"
 
 
 def test_the_mask_follows_its_image():
     """Each class of the mask is where its brightness is, and no class comes in."""
     image, mask = paint()
+    #: region given
+    given, config = (image, mask), train.Config()
+    #: end given
     numbers, drawn = torch.get_rng_state(), []
     for seed in range(40):
         generator = torch.Generator().manual_seed(seed)
-        changed, moved = augment(image, mask, train.Config(), generator)
+        changed, moved = augment(*given, config, generator)
         assert type(changed) is type(moved) is torch.Tensor and moved.dtype == mask.dtype
         assert changed.shape == image.shape and moved.shape == mask.shape
         assert {*moved.unique().tolist()} <= {0, 1, 2, VOID}
@@ -47,4 +52,4 @@ def test_the_mask_follows_its_image():
                 assert wrong <= 0.1 * mask.numel(), "more than the edges, which scaling blurs"
         drawn.append((changed, moved))
     assert any(not torch.equal(one, mask) for _, one in drawn)
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"

@@ -8,7 +8,7 @@ from helpers import SETTINGS, build_exact_model
 
 #: slot tests
 CONFIG = train.Config(**SETTINGS)
-# of several lengths, and none twice
+# of different lengths, all distinct
 TEXTS = [(f"source {number}", "target " * number) for number in range(1, 9)]
 
 

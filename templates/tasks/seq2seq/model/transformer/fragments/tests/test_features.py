@@ -9,7 +9,7 @@ from accelerate import Accelerator
 from torch.utils.data import DataLoader
 
 #: slot tests
-# of several lengths, and none twice
+# of different lengths, all distinct
 PAIRS = Pairs([(f"source {number}", "target " * number) for number in range(1, 9)])
 
 
@@ -36,7 +36,7 @@ def test_no_token_sees_a_later_one_or_padding():
 
 
 def test_exact_match_counts_the_targets_that_are_generated_without_a_mistake():
-    """A model that has learned five of eight pairs by heart."""
+    """With a model that has memorized five of eight pairs."""
     model, accelerator = build_exact_model(train.Config(**SETTINGS)), Accelerator()
     optimizer = torch.optim.AdamW(model.parameters(), 0.003)
     sources, inputs, targets = collate([PAIRS[number] for number in range(5)])

@@ -1,7 +1,7 @@
 import pytest
 import torch
 import train
-from data import Packed, collate
+from data import Packed, collate, show
 from helpers import SETTINGS, build_exact_model
 from metrics import count_tokens
 
@@ -22,6 +22,8 @@ def test_packed_rows_hold_each_conversation_once(capsys):
     _, positions, targets = collate(list(packed))
     assert count_tokens(targets).sum() == count_tokens(collate(list(samples))[-1]).sum()
     assert (positions == 0).sum() >= 8, "each text has its own positions"
+    for row, sample in zip(packed.rows, packed, strict=True):
+        assert show(sample, config) == "".join(show(samples[index], config) for index in row)
 
 
 def test_training_on_packed_rows_is_training_on_separate_ones(capsys):

@@ -3,7 +3,7 @@ from metrics import count_edits
 
 #: slot functions
 def predict_sounds(config, model, sounds) -> list[dict]:
-    """Rows for samples of the data, in place of files."""
+    """Predict samples of the data instead of files."""
     with mock.patch.object(predict, "load_sound", lambda sound, _: sound):
         return predict.predict(config, model, sounds)
 

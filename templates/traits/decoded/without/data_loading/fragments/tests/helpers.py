@@ -1,2 +1,2 @@
 #: slot settings
-"num_workers": 0,  # starting them takes longer than a test
+"num_workers": 0,  # starting workers takes longer than a test

@@ -30,14 +30,14 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     data = Augmented(Subset(ConcatDataset([Subset(pictures, range(50))]), range(50)), config)
     numbers = torch.get_rng_state()
     first = [data[index] for index in range(50)]
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     assert [label for _, label in first] == list(range(50))
     assert not all(torch.equal(image, one) for (image, _), one in zip(first, images, strict=True))
     data.set_epoch(1)
     second = [data[index][0] for index in range(50)]
     assert not all(torch.equal(one[0], two) for one, two in zip(first, second, strict=True))
     data.set_epoch(0)
-    for index in reversed(range(50)):  # in another order, with other random numbers in between
+    for index in reversed(range(50)):  # in reverse order, with other random draws in between
         torch.rand(1)
-        assert torch.equal(data[index][0], first[index][0]), "draw from what the image is given"
-    assert torch.equal(pictures[0][0], images[0]), "validation data share these pictures"
+        assert torch.equal(data[index][0], first[index][0]), "use the generator of the image"
+    assert torch.equal(pictures[0][0], images[0]), "validation data uses the same pictures"

@@ -6,7 +6,7 @@ from helpers import SETTINGS, run
 
 #: slot tests
 def test_columns_are_saved_with_the_weights(tmp_path):
-    """They turn rows of the file into what the model takes."""
+    """They turn rows of the file into model inputs."""
     run(tmp_path, epochs=1)
     config = train.Config(**SETTINGS)
     columns = Columns.load(tmp_path)

@@ -8,7 +8,7 @@ from unittest import mock
 #: slot tests
 @pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
 def test_a_window_is_one_large_batch(tmp_path, steps):
-    """4 batches of 8 make the step of a batch of 32 whose rows only see the texts of their 8."""
+    """4 batches of 8 make the same step as one of 32 whose rows only see the texts of their 8."""
     changes = {"epochs": 1, "learning_rate": 0.03}
     small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}

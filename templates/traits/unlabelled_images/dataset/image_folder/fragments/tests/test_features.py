@@ -26,7 +26,7 @@ def test_images_become_datasets(tmp_path):
     config = paint(tmp_path, 60)
     paint(tmp_path / "more", 40)
     Image.new("L", (9, 90), 255).save(tmp_path / "white.JPG")
-    assert sizes(config) == [82, 10, 9], "a tenth for each part"
+    assert sizes(config) == [82, 10, 9], "a tenth for each split"
     white = 0
     for part in build_datasets(config):
         for image in part:

@@ -1,7 +1,7 @@
-"""Loads the parts of a checkpoint that several processes saved, and executes nothing in them.
+"""Loads a sharded checkpoint without executing code in it.
 
-PyTorch 2.13 reads the list of the parts, and each value that is not a tensor, with a pickle that
-can run any code. Delete this when torch.distributed.checkpoint does not.
+PyTorch 2.13 unpickles the list of the parts and each value that is not a tensor, which can run
+any code. Delete this when torch.distributed.checkpoint does not.
 """
 
 import os
@@ -26,7 +26,7 @@ CLASSES = [
     filesystem._StorageInfo,
     torch.Size,
 ]
-# what `.metadata` may name: these do nothing but hold values
+# classes that `.metadata` may contain: they only hold values
 ALLOWED = {f"{kind.__module__}.{kind.__name__}": kind for kind in CLASSES}
 ALLOWED |= {str(value): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
 ALLOWED |= {"torch.serialization._get_layout": {str(torch.strided): torch.strided}.__getitem__}
@@ -43,14 +43,14 @@ class MetadataUnpickler(Unpickler):
 
 @contextmanager
 def only_data() -> Iterator[None]:
-    """Within it, nothing that a checkpoint holds is executed."""
+    """Load checkpoints without executing code in them."""
     loader, setting = filesystem.pickle, "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
     filesystem.pickle = SimpleNamespace(load=lambda file: MetadataUnpickler(file).load())
     before = os.environ.get(setting, "0")
     os.environ[setting] = "1"  # for each torch.load()
     try:
         yield
-    except CheckpointException as error:  # no Exception, and with the tracebacks of all processes
+    except CheckpointException as error:  # a BaseException with the tracebacks of all processes
         first, _ = next(iter(error.failures.values()))
         raise first if isinstance(first, UnpicklingError) else ValueError(first) from error
     finally:

@@ -14,7 +14,7 @@ for pairs in DataLoader(share, 4 * config.batch_size, collate_fn=list):
 
 #: slot arguments
 parser.add_argument("--label", type=int, help="the class to generate (default: all in turn)")
-parser.add_argument("--guidance", type=float, help="another one than that of the run")
+parser.add_argument("--guidance", type=float, help="override the guidance of the run")
 
 #: replace numbers
 classes = {{ task.classes }}

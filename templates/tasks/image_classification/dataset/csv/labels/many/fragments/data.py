@@ -28,6 +28,6 @@ labels = split_labels(cell)
 if labels is None:
     raise SystemExit(
         f"{table}, row {number}: its {config.labels_column} are {cell!r}, not names "
-        "with commas between them."
+        "separated by commas."
     )
 rows.append((path, labels))

@@ -21,5 +21,7 @@ def build_datasets(config) -> list[Dataset]:
 cell = line[config.number_column]
 target = parse_number(cell)
 if target is None:
-    raise SystemExit(f"{table}, row {number}: its {config.number_column} is {cell!r}, no number.")
+    raise SystemExit(
+        f"{table}, row {number}: its {config.number_column} is {cell!r}, not a number."
+    )
 rows.append((path, target))

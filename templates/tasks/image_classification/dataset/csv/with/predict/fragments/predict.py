@@ -1,7 +1,7 @@
 from functools import partial
 from pathlib import Path
 
-from data import read_image, to_square
+from data import UnreadableImage, read_image, to_square
 from torch import Tensor
 
 #: slot functions
@@ -20,5 +20,5 @@ for images in torch.utils.data.DataLoader(share, 4 * config.batch_size, **settin
 #: wrap batches
 try:
     ...  #: body
-except OSError as error:  # its last line: a data worker puts its traceback above
-    raise SystemExit(str(error).splitlines()[-1]) from error
+except UnreadableImage as error:  # a data worker puts its traceback above
+    raise SystemExit(str(error).rpartition("UnreadableImage: ")[2].strip()) from None

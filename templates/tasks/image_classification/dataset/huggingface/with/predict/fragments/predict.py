@@ -34,5 +34,5 @@ rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
 #: wrap batches
 try:
     ...  #: body
-except OSError as error:  # its last line: a data worker puts its traceback above
+except OSError as error:  # only the last line: data workers put a traceback above it
     raise SystemExit(str(error).splitlines()[-1]) from error

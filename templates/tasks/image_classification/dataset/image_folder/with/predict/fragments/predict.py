@@ -2,7 +2,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from data import read_image, to_square
+from data import UnreadableImage, read_image, to_square
 from torch import Tensor
 
 #: slot functions
@@ -27,5 +27,5 @@ rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
 #: wrap batches
 try:
     ...  #: body
-except OSError as error:  # its last line: a data worker puts its traceback above
-    raise SystemExit(str(error).splitlines()[-1]) from error
+except UnreadableImage as error:  # a data worker puts its traceback above
+    raise SystemExit(str(error).rpartition("UnreadableImage: ")[2].strip()) from None

@@ -2,7 +2,7 @@ from tensor_parallel import as_whole
 
 #: slot cuts
 self.heads = heads
-self.cuts = {  # of each pair, the first layer by outputs, the second by inputs
+self.cuts = {  # in each pair, split the first layer by outputs, the second by inputs
     "blocks.*.query_key_value": "colwise",
     "blocks.*.projection": "rowwise",
     "blocks.*.mlp.0": "colwise",

@@ -1,4 +1,4 @@
 #: slot functions
 def as_whole(weight: Tensor) -> Tensor:
-    """A weight that stayed whole, for use outside its module."""
+    """A weight that is not sharded, for use outside its module."""
     return weight.to_local() if isinstance(weight, DTensor) else weight

@@ -12,7 +12,7 @@ def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
 
 #: slot functions
 def attend(module, query, key, value, attention_mask, **settings):
-    """Causal attention for texts that are split among processes: no mask, no dropout."""
+    """Causal attention for texts that are split across processes: no mask, no dropout."""
     settings["dropout"] = 0.0
     return sdpa_attention_forward(module, query, key, value, None, **settings)
 
@@ -27,5 +27,5 @@ def check_layers(config, name) -> None:
     if kinds:
         raise SystemExit(
             f"--model-name {name} has layers with {', '.join(sorted(kinds))}. Texts can be split "
-            "among processes only with full_attention: use another model."
+            "across processes only with full_attention: use another model."
         )

@@ -4,8 +4,8 @@ self.model, facts = AutoModelForMaskedLM.from_pretrained(
     dtype=torch.float32,  # mixed precision needs weights in 32 bits
     output_loading_info=True,
 )
-if facts["missing_keys"]:  # adapters would leave them as they were drawn
+if facts["missing_keys"]:  # with adapters, they would stay random
     raise SystemExit(
         f"The model {name!r} was not trained to find masked tokens: it lacks "
-        f"{min(facts['missing_keys'])}. Train without adapters, or choose another one."
+        f"{min(facts['missing_keys'])}. Train without adapters, or choose another model."
     )

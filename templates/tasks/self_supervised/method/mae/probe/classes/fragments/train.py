@@ -3,10 +3,10 @@ from probe import find_new, find_right
 #: slot evaluate_function
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss of a set, and in how many of its images the probes find the class.
+    """Mean loss of a set, and the accuracy of the probes.
 
     All are the same for any number of processes. gather_for_metrics drops the images that pad the
-    last batch. The known images, whose classes the probes may see, do not count themselves.
+    last batch. The known images, whose labels the probes use, are not evaluated.
     """
     model.eval()
     batches = []

@@ -3,11 +3,11 @@ from probe import find_new, find_right
 #: slot evaluate_function
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss of a set, and in how many of its images the probes find the class.
+    """Mean loss of a set, and the accuracy of the probes.
 
-    All are the same for any number of processes and any batch size: views compete with those of the
+    All are the same for any number of processes and any batch size: views are compared within the
     set. gather_for_metrics drops the images that pad the last batch. The known images, whose
-    classes the probes may see, do not count themselves.
+    labels the probes use, are not evaluated.
     """
     model.eval()
     batches = []

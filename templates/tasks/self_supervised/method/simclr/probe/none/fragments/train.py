@@ -1,7 +1,7 @@
 #: slot evaluate_function
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss of a whole set, whose views compete with each other.
+    """Mean loss of a whole set, whose views are compared with each other.
 
     It is the same for any number of processes and any batch size. gather_for_metrics drops the
     images that pad the last batch.

@@ -14,7 +14,7 @@ if split == "train":
 #: slot measure
 @torch.no_grad()
 def measure(accelerator, model, loader, limit: int) -> Columns:
-    """The loss of each new image, its label, and whether the probes find that."""
+    """The loss of each new image, its label, and whether each probe predicts it."""
     model.eval()
     batches = []
     for images, {{ task.drawn_name }}, labels, known in islice(loader, limit or None):

@@ -1,6 +1,6 @@
 #: slot datasets
 def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
-    """The image, half of the time with a square of zeros, where the mask is VOID."""
+    """The image, half of the time with an erased square, where the mask is VOID."""
     height, width = mask.shape
     side = min(height, width) // 2
     if torch.rand((), generator=generator) < 0.5:

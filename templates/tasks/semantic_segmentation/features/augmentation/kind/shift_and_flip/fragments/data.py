@@ -2,7 +2,7 @@ import torch.nn.functional as F
 
 #: slot datasets
 def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
-    """The image and its mask, shifted, and mirrored half of the time. What comes in is VOID."""
+    """The image and its mask, shifted, and flipped half of the time. New pixels are VOID."""
     distance = config.augmentation_pixels
     down, right = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
     height, width = mask.shape

@@ -14,4 +14,4 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     rows += [{"source": source, "text": text} for source, text in pairs]
 
 #: slot arguments
-parser.add_argument("--length", type=int, default=128, help="the most tokens of a target")
+parser.add_argument("--length", type=int, default=128, help="maximum tokens of a target")

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 
 #: slot datasets
 def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows of one length, a multiple of 32, because XLA compiles the step for each new length."""
+    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
     padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
     return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
 

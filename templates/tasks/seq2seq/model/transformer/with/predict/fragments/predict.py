@@ -20,4 +20,4 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     rows += [{"source": source, "text": text} for source, text in pairs]
 
 #: slot arguments
-parser.add_argument("--length", type=int, default=100, help="the most bytes of a target")
+parser.add_argument("--length", type=int, default=100, help="maximum bytes of a target")

@@ -2,7 +2,7 @@ import torch
 
 #: replace forward
 def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-    # no mask: transformers makes one from the positions: each 0 begins a text
+    # no mask: transformers builds one from the positions, where each 0 begins a text
     return self.model(input_ids=tokens, position_ids=positions).logits
 
 #: slot checks
@@ -11,7 +11,7 @@ check_packing(model, config.model_name)
 #: slot functions
 @torch.no_grad()
 def check_packing(model: nn.Module, name: str) -> None:
-    """Stop if the texts of a row see each other, as in a model that does not use the positions."""
+    """Stop if the texts of a row see each other, because the model ignores the positions."""
     tokens, positions = torch.arange(8).view(2, 4), torch.arange(4).repeat(2, 1)
     apart = model.eval()(tokens, positions)
     packed = model(tokens.view(1, 8), positions.view(1, 8)).view_as(apart)

@@ -2,7 +2,7 @@ from datasets import ClassLabel
 
 #: replace read_labels
 column = config.labels_column
-feature = getattr(part.features[column], "feature", None)  # that of the items of a list
+feature = getattr(part.features[column], "feature", None)  # the type of the list items
 if feature is None:
     raise SystemExit(
         f"The column {column!r} holds {part.features[column]}, not lists: set --labels-column."

@@ -1,10 +1,10 @@
 #: slot functions
 def split_text(text: str | tuple[str, ...], config: Config) -> tuple[str, ...]:
-    """The texts of a line: one, or a pair with a tab between them."""
+    """The texts of a line: one, or a tab-separated pair."""
     count = len(config.text_columns.split(","))
     texts = tuple(text.split("\t", count - 1)) if isinstance(text, str) else text
     if len(texts) != count:
-        raise SystemExit(f"Write pairs of texts, with a tab between them, not {text!r}.")
+        raise SystemExit(f"Write tab-separated pairs of texts, not {text!r}.")
     return texts
 
 #: replace parts

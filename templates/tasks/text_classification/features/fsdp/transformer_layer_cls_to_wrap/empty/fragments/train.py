@@ -1,7 +1,7 @@
 from workarounds import exclude_embeddings
 
 #: slot fsdp_settings
-auto_wrap_policy="transformer_based_wrap",  # the classes of layers that the model names
+auto_wrap_policy="transformer_based_wrap",  # wrap the layers that the model names
 
 #: slot after_model
 exclude_embeddings(model)

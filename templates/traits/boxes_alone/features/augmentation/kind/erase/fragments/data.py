@@ -2,7 +2,7 @@ from boxes import area, intersect
 
 #: slot datasets
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
-    """The image, half of the time with a square of zeros, and the objects that can be seen."""
+    """The image, half of the time with an erased square, and the objects that stay visible."""
     height, width = image.shape[-2:]
     side = min(height, width) // 2
     if torch.rand((), generator=generator) < 0.5:

@@ -3,9 +3,9 @@ from torchvision.transforms import v2
 
 #: slot datasets
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
-    """A random part of the image, mirrored half of the time, in other colours, and its boxes.
+    """A random crop of the image, flipped half of the time, with changed colors, and its boxes.
 
-    Objects whose center is not in the part are left out: Liu and others 2016, "SSD: Single Shot
+    Objects whose center is outside the crop are left out: Liu and others 2016, "SSD: Single Shot
     MultiBox Detector", https://arxiv.org/abs/1512.02325
     """
     size = tuple(image.shape[-2:])
@@ -19,7 +19,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     )
     boxes = tv_tensors.BoundingBoxes(objects["boxes"], format="XYXY", canvas_size=size)
     sample = (tv_tensors.Image(image), {**objects, "boxes": boxes})
-    with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
+    with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
         torch.set_rng_state(generator.get_state())
         image, objects = change(sample)
     objects["boxes"] = objects["boxes"].as_subclass(Tensor)

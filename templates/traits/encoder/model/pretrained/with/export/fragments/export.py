@@ -11,7 +11,7 @@ def export_transformers(model: nn.Module, config: Config, folder: Path) -> Progr
     model.model.save_pretrained(folder)
     build_tokenizer(config).save_pretrained(folder)
     #: slot saved
-    loaded = deepcopy(model)  # with what it does beside the model of transformers
+    loaded = deepcopy(model)  # keep the layers around the transformers model
     loaded.model = type(model.model).from_pretrained(folder).eval()
     return loaded
 

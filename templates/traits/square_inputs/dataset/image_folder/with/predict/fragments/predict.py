@@ -1,4 +1,4 @@
-from data import ImageFiles
+from data import ImageFiles, UnreadableImage
 
 #: slot before_batches
 settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
@@ -10,5 +10,5 @@ for images in DataLoader(ImageFiles(share, config.image_size), **settings):
 #: wrap batches
 try:
     ...  #: body
-except OSError as error:  # its last line: a data worker puts its traceback above
-    raise SystemExit(str(error).splitlines()[-1]) from error
+except UnreadableImage as error:  # a data worker puts its traceback above
+    raise SystemExit(str(error).rpartition("UnreadableImage: ")[2].strip()) from None

@@ -8,13 +8,13 @@ from torchvision.transforms import v2
 self.data, self.config, self.epoch = with_transform(data, build_change(config)), config, 0
 
 #: replace augmented_sample
-with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
+with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
     torch.default_generator.manual_seed(seed)
     return self.data[index]
 
 #: slot datasets
 def build_change(config) -> v2.Compose:
-    """A random part of a picture, scaled, mirrored half of the time, in other colours."""
+    """A random crop of a picture, scaled, randomly flipped, with changed colors."""
     return v2.Compose(
         [
             partial(decode, size=config.image_size),
@@ -27,7 +27,7 @@ def build_change(config) -> v2.Compose:
 
 
 def with_transform(data: Dataset, transform) -> Dataset:
-    """A copy of data that makes this of each picture. The others, of which it may be a part, don't."""
+    """A copy of data with this transform. Datasets that share pictures with it don't change."""
     data = copy(data)
     if isinstance(data, Subset):
         data.dataset = with_transform(data.dataset, transform)

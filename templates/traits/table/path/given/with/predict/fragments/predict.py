@@ -15,4 +15,4 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
     return torch.cat(tables)
 
 #: slot arguments
-parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with the columns of training")
+parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with columns as in training")

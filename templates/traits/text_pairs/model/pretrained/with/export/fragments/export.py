@@ -2,7 +2,7 @@ import json
 
 #: slot functions
 def write_modules(model: nn.Module, config: Config, folder: Path) -> None:
-    """Tell sentence-transformers how the last states of the model become a vector."""
+    """Write how sentence-transformers turns the last hidden states into a vector."""
     modules = []
     for path, kind in ("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize"):
         (folder / path).mkdir(exist_ok=True)

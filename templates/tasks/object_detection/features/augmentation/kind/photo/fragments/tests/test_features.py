@@ -23,6 +23,6 @@ def test_boxes_follow_their_objects():
             expected = torch.stack([left, top, right, bottom]).float()
             torch.testing.assert_close(torch.tensor(box), expected, rtol=0, atol=2.0)
     assert kept > 20
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     empty = augment(*paint(), train.Config(), torch.Generator().manual_seed(0))
     assert empty[1]["boxes"].shape == (0, 4)

@@ -18,6 +18,6 @@ def test_augmentation_draws_parts_with_objects():
         assert type(changed) is type(moved["boxes"]) is torch.Tensor
         kept += len(moved["boxes"])
     assert kept > 20
-    assert torch.equal(torch.get_rng_state(), numbers), "training would get other dropout"
+    assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
     empty = augment(*paint(), train.Config(), torch.Generator().manual_seed(0))
     assert empty[1]["boxes"].shape == (0, 4)

@@ -4,7 +4,7 @@ from data import augment
 
 #: slot tests
 def test_boxes_follow_their_objects():
-    """Also over the edge: the second object is a pixel wide, and may go."""
+    """Over the edge, too: the second object is a pixel wide, and may disappear."""
     generator, config = torch.Generator().manual_seed(0), train.Config()
     for box in ((6, 8, 12, 11), (23, 8, 24, 11)):
         image, target = paint(box)

@@ -1,3 +1,3 @@
 #: slot moved
-if not Path(config.table).exists():  # after a move of the run: its weights have the scale
+if not Path(config.table).exists():  # the run was moved: its weights have the scale
     return torch.zeros(2)

@@ -1,4 +1,4 @@
 from files import load_weights
 
 #: slot load_weights
-load_weights(Accelerator(), model, config.output_dir / "model.safetensors")
+load_weights(accelerator, model, config.output_dir / "model.safetensors")

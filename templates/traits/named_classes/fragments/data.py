@@ -1,0 +1,2 @@
+#: slot after_datasets
+check_classes(config)
