@@ -1,8 +1,8 @@
 #: slot datasets
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
-    """The image, half of the time with a square of zeros, and the objects that can be seen.
+    """The image, half of the time with an erased square, and the objects that stay visible.
 
-    A mask loses the pixels in the square. A box stays that of the whole object.
+    Masks lose the pixels in the square. Boxes stay those of whole objects.
     """
     height, width = image.shape[-2:]
     side = min(height, width) // 2

@@ -1,6 +1,6 @@
 #: slot datasets
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
-    """The image, its boxes and its masks, half of the time mirrored left to right."""
+    """The image, its boxes and its masks, half of the time flipped horizontally."""
     if torch.rand((), generator=generator) < 0.5:
         return image, objects
     left, top, right, bottom = objects["boxes"].unbind(dim=1)

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image, its boxes and its masks, shifted by up to `augmentation_pixels`.
 
-    Boxes and masks are cut at the edges, and objects that are beyond them are left out.
+    Boxes and masks are clipped to the image, and objects outside it are left out.
     """
     distance, size = config.augmentation_pixels, image.shape[2]
     right, down = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()

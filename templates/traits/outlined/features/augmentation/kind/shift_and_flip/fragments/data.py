@@ -2,9 +2,9 @@ import torch.nn.functional as F
 
 #: slot datasets
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
-    """The image, its boxes and its masks, shifted, and half of the time mirrored left to right.
+    """The image, its boxes and its masks, shifted, and half of the time flipped horizontally.
 
-    Boxes and masks are cut at the edges, and objects that are beyond them are left out.
+    Boxes and masks are clipped to the image, and objects outside it are left out.
     """
     distance, size = config.augmentation_pixels, image.shape[2]
     right, down = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
