@@ -284,37 +284,37 @@ LEFT: dict[str, tuple[Mapping[str, Value], Mapping[str, Value], str]] = {
     "accumulation lost": (
         {"training.gradient_accumulation_steps": 4},
         {},
-        "was saved with gradient_accumulation_steps 4. With 1 the batches would differ",
+        "was saved with gradient_accumulation_steps 4. A resumed run can't change it to 1: ",
     ),
     "accumulation gained": (
         {},
         {"training.gradient_accumulation_steps": 4},
-        "was saved with gradient_accumulation_steps 1. With 4 the batches would differ",
+        "was saved with gradient_accumulation_steps 1. A resumed run can't change it to 4: ",
     ),
     "another accumulation": (
         {"training.gradient_accumulation_steps": 4},
         {"training.gradient_accumulation_steps": 2},
-        "was saved with gradient_accumulation_steps 4. With 2 the batches would differ",
+        "was saved with gradient_accumulation_steps 4. A resumed run can't change it to 2: ",
     ),
     "balance lost": (
         {"features.balanced_sampling.enabled": True},
         {},
-        "was saved with data_order balanced. With shuffled the batches would differ",
+        "was saved with data_order balanced. A resumed run can't change it to shuffled: ",
     ),
     "another order": (
         {"features.balanced_sampling.enabled": True},
         {"features.own_sampler.enabled": True},
-        "was saved with data_order balanced. With own the batches would differ",
+        "was saved with data_order balanced. A resumed run can't change it to own: ",
     ),
     "a stream": (
         {},
         {"features.stream.enabled": True},
-        "was saved with stream_epoch_batches None. With 40 the batches would differ",
+        "was saved with stream_epoch_batches None. A resumed run can't change it to 40: ",
     ),
     "another context": (
         {"project.task": "language_model"},
         {"project.task": "language_model", "language_model.context": 32},
-        "was saved with context 128. With 32 the batches would differ",
+        "was saved with context 128. A resumed run can't change it to 32: ",
     ),
 }
 
@@ -413,13 +413,13 @@ def test_weights_have_the_usual_rights(stopped: Path) -> None:
 
 def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", processes=2)
-    assert "was saved with processes 1. With 2 the batches would differ" in result.stderr
+    assert "was saved with processes 1. A resumed run can't change it to 2: " in result.stderr
     assert result.returncode != 0
 
 
 def test_another_batch_size_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", "--batch-size", "16")
-    assert_refused(result, "was saved with batch_size 32. With 16 the batches would differ")
+    assert_refused(result, "was saved with batch_size 32. A resumed run can't change it to 16: ")
 
 
 def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
@@ -493,7 +493,7 @@ def test_a_flipped_bit_is_noticed(saved_twice: Path, tmp_path: Path, proven: Pro
     assert len({place["file"] for place in places}) == 6
     assert {place["taken"] for place in places} == {"checkpoint_00000004"}
     said = re.findall(
-        r"^(?:damaged or incomplete, and kept: checkpoint_00000008"
+        r"^(?:ignoring damaged or incomplete: checkpoint_00000008"
         r"|.*checkpoint_00000008/\S+ is not as it was saved)$",
         result.stdout,
         re.MULTILINE,
@@ -519,7 +519,7 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_
     (newest / "config.json").write_text(saved.replace('"seed": 0', '"seed": 1'))
     result = resume(saved_twice, folder)
     assert result.returncode == 0, result.stderr
-    assert "damaged or incomplete, and kept: checkpoint_00000008\n" in result.stdout
+    assert "ignoring damaged or incomplete: checkpoint_00000008\n" in result.stdout
     assert "resumed runs/latest/checkpoint_00000004 at step 4" in result.stdout
     assert newest.exists()
     for path in (folder / "runs/latest").glob("checkpoint_*"):

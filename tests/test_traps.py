@@ -252,7 +252,7 @@ def test_a_killed_run_resumes_its_own_branch(project: Path) -> None:
     alone = {**settings, "resume": "branch/checkpoint_00000002", "output_dir": "alone"}
     resumed, whole = run_all(project, {**settings, "resume": "newest"}, alone)
     assert "resumed branch/checkpoint_00000004+ at step 4" in resumed["out"]
-    kept = "not part of this run, and kept: checkpoint_00000004, checkpoint_00000006"
+    kept = "keeping the checkpoints of other runs: checkpoint_00000004, checkpoint_00000006"
     assert kept in resumed["out"].splitlines()
     assert whole["status"] == resumed["status"] == 0
     assert weights(project, "branch") == weights(project, "alone")
@@ -427,7 +427,7 @@ def done(project: Path) -> str:
 
 
 def test_a_resume_names_the_settings_that_differ(project: Path, done: str) -> None:
-    changes = {"learning_rate": 0.01, "weight_decay": 0.0, "epochs": 2, "log_every": 3}
+    changes = {"learning_rate": 0.01, "max_grad_norm": 0.5, "epochs": 2, "log_every": 3}
     settings = {**SHORT, **changes, "output_dir": "other", "resume": f"{done}/checkpoint_00000003"}
     [run] = run_all(project, settings)
     assert run["status"] == 0
@@ -436,17 +436,38 @@ def test_a_resume_names_the_settings_that_differ(project: Path, done: str) -> No
         "epochs is 2, and was 1 when the checkpoint was saved",
         "learning_rate is 0.01, and was 0.001 when the checkpoint was saved",
         "log_every is 3, and was 1 when the checkpoint was saved",
-        "weight_decay is 0.0, and was 0.01 when the checkpoint was saved",
+        "max_grad_norm is 0.5, and was 1.0 when the checkpoint was saved",
     ]
 
 
+def test_a_resume_into_the_folder_of_another_run_is_refused(project: Path, done: str) -> None:
+    [other] = run_all(project, {**SHORT, "epochs": 1, "output_dir": "full"})
+    assert other["status"] == 0
+    names = ("metrics.jsonl", "best.safetensors", "config.json")
+    before = [(project / "full" / name).read_bytes() for name in names]
+    resumed = {**SHORT, "output_dir": "full", "resume": f"{done}/checkpoint_00000003"}
+    [run] = run_all(project, resumed)
+    assert run["status"] == "full holds a run: use another --output-dir."
+    assert [(project / "full" / name).read_bytes() for name in names] == before
+
+
+def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: str) -> None:
+    """parse_flags() with arguments of its own does not look at those of the script."""
+    code = "from flags import parse_flags; from train import Config; "
+    code += f"given = ['--resume', '--epochs', '5', '--output-dir', '{done}']; "
+    code += "config = parse_flags(Config, '', given); print(config.epochs, config.resume)"
+    result = run_python(project, ["-c", code, "--epochs", "7"])
+    assert result.stdout == "5 newest\n", result.stderr
+
+
 def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> None:
-    changes = {"limit_batches": 2, "batch_size": 8, "seed": 1}
+    changes = {"limit_batches": 2, "batch_size": 8, "seed": 1, "weight_decay": 0.5}
     runs = [{**SHORT, name: value} for name, value in changes.items()]
     same = {"output_dir": done, "resume": "newest"}
     for name, run in zip(changes, run_all(project, *({**r, **same} for r in runs)), strict=True):
-        old = {**SHORT, "seed": 0}[name]
-        assert f"was saved with {name} {old}. With {changes[name]} the batches" in run["status"]
+        old = {**SHORT, "seed": 0, "weight_decay": 0.01}[name]
+        said = f"was saved with {name} {old}. A resumed run can't change it to {changes[name]}: "
+        assert said in run["status"]
         assert steps(run) == []
 
 

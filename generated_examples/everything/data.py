@@ -63,7 +63,9 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
     if not fold < folds:
         raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
     both = ConcatDataset([train_set, val_set])
-    # a fixed seed: the folds do not change with --seed
+    if len(both) < folds:
+        raise SystemExit(f"--cross-validation-folds {folds}: there are {len(both)} samples.")
+    # a fixed seed: the folds are the same for any --seed
     order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
     rest = [index for place, index in enumerate(order) if place % folds != fold]
     return Subset(both, rest), Subset(both, order[fold::folds])

@@ -17,8 +17,8 @@ from environment import compare_config, is_trial, write_config
 from files import delete, flush, writing
 from progress import log
 
-# a resumed run needs the same values, or its batches would differ
-DATA_SETTINGS = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None}
+# can't change in a resumed run: its batches would differ, or the optimizer's state has the value
+FIXED = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None, "weight_decay": None}
 UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
 
 
@@ -86,7 +86,7 @@ class Checkpoints:
         self.history = history[-keep:]  # all of them if keep is 0
         found = find_checkpoints(folder)
         number = read_facts(found[-1])["number"] + 1 if found else 1
-        write_facts(scratch, {"number": number, "history": history, "fixed": DATA_SETTINGS})
+        write_facts(scratch, {"number": number, "history": history, "fixed": FIXED})
         for path in [*scratch.rglob("*"), scratch]:
             flush(path)
         scratch.rename(target)
@@ -99,31 +99,31 @@ class Checkpoints:
         folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
         results = [folder] if any(folder.glob("*.safetensors")) else []
         if broken := sorted(set(folder.glob("checkpoint_*")) - set(found)):
-            log(f"damaged or incomplete, and kept: {', '.join(path.name for path in broken)}")
+            log(f"ignoring damaged or incomplete: {', '.join(path.name for path in broken)}")
         damaged: list[Path] = []
         while (path := find_resumed(self.config, damaged)) and not is_sound(path):
             damaged.append(path)
+        here = path and path.absolute().parent.resolve() == folder.resolve()  # it may be a link
+        if not here and (broken or not all(map(is_trial, found + results))):
+            advice = "--resume it, or use" if found and not path else "use"
+            raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
         if path:
             self.load(path)
-            if path.absolute().parent.resolve() == folder.resolve():  # the checkpoint may be a link
-                history = read_facts(path)["history"]
-                self.history = [other.name for other in found if other.name in history]
+        if path and here:
+            self.history = [one.name for one in found if one.name in read_facts(path)["history"]]
             if others := [other.name for other in found if other.name not in self.history]:
-                log(f"not part of this run, and kept: {', '.join(others)}")
-        elif broken or not all(map(is_trial, found + results)):
-            advice = "--resume it, or use" if found else "use"
-            raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
+                log(f"keeping the checkpoints of other runs: {', '.join(others)}")
         elif found or results:
             log(f"overwriting the trial run in {folder}, started with --limit-batches")
         self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
         if self.accelerator.is_main_process:
-            trial = [] if path else [*found, *folder.glob("*.safetensors")]
+            trial = [] if here else [*found, *folder.glob("*.safetensors"), *folder.glob("*.jsonl")]
             for rest in [folder / "checkpoint.partial", *trial]:
                 delete(rest)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
-        fixed = {**read_facts(path).get("fixed", {}), **DATA_SETTINGS}
+        fixed = {**read_facts(path).get("fixed", {}), **FIXED}
         compare_config(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)

@@ -59,7 +59,9 @@ def parse_flags(config_class, description, arguments=None):
     values = vars(parser.parse_args(arguments))
     if path := find_resumed(config_class(**values)):
         parser.prog += f" with the settings of {path}"
-        values = vars(parser.parse_args([*saved_flags(config_class, path), *sys.argv[1:]]))
+        values = vars(
+            parser.parse_args([*saved_flags(config_class, path), *(arguments or sys.argv[1:])])
+        )
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
         if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):

@@ -81,8 +81,8 @@ def compare_config(accelerator, config, path, fixed) -> None:
         old, value = saved.get(name, absent), settings.get(name, absent)
         if str(value) != str(old):
             raise SystemExit(
-                f"{path} was saved with {name} {old}. With {value} the batches "
-                "would differ: resume with the same value, or start a new run."
+                f"{path} was saved with {name} {old}. A resumed run can't change it to "
+                f"{value}: resume with the same value, or start a new run."
             )
     for name, value in settings.items():
         old, default = saved.get(name), getattr(type(config), name, value)

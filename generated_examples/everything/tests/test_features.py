@@ -237,6 +237,8 @@ def test_each_sample_is_held_out_once():
     assert sorted(held_out) == list(range(sizes.pop()[0]))
     with pytest.raises(SystemExit, match="counted from 0"):
         build_loaders(train.Config(**SETTINGS, cross_validation_fold=4))
+    with pytest.raises(SystemExit, match="--cross-validation-folds 1000000: there are"):
+        build_loaders(train.Config(**{**SETTINGS, "cross_validation_folds": 10**6}))
 
 
 def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):

@@ -20,4 +20,4 @@ if field.name == "resume":
 #: slot parsed
 if path := find_resumed(config_class(**values)):
     parser.prog += f" with the settings of {path}"
-    values = vars(parser.parse_args([*saved_flags(config_class, path), *sys.argv[1:]]))
+    values = vars(parser.parse_args([*saved_flags(config_class, path), *(arguments or sys.argv[1:])]))

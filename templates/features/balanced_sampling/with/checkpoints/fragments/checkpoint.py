@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"data_order": "shuffled"}
+FIXED |= {"data_order": "shuffled"}

@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"cross_validation_folds": None, "cross_validation_fold": None}
+FIXED |= {"cross_validation_folds": None, "cross_validation_fold": None}

@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"processes_per_layer": 1}
+FIXED |= {"processes_per_layer": 1}

@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"max_length": None}
+FIXED |= {"max_length": None}

@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"max_length": None, "overlap": None}
+FIXED |= {"max_length": None, "overlap": None}

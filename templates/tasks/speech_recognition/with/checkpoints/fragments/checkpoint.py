@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"letters": None}
+FIXED |= {"letters": None}

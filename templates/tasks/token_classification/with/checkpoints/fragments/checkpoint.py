@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"tags": None}
+FIXED |= {"tags": None}

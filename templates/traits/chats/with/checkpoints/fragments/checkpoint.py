@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"context": None}
+FIXED |= {"context": None}

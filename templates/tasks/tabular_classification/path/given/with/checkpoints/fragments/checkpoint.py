@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"classes": None}
+FIXED |= {"classes": None}

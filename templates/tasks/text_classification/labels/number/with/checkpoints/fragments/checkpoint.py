@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"target_scale": None}
+FIXED |= {"target_scale": None}

@@ -1,2 +1,2 @@
 #: slot fixed
-DATA_SETTINGS |= {"columns": None}
+FIXED |= {"columns": None}

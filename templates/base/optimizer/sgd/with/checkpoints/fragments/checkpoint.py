@@ -1,0 +1,2 @@
+#: slot fixed
+FIXED |= {"momentum": None}
