@@ -441,7 +441,8 @@ def test_a_resume_names_the_settings_that_differ(project: Path, done: str) -> No
 
 
 def test_a_resume_into_the_folder_of_another_run_is_refused(project: Path, done: str) -> None:
-    [other] = run_all(project, {**SHORT, "epochs": 1, "output_dir": "full"})
+    full = {**SHORT, "limit_batches": 0, "max_steps": 3, "output_dir": "full"}
+    [other] = run_all(project, full)
     assert other["status"] == 0
     names = ("metrics.jsonl", "best.safetensors", "config.json")
     before = [(project / "full" / name).read_bytes() for name in names]
