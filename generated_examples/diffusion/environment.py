@@ -29,7 +29,7 @@ def check_environment(accelerator: Accelerator) -> None:
 
 
 def describe(accelerator, model, config, total_steps) -> str:
-    """The first line of a run."""
+    """A summary of the run, in one line."""
     processes, device = accelerator.num_processes, accelerator.device.type
     parameters = sum(parameter.numel() for parameter in model.parameters())
     batch = f"batch {processes} x {config.batch_size}"

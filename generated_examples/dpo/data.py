@@ -193,7 +193,7 @@ def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
 
 
 def show(sample: Sample, config) -> str:
-    """A sample as the model sees it, with [[ and ]] around the tokens that count."""
+    """A sample up to the last token that counts, with [[ and ]] around those that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
     inputs, targets = sample[0].tolist(), sample[-1].tolist()
     run = inputs[:1]

@@ -68,7 +68,7 @@ class Config:
     log_every: int = 20  # steps between log lines; 0: none
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
-    keep_checkpoints: int = 2  # the newest ones; 0: all
+    keep_checkpoints: int = 2  # how many of the newest to keep; 0: all
     max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
     cross_validation_folds: int = 5  # parts of the data; each is held out once
     cross_validation_fold: int = 0  # the fold to hold out, counted from 0
@@ -126,7 +126,7 @@ def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops the padding."""
+    """Mean loss and accuracy of all samples: gather_for_metrics drops repeated ones."""
     model.eval()
     loss_sum = correct = seen = 0
     epoch_outputs.clear()

@@ -44,7 +44,7 @@ class Config:
     latent: int = 32  # length of the noise vector of an image
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
-    keep_checkpoints: int = 2  # the newest ones; 0: all
+    keep_checkpoints: int = 2  # how many of the newest to keep; 0: all
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
     limit_batches: int = 0  # batches per epoch and evaluation; 0: all

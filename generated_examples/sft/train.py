@@ -46,7 +46,7 @@ class Config:
     heads: int = 4  # attention heads per layer; must divide the width
     checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
-    keep_checkpoints: int = 2  # the newest ones; 0: all
+    keep_checkpoints: int = 2  # how many of the newest to keep; 0: all
     max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints

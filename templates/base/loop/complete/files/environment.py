@@ -32,7 +32,7 @@ def check_environment(accelerator: Accelerator) -> None:
 
 
 def describe(accelerator, model, config, total_steps) -> str:
-    """The first line of a run."""
+    """A summary of the run, in one line."""
     processes, device = accelerator.num_processes, accelerator.device.type
     #: region parameters
     parameters = sum(parameter.numel() for parameter in model.parameters())
