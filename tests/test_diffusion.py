@@ -69,7 +69,7 @@ def test_a_users_folder_with_classes(tmp_path: Path) -> None:
     expected = {
         "more": "more has training images in 3 folders (blue, green, red), one for each class, and "
         "--classes is 2.",
-        "new": "new/test/green/a.png is of a class without training images: green.",
+        "new": "new/test/green/a.png has a class without training images: green.",
         "damaged": "damaged/red/b.png can't be read as an image: remove it.",
         "empty": "empty has no images to train on: ",
         "nowhere": "nowhere is not a folder: set --path to the one with the images.",

@@ -52,7 +52,7 @@ BAD = {
     ),
     "no text": (
         '{"prompt": "a", "chosen": "b", "rejected": 3}',
-        "line 13: prompt and rejected are texts or lists of messages.",
+        "line 13: prompt and rejected must be texts or lists of messages.",
     ),
     "no prompt": (f"{{{ANSWERS}}}", "line 13 has no prompt."),
     "another role": (

@@ -113,6 +113,8 @@ READERS = {
     "audio_classification": "audio.py",
     "speech_recognition": "audio.py",
     "forecasting": "data.py",
+    "object_detection": "data.py",
+    "semantic_segmentation": "data.py",
 }
 PARTS = 30  # in which the projects are rendered, so that all workers have their share
 

@@ -114,7 +114,7 @@ BAD = {
     "possible.json": (nested(is_impossible=False), f"{PLACE}: is_impossible is False, with 0"),
     "question.json": (nested(question=None), f"{PLACE}: its question is not text, but None"),
     "rows.json": ("[]", "rows.json is not a JSON object with 'data', as SQuAD has it"),
-    "data.json": ('{"questions": []}', "data.json: there is no 'data', as SQuAD has it"),
+    "data.json": ('{"questions": []}', "data.json: there is no 'data', as in SQuAD"),
     "form.json": ('{"data": [[]]}', "data[0] is not JSON in SQuAD's format"),
     "half.json": ('{"data": ', "half.json is not JSON in SQuAD's format"),
     "absent.json": (None, "absent.json can't be read"),

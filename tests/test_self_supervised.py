@@ -265,7 +265,7 @@ def test_a_users_folder(tmp_path: Path) -> None:
     assert len({row["feature_31"] for row in rows}) > 1 and len(rows[0]) == 1 + 32
     assert run_python(project, ["-c", WRONG]).returncode == 0
     expected = {
-        ("--path", "new"): "new/test/green/a.png is of a class without training images: green.",
+        ("--path", "new"): "new/test/green/a.png has a class without training images: green.",
         ("--path", "damaged"): "damaged/red/b.png can't be read as an image: remove it.",
         ("--path", "empty"): "empty has no images to train on: ",
         ("--path", "nowhere"): "nowhere is not a folder: set --path to the one with the images.",

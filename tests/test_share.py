@@ -77,7 +77,7 @@ def test_a_card_has_the_intervals_of_these_weights(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render({**FEATURE, "features.evaluate.enabled": True}))
     assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
     printed = share(folder, "--output", "before")
-    assert "have no intervals: run evaluate.py --run runs/latest before.\n" in printed
+    assert "have no intervals: run evaluate.py --run runs/latest first.\n" in printed
     head = "| metric | value | 95% interval |\n"
     assert head in (card := (folder / "before/README.md").read_text())
     assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)

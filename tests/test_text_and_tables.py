@@ -173,7 +173,7 @@ def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
     (tmp_path / "texts.csv").write_text(text.replace("warm", "hot"), encoding="utf-8")
     result = start(folder, [*short, "2", "--resume"], 1)
     assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert "was saved with classes ['cold', 'warm']. With ['cold', 'hot']" in result.stderr
+    assert "A resumed run can't change it to ['cold', 'hot']" in result.stderr
 
 
 def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:

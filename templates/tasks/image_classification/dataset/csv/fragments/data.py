@@ -36,7 +36,7 @@ def build_datasets(config) -> list[Dataset]:
     """Training, validation and test data."""
     labels = {name: label for label, name in enumerate(class_names(config))}
     if len(labels) < 2:
-        raise SystemExit(f"{config.table} has one class, {[*labels][0]}: a classifier needs two.")
+        raise SystemExit(f"{config.table} has one class, {min(labels)}: a classifier needs two.")
     return [
         Images([(path, labels[name]) for path, name in part], config) for part in load_rows(config)
     ]
