@@ -133,11 +133,11 @@ def test_forms_of_a_row():
     ("row", "said"),
     [
         ({"text": "a"}, "has text: it needs prompt, chosen and rejected"),
-        ({"prompt": "a", "chosen": "b", "rejected": None}, "prompt and rejected are texts or"),
-        ({"prompt": 1, **ANSWERS}, "prompt and chosen are texts or"),
+        ({"prompt": "a", "chosen": "b", "rejected": None}, "prompt and rejected must be texts or"),
+        ({"prompt": 1, **ANSWERS}, "prompt and chosen must be texts or"),
         ({"prompt": [{"role": "user"}], **ANSWERS}, "message 1 needs a role and a content"),
         (ANSWERS, "has no prompt"),
-        ({"prompt": "a", "chosen": [], "rejected": []}, "chosen does not end with a message of"),
+        ({"prompt": "a", "chosen": [], "rejected": []}, "does not end with an assistant message"),
         ({"chosen": MESSAGES, "rejected": MESSAGES[:2]}, "answer different prompts"),
     ],
 )

@@ -9,7 +9,7 @@ def take_fold(train_set, val_set, config) -> tuple[Dataset, Dataset]:
     """
     folds, fold = config.cross_validation_folds, config.cross_validation_fold
     if not fold < folds:
-        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are numbered from 0.")
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
     both = ConcatDataset([train_set, val_set])
     contexts = {context: place for place, context in enumerate(dict.fromkeys(map(text_of, both)))}
     if len(contexts) < folds:
