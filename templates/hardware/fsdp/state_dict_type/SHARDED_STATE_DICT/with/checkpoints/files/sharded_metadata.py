@@ -30,6 +30,8 @@ CLASSES = [
 ALLOWED = {f"{kind.__module__}.{kind.__name__}": kind for kind in CLASSES}
 ALLOWED |= {str(value): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
 ALLOWED |= {"torch.serialization._get_layout": {str(torch.strided): torch.strided}.__getitem__}
+# Python 3.11.2 stores a member of an enum with getattr
+ALLOWED |= {"builtins.getattr": lambda _, name: metadata._MEM_FORMAT_ENCODING[name]}
 ALLOWED |= {"pathlib.PosixPath": Path, "pathlib.WindowsPath": Path}
 ALLOWED |= {"pathlib._local.PosixPath": Path, "pathlib._local.WindowsPath": Path}
 
