@@ -441,15 +441,15 @@ def test_a_resume_names_the_settings_that_differ(project: Path, done: str) -> No
 
 
 def test_a_resume_into_the_folder_of_another_run_is_refused(project: Path, done: str) -> None:
-    full = {**SHORT, "limit_batches": 0, "max_steps": 3, "output_dir": "full"}
+    full = {**SHORT, "limit_batches": 0, "max_steps": 3, "output_dir": "finished"}
     [other] = run_all(project, full)
     assert other["status"] == 0
     names = ("metrics.jsonl", "best.safetensors", "config.json")
-    before = [(project / "full" / name).read_bytes() for name in names]
-    resumed = {**SHORT, "output_dir": "full", "resume": f"{done}/checkpoint_00000003"}
+    before = [(project / "finished" / name).read_bytes() for name in names]
+    resumed = {**SHORT, "output_dir": "finished", "resume": f"{done}/checkpoint_00000003"}
     [run] = run_all(project, resumed)
-    assert run["status"] == "full holds a run: use another --output-dir."
-    assert [(project / "full" / name).read_bytes() for name in names] == before
+    assert run["status"] == "finished holds a run: use another --output-dir."
+    assert [(project / "finished" / name).read_bytes() for name in names] == before
 
 
 def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: str) -> None:
