@@ -22,6 +22,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     #: region eval_batch
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     #: end eval_batch
+    settings["generator"] = torch.Generator()  # evaluation must not advance dropout's RNG either
     #: slot eval_settings
     #: region eval_loaders
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
