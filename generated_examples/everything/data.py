@@ -156,7 +156,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # keep the last batch; without gradients, a larger batch fits in memory
+    # keep the last batch
     eval_batch_size = config.eval_batch_size or 4 * config.batch_size
     settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
     settings["generator"] = torch.Generator()  # evaluation must not advance dropout's RNG either
