@@ -52,7 +52,7 @@ class Tokenizer:
         code = TO_LANGUAGE_CODE.get(language, language)
         if not generation.is_multilingual:
             if code not in ("", "en") or config.speech_task == "translate":
-                raise SystemExit(f"{name!r} only transcribes English: see --language, --speech-task.")
+                raise SystemExit(f"{name!r} only transcribes English: --language en, or nothing.")
             return [*prefix, last]
         if code and f"<|{code}|>" not in languages:
             known = ", ".join(sorted(token.strip("<|>") for token in languages))
