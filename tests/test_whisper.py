@@ -32,7 +32,8 @@ FILES: dict[str, Value] = {
 }
 BRIEF = ["--epochs", "1", "--max-steps", "3", "--limit-batches", "3", "--batch-size", "4"]
 # small Whisper models, whose tokenizer is trained on the spot. They hear a second or three, and are
-# stored in 16 bits. `several` and `short` know three languages, `english` knows one.
+# stored in 16 bits. `english` knows one language, the others know three. The weights of `wild` are
+# large, so it writes other texts for other sounds.
 MAKE_MODELS = """
 import json, sys
 import torch
@@ -69,6 +70,7 @@ for kind in sys.argv[1:]:
     model = WhisperForConditionalGeneration(WhisperConfig(
         vocab_size=len(tokenizer), num_mel_bins=8, d_model=16, max_source_positions=50 * seconds,
         max_target_positions=64, begin_suppress_tokens=None, **parts, **known,
+        init_std=0.6 if kind == "wild" else 0.02,
     ))
     given = {"max_length": 64, "no_timestamps_token_id": ids["<|notimestamps|>"], **known}
     given |= {"suppress_tokens": [1, 2, ids["<|nospeech|>"]], "begin_suppress_tokens": [220, end]}
@@ -147,7 +149,7 @@ def test_a_users_sounds_train_and_what_is_wrong_is_named(tmp_path: Path) -> None
     rows = ["file,text", "clips/000.wav,a b", f"clips/001.wav,{'cb' * 27}"]
     (project / "long.csv").write_text("\n".join(rows))
     wrong = {
-        ("--path", "long.csv"): "long.csv, line 3: its text has 55 tokens, more than --max-tokens",
+        ("--path", "long.csv"): "long.csv, line 3: its text has 55 tokens with the last, more",
         ("--max-tokens", "61"): "--max-tokens 61: 'several' writes at most 60: lower it.",
         ("--seconds", "4"): "--seconds 4: 'several' hears 3 seconds: lower it.",
         ("--language", "fr"): "--language fr: 'several' knows only de, en, zh.",
@@ -235,8 +237,8 @@ print(json.dumps([len(rows), len(set(heard)), jiwer.wer(texts, heard), jiwer.cer
 @pytest.mark.sweep
 def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set, from the texts that predict.py writes."""
-    project = make_project(tmp_path, {"features.evaluate.enabled": True})
-    script = ["train.py", "--epochs", "3", "--learning-rate", "0.02", "--batch-size", "17"]
+    project = make_project(tmp_path, {"features.evaluate.enabled": True}, "wild")
+    script = ["train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17"]
     trained = start(project, script, 1)
     assert trained.returncode == 0, trained.stderr
     result = run_python(project, ["-c", EXACT])
@@ -372,7 +374,7 @@ class InOrder(Seq2SeqTrainer):
         counted = inputs["labels"] >= 0
         assert torch.equal(counted, targets >= 0)
         assert torch.equal(targets[counted], inputs["labels"][counted])
-        real = torch.cat([counted[:, size:], counted[:, :size]], dim=1) | counted
+        real = counted.clone()  # without padding
         real[:, :size] = True
         assert torch.equal(tokens[real], inputs["decoder_input_ids"][real])
         theirs.append(float(loss))
