@@ -3,8 +3,8 @@ if len(text.encode()) >= config.max_tokens:  # a token has at least one byte
     tokens = build_tokenizer(config).count(text)
     if tokens > config.max_tokens:
         raise SystemExit(
-            f"{place}: its text has {tokens} tokens with the last, more than --max-tokens "
-            f"{config.max_tokens}. Raise it, split the sound, or leave the row out."
+            f"{place}: its text has {tokens} tokens, and --max-tokens is {config.max_tokens}. "
+            "Raise it, split the sound, or leave the row out."
         )
 
 #: slot left_out
