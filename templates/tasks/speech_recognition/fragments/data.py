@@ -1,9 +1,2 @@
-#: slot train_batches
-collate_fn=collate,
-
-#: replace eval_loaders
-val_loader = DataLoader(val_set, collate_fn=collate, **settings)
-test_loader = DataLoader(test_set, collate_fn=collate, **settings)
-
 #: replace few
 f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."

@@ -8,7 +8,9 @@ from torch import Tensor
 def load_sound(path: Path, config: Config) -> {{ task.prepared }}:
     """The model input of a file."""
     try:
+        #: region prepared
         return prepare(read_sound(path, sample_rate(config)), config)
+        #: end prepared
     except OSError as error:
         raise SystemExit(str(error)) from error
 

@@ -1,11 +1,5 @@
 from data import class_names
 
-#: slot functions
-def predict_sounds(config, model, sounds) -> list[dict]:
-    """Predict samples of the data instead of files."""
-    with mock.patch.object(predict, "load_sound", lambda sound, _: sound):
-        return predict.predict(config, model, sounds)
-
 #: slot metric
 samples = [sample for batch in read_batches(config) for sample in zip(*batch, strict=True)]
 names, sounds = class_names(config), [(inputs, length) for inputs, length, _ in samples]

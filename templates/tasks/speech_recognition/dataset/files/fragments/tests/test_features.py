@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import train
-from data import build_datasets, list_letters, load_rows
+from data import build_datasets, load_rows
 from helpers import SETTINGS
 
 #: slot tests
@@ -34,10 +34,7 @@ def test_tables_become_datasets(tmp_path):
     config = write_table(tmp_path, ["b  a"] * 20)
     parts = build_datasets(config)
     assert [len(part) for part in parts] == [16, 2, 2]
-    letters = list_letters(config)
-    assert letters[:2] == ["", " "] and {"a", "b"} <= {letter.lower() for letter in letters}
-    sound, text = parts[0][0]
-    assert "".join(letters[number] for number in text).lower() == "b a" and len(sound) > 1
+    #: slot table_row
 
 
 def test_long_sounds_are_left_out_of_the_training_data(tmp_path):
@@ -58,8 +55,7 @@ def test_wrong_rows_are_named(tmp_path):
     wrong = {
         "a/1.wav,": "line 3: its text is not text, but ''",
         "a/none.wav,a": "line 3: .*a/none.wav can't be read",
-        f"a/1.wav,{'abc' * 99}": "line 3: 1.00 seconds of sound are .* letters needs 297",
-        f"a/1.wav,{'a' * 30}": "line 3: .* a text of 30 letters needs 59",
+        #: slot wrong_rows
     }
     for number, (row, message) in enumerate(wrong.items()):
         path = tmp_path / f"{number}.csv"

@@ -2,12 +2,6 @@ from data import list_letters
 from metrics import count_edits
 
 #: slot functions
-def predict_sounds(config, model, sounds) -> list[dict]:
-    """Predict samples of the data instead of files."""
-    with mock.patch.object(predict, "load_sound", lambda sound, _: sound):
-        return predict.predict(config, model, sounds)
-
-
 def list_samples(config) -> list[tuple]:
     """The sounds of the test data that the run evaluated, and their texts as numbers."""
     return [
