@@ -1,10 +1,5 @@
+from transformers import AutoImageProcessor
 from torch.nn.modules.batchnorm import _BatchNorm
-
-#: slot functions
-def takes_adapter(layer: nn.Module) -> bool:
-    """Whether the layer is linear, or a convolution without groups."""
-    return isinstance(layer, nn.Linear) or isinstance(layer, nn.Conv2d) and layer.groups == 1
-
 
 #: slot layers
 inner = model.model
@@ -14,12 +9,15 @@ parts = {
     for name, part in inner.named_modules()
     if any(weight.requires_grad for weight in part.parameters(recurse=False))
 }
-layers = [name for name, part in parts.items() if name.startswith(start) and takes_adapter(part)]
-trained = [
-    name
-    for name, part in parts.items()
-    if not name.startswith(start) or isinstance(part, _BatchNorm)
-]
+pretrained = {name: part for name, part in parts.items() if name.startswith(start)}
+new = [name for name in parts if name not in pretrained]
+layers = [name for name, part in pretrained.items() if isinstance(part, nn.Linear)]
+norms = [name for name, part in pretrained.items() if isinstance(part, _BatchNorm)]
+if not layers and not config.lora_target_modules:
+    raise SystemExit(f"{config.pretrained_name} has no linear layers for adapters: turn lora off.")
 
 #: slot settings
-modules_to_save=trained,
+modules_to_save=[*new, *norms],
+
+#: slot saved
+AutoImageProcessor.from_pretrained(config.pretrained_name).save_pretrained(folder)
