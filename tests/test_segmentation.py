@@ -272,11 +272,14 @@ model = build_model(train.Config()).eval()
 image = np.random.default_rng(0).integers(0, 256, (32, 32, 3)).astype(np.uint8)
 process = AutoImageProcessor.from_pretrained("small")
 theirs = process(Image.fromarray(image), do_resize=False, do_center_crop=False, return_tensors="pt")
+seen = []
+model.model.register_forward_pre_hook(lambda _, given: seen.append(*given))
 with torch.no_grad():
-    expected = F.interpolate(model.model(**theirs).logits, (32, 32), mode="bilinear")
+    expected = F.interpolate(model.model(theirs["pixel_values"]).logits, (32, 32), mode="bilinear")
     found = model(torch.from_numpy(image).permute(2, 0, 1)[None] / 255)
 torch.testing.assert_close(found, expected)
-assert found.shape == (1, 4, 32, 32) and found.std() > 0
+torch.testing.assert_close(seen[-1], theirs["pixel_values"])
+assert found.shape == (1, 4, 32, 32)
 Image.new("RGB", (50, 40)).save("image.png")
 sys.argv[1:] = ["image.png"]
 runpy.run_path("predict.py", run_name="__main__")
