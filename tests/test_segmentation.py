@@ -182,6 +182,63 @@ def test_a_users_folder_passes_the_tests_of_its_project(
     assert count_passed(run_tests(project)) >= 30
 
 
+# the images and masks of a folder as rows of a dataset, and some with a wrong row
+STORE = """
+from pathlib import Path
+import datasets
+features = datasets.Features({name: datasets.Image() for name in ("photo", "annotation")})
+whole = [
+    {"photo": {"bytes": path.read_bytes()}, "annotation": {"bytes": mask.read_bytes()}}
+    for path, mask in zip(*(sorted(Path("scans", n).iterdir()) for n in ("images", "masks")))
+]
+cut = whole[2]["photo"]["bytes"][:-200]
+wrong = {
+    "hub": {},
+    "cut": {"photo": {"bytes": cut}},
+    "other": {"annotation": {"bytes": b"no image"}},
+    "none": {"photo": None},
+    "size": {"annotation": whole[1]["annotation"]},
+}
+for name, change in wrong.items():
+    rows = [dict(row) for row in whole]
+    rows[2] |= change
+    Path(name).mkdir()
+    datasets.Dataset.from_list(rows, features=features).to_parquet(f"{name}/train.parquet")
+"""
+COLUMNS = {f"{TASK}.image_column": "photo", f"{TASK}.mask_column": "annotation"}
+
+
+def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then."""
+    given = {f"{TASK}.{name}": FOLDER[f"{TASK}.{name}"] for name in ("classes", "image_size")}
+    given |= {f"{TASK}.dataset": "huggingface", f"{TASK}.dataset_name": "hub", **COLUMNS}
+    given |= {"project.task": TASK, "training.num_workers": 1}
+    project = write_files(tmp_path, render(given))
+    for code in ([DRAW, "scans", "30"], [STORE]):
+        made = run_python(project, ["-c", *code])
+        assert made.returncode == 0, made.stderr
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    expected = {
+        "cut": "cut, train, row 3, column photo can't be read as an image: ",
+        "other": "other, train, row 3, column annotation can't be read as an image: ",
+        "none": "none, train, row 3, column photo has no image.",
+        "size": "size, train, row 3, column annotation does not have the size of size, train, row",
+        "nowhere": "The dataset 'nowhere' can't be loaded: ",
+    }
+    calls = [["--dataset-name", name] for name in expected]
+    calls += [["--mask-column", "label"], ["--classes", "2"]]
+    found = [
+        "hub has no column label with images: --mask-column names one of photo, annotation.",
+        "hub, train, row 1, column annotation has the class 2. Classes are from 0 to 1 (--classes)",
+    ]
+    calls = [[*call, "--output-dir", "runs/other"] for call in calls]
+    messages = said(project, "train.py", *calls)
+    for message, beginning in zip(messages, [*expected.values(), *found], strict=True):
+        assert message.startswith(beginning)
+    assert not (project / "runs/other").exists()
+
+
 # small models with new weights, as they would come from the Hub, trained for other classes
 SMALL = """
 import sys
