@@ -212,10 +212,9 @@ def test_groups_keep_their_own_rates(tmp_path, monkeypatch):
 
     def build_with_groups(model, config):
         optimizer = build(model, config)
-        *others, last = optimizer.param_groups[0]["params"]
-        optimizer.param_groups[0]["params"] = others
-        group = {**optimizer.param_groups[0], "params": [last], "lr": config.learning_rate / 2}
-        optimizer.add_param_group(group)
+        first = next(group for group in optimizer.param_groups if len(group["params"]) > 1)
+        *first["params"], last = first["params"]
+        optimizer.add_param_group({**first, "params": [last], "lr": config.learning_rate / 2})
         built.append(optimizer)
         return optimizer
 
