@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from conftest import render, write_files
 from training import count_passed, count_processes, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
+from scaffold.errors import AnswerError
 
 pytestmark = pytest.mark.train
 
@@ -293,3 +295,160 @@ def test_two_processes_train_on_a_users_images(tmp_path: Path) -> None:
     trained = start(project, ["train.py", *BRIEF], 2)
     assert trained.returncode == 0, trained.stderr
     assert count_processes(trained.stdout) == 2
+
+
+# small detectors with random weights, as they would come from the Hub
+PRETRAINED = """
+import sys
+import torch
+from transformers import (
+    DetrConfig, DetrForObjectDetection, DetrImageProcessor, DFineConfig, DFineForObjectDetection,
+    DeformableDetrConfig, DeformableDetrForObjectDetection, HGNetV2Config, ResNetConfig,
+    RTDetrConfig, RTDetrForObjectDetection,
+    RTDetrImageProcessor, RTDetrResNetConfig, RTDetrV2Config, RTDetrV2ForObjectDetection,
+    YolosConfig, YolosForObjectDetection, YolosImageProcessor, set_seed,
+)
+set_seed(0)
+size = {"d_model": 32, "decoder_layers": 2, "decoder_ffn_dim": 32, "decoder_attention_heads": 2}
+size |= {"encoder_layers": 1, "encoder_ffn_dim": 32, "encoder_attention_heads": 2}
+size |= {"num_queries": 20, "num_labels": 5}
+widths, stages = [8, 16, 24, 32], ["stage2", "stage3", "stage4"]
+depth = {"embedding_size": 8, "hidden_sizes": widths, "depths": [1] * 4, "layer_type": "basic"}
+plain = {"backbone": None, "use_timm_backbone": False, "use_pretrained_backbone": False}
+plain |= {**size, "auxiliary_loss": True}
+hybrid = {**size, "encoder_hidden_dim": 32, "decoder_in_channels": [32] * 3, "num_denoising": 10}
+resnet = {"backbone_config": RTDetrResNetConfig(**depth, out_features=stages)}
+resnet |= {"encoder_in_channels": widths[1:]}
+ones, hg = [1] * 4, {"stem_channels": [3, 8, 8], "stage_in_channels": widths}
+hg |= {"stage_mid_channels": [8] * 4, "stage_out_channels": [16, 24, 32, 40]}
+hg |= {"stage_num_blocks": ones, "stage_numb_of_layers": ones, "out_features": stages}
+fine = {"backbone_config": HGNetV2Config(**hg, hidden_sizes=[16, 24, 32, 40])}
+fine |= {"encoder_in_channels": [24, 32, 40], "hidden_expansion": 0.5}
+vit = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+vit |= {"intermediate_size": 32, "image_size": [64, 64], "num_detection_tokens": 20}
+last, three = (ResNetConfig(**depth, out_features=names) for names in (stages[2:], stages))
+deformable = {"backbone_config": three, "num_feature_levels": 3}
+made = {
+    "detr": (DetrForObjectDetection, DetrConfig, {**plain, "backbone_config": last}),
+    "deformable": (
+        DeformableDetrForObjectDetection, DeformableDetrConfig, {**plain, **deformable}
+    ),
+    "rt_detr": (RTDetrForObjectDetection, RTDetrConfig, {**hybrid, **resnet}),
+    "rt_detr_v2": (RTDetrV2ForObjectDetection, RTDetrV2Config, {**hybrid, **resnet}),
+    "d_fine": (DFineForObjectDetection, DFineConfig, {**hybrid, **fine}),
+    "yolos": (YolosForObjectDetection, YolosConfig, {**vit, "num_labels": 5}),
+}
+build, configure, settings = made[sys.argv[1]]
+model = build(configure(**settings))
+with torch.no_grad():
+    for weight in model.parameters():  # as if it were trained: no two queries are alike
+        weight += 0.1 * torch.randn_like(weight)
+model.save_pretrained("small")
+normal = YolosImageProcessor if sys.argv[1] == "yolos" else DetrImageProcessor
+(RTDetrImageProcessor if "num_denoising" in settings else normal)().save_pretrained("small")
+"""
+TRANSFORMERS: dict[str, Value] = {
+    f"{TASK}.model": "transformers",
+    f"{TASK}.pretrained_name": "small",
+    f"{TASK}.image_size": 64,
+}
+
+
+def make_pretrained(folder: Path, kind: str) -> Path:
+    """A project for COCO files with a small detector, and the folder of the detector."""
+    project = make_project(folder, "coco", TRANSFORMERS)
+    made = run_python(project, ["-c", PRETRAINED, kind])
+    assert made.returncode == 0, made.stderr
+    return project
+
+
+def test_pretrained_detectors_have_no_masks() -> None:
+    with pytest.raises(AnswerError, match="it finds boxes alone: masks come from small or timm"):
+        render({"project.task": TASK, **TRANSFORMERS, f"{TASK}.find": "masks"})
+    assert "scipy" not in render({"project.task": TASK})["pyproject.toml"]
+    assert "scipy" in render({"project.task": TASK, **TRANSFORMERS})["pyproject.toml"]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "deformable", "rt_detr", "rt_detr_v2", "d_fine", "yolos"])
+def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
+    """On 1 and 2 processes, with batches in which no image has an object. It predicts."""
+    project = make_pretrained(tmp_path, kind)
+    for processes in (1, 2):
+        trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "2"], processes)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == processes
+        shutil.rmtree(project / "runs")
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    asked = run_python(project, ["predict.py", "things", "--threshold", "0"])
+    assert asked.returncode == 0, asked.stderr
+    rows = list(map(json.loads, asked.stdout.splitlines()))
+    assert len(rows) == 40 and all(row["objects"] for row in rows)
+    [message] = said(project, "train.py", ["--pretrained-name", "nothing", "--output-dir", "other"])
+    assert message.startswith("The model 'nothing' can't be loaded: ")
+    config = json.loads((project / "small/config.json").read_text())
+    (project / "small/config.json").write_text(json.dumps(config | {"model_type": "lw_detr"}))
+    [message] = said(project, "train.py", ["--output-dir", "other"])
+    assert "it is a lw_detr, not one of conditional_detr, d_fine, dab-detr" in message
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "rt_detr", "yolos"])
+def test_a_pretrained_detector_passes_the_tests_of_its_project(kind: str, tmp_path: Path) -> None:
+    """Also that 2 processes train like one, and that a run resumes to the bit."""
+    assert count_passed(run_tests(make_pretrained(tmp_path, kind))) >= 30
+
+
+# the loss of Transformers for an image alone, and ours for images of a batch
+LOSSES = """
+import torch
+from transformers.loss.loss_for_object_detection import ImageLoss
+from transformers.loss.loss_rt_detr import RTDetrLoss
+theirs = ImageLoss.forward, RTDetrLoss.forward
+import train
+from data import build_datasets, collate
+from model import build_model, to_labels
+config = train.Config()
+model, samples = build_model(config), [build_datasets(config)[0][row] for row in range(8)]
+_, losses = model(*collate(samples))
+ImageLoss.forward, RTDetrLoss.forward = theirs
+for sample, loss in zip(samples, losses, strict=True):
+    images, targets = collate([sample])
+    labels = [to_labels(targets[0], config.image_size)]
+    alone = model.model((images - model.mean) / model.std, labels=labels).loss
+    torch.testing.assert_close(loss, alone, rtol=1e-4, atol=1e-4)
+print("equal")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "deformable", "rt_detr", "rt_detr_v2", "d_fine", "yolos"])
+def test_the_loss_of_an_image_is_that_of_transformers(kind: str, tmp_path: Path) -> None:
+    result = run_python(make_pretrained(tmp_path, kind), ["-c", LOSSES])
+    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
+
+
+# the loss of boxes of Transformers, for the same image on each process
+TWICE = """
+import torch
+from accelerate import PartialState
+from transformers.loss.loss_for_object_detection import HungarianMatcher, ImageLoss
+state = PartialState(cpu=True)
+torch.manual_seed(0)
+boxes = torch.rand(1, 20, 4) / 4 + 0.3
+targets = [{"class_labels": torch.tensor([0] * 6), "boxes": boxes[0, :6] + 0.01}]
+criterion = ImageLoss(HungarianMatcher(), 1, 0.1, ["boxes"])
+loss = criterion({"logits": torch.rand(1, 20, 2), "pred_boxes": boxes}, targets)["loss_giou"]
+if state.is_main_process:
+    print(float(loss))
+"""
+
+
+@pytest.mark.sweep
+def test_transformers_divides_by_the_processes_twice(tmp_path: Path) -> None:
+    """Its loss of the same objects doubles on 2 processes. If it does not, change loss.py."""
+    (tmp_path / "twice.py").write_text(TWICE)
+    one, two = (start(tmp_path, ["twice.py"], processes) for processes in (1, 2))
+    assert one.returncode == two.returncode == 0, one.stderr + two.stderr
+    assert float(two.stdout) == pytest.approx(2 * float(one.stdout))
