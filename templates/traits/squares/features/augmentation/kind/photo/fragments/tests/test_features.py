@@ -15,7 +15,7 @@ def test_augmentation_draws_what_was_chosen():
     for image in drawn:
         assert image.shape == white.shape and image.dtype == white.dtype
         assert image.stride() == white.stride(), "batches would be stacked slower"
-        assert 0 <= image.min() and image.max() <= white.max()
+        assert image.min() >= 0 and image.max() <= white.max()
     assert len({tuple(image.flatten().tolist()) for image in drawn}) == 20
 
 
