@@ -32,6 +32,7 @@ def paint_files(folder: Path) -> list[str]:
     paint_digits(folder / "more", 1)
     (folder / "more/0/0.png").rename(folder / "one.PNG")
     (folder / "pictures/notes.txt").write_text("no image")
+    (folder / "pictures/paper.pdf").write_text("Pillow only saves these")
     return ["pictures", "one.PNG"]
 
 

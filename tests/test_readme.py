@@ -88,11 +88,11 @@ def test_its_commands_exist() -> None:
         ({}, "Accelerate.\nExpect a test accuracy of at least 0.97."),
         (
             {"training.optimizer": "sgd", "features.ema.enabled": True},
-            'differs from the default project in `training.optimizer = "sgd"`, '
-            "`training.learning_rate = 0.05`, `training.weight_decay = 0.0005` and its features.\n"
-            "From the default project, expect a test accuracy of at least 0.97.",
+            "Accelerate.\nWith the default settings, expect a test accuracy of at least 0.97.\n"
+            'This project changes `training.optimizer = "sgd"`, `training.learning_rate = 0.05`, '
+            "`training.weight_decay = 0.0005` and its features.\n",
         ),
-        ({"hardware.num_processes": 2}, "default project in `hardware.num_processes = 2`.\n"),
+        ({"hardware.num_processes": 2}, "This project changes `hardware.num_processes = 2`.\n"),
         (
             recipe_answers(load_catalog(), "minimal"),
             "Accelerate.\nExpect a test accuracy of at least 0.97.",

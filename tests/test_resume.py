@@ -158,16 +158,16 @@ import sys
 from pathlib import Path
 import train
 from checkpoint import find_checkpoints
-from checksums import read_facts, write_facts
+from checksums import read_manifest, write_manifest
 from flags import parse_flags
 
 path = find_checkpoints(Path("runs/latest"))[-1] / "config.json"
 saved = path.read_text()
 for old, new in (("", ""), *(edit.split(" -> ") for edit in sys.argv[1:])):
     path.write_text(saved.replace(old, new))
-    facts = read_facts(path.parent)
+    facts = read_manifest(path.parent)
     (path.parent / "checkpoint.json").unlink()
-    write_facts(path.parent, facts)
+    write_manifest(path.parent, facts)
     sys.argv = ["train.py", "--resume", "--seed", "3"]
     try:
         print(repr(parse_flags(train.Config, "")))

@@ -49,6 +49,7 @@ TEMPLATES = {
     "chatml": write("", ANSWER),
     "marked": write("{{ bos_token }}", "{% generation %}" + ANSWER + "{% endgeneration %}"),
     "thinks": write("", THINKS),  # as that of Qwen3, in the last turn alone
+    "upper": write("", "{{ m.content | upper + '<|im_end|>' }}"),
     "raw": write("", "{{ m.content + '<|im_end|>' }}"),  # with white space, as that of Qwen2.5
     "strict": "{% if messages[0].role != 'user' %}{{ raise_exception('User first.') }}{% endif %}"
     + write("", ANSWER),
@@ -224,6 +225,13 @@ def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
             refused = "strict" in model and chat[0][0] != "user"
             said = "here: the chat template refuses it: User first."
             assert found[f"{model}: {kind}"] == (said if refused else "\n".join(texts))
+
+
+def test_a_template_that_changes_answers_is_refused(tmp_path: Path) -> None:
+    project = make_project(tmp_path, PRETRAINED, "llama_upper")
+    trained = start(project, ["train.py", *BRIEF, "--model-name", "llama_upper"], 1)
+    assert trained.returncode and "Traceback" not in trained.stderr, trained.stderr
+    assert "the chat template writes message 2 in several ways" in trained.stderr
 
 
 @pytest.mark.sweep

@@ -67,13 +67,16 @@ if __name__ == "__main__":
     )
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
-    known, inputs = Image.registered_extensions(), []
+    formats, inputs = Image.registered_extensions(), []
+    known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
     for path in arguments.inputs:
         inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     config, model = load(arguments.run)
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
         if arguments.picture:
             draw(config, model, inputs[:16], arguments.picture)
     PartialState().destroy_process_group()

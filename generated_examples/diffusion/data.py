@@ -78,5 +78,6 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     )
     # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
+    settings["generator"] = torch.Generator()  # evaluation must not advance dropout's RNG either
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -132,6 +132,7 @@ def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
     settings = {
         "collate_fn": val_loader.collate_fn,
         "num_workers": val_loader.num_workers,
+        "generator": torch.Generator(),
         "worker_init_fn": val_loader.worker_init_fn,
     }
     sets = {"fit": Subset(train_set, range(size))}
@@ -155,11 +156,11 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         worker_init_fn=leave_signals_to_training,
         generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # keep the last batch; without gradients, a larger batch fits in memory
+    # keep the last batch
     eval_batch_size = config.eval_batch_size or 4 * config.batch_size
     settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
-    # evaluation must not advance the RNG of dropout
-    settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
+    settings["generator"] = torch.Generator()  # evaluation must not advance dropout's RNG either
+    settings |= loading_settings(val_set, config)
     settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

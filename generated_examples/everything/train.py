@@ -83,7 +83,7 @@ class Config:
     patience: int = 5  # evaluations without improvement; 0: off
     min_delta: float = 0.0  # smallest change that counts as improvement; 0: any
     ema_decay: float = 0.99  # decay of the average; 0: off
-    eval_batch_size: int = 64  # samples per batch; 0: four times batch_size
+    eval_batch_size: int = 64  # samples per batch; 0: four times batch_size (language models: once)
     evaluate_every: int = 100  # steps between evaluations
     gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"  # precision of exchanged gradients
     label_smoothing: float = 0.1  # label share spread over all classes; 0: off

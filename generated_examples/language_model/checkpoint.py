@@ -12,7 +12,7 @@ import torch
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
 
-from checksums import is_complete, is_sound, read_facts, write_facts
+from checksums import is_complete, is_sound, read_manifest, write_manifest
 from environment import compare_config, is_trial, write_config
 from files import delete, flush, writing
 from progress import log
@@ -86,8 +86,8 @@ class Checkpoints:
         history = [*self.history, target.name]
         self.history = history[-keep:]  # all of them if keep is 0
         found = find_checkpoints(folder)
-        number = read_facts(found[-1])["number"] + 1 if found else 1
-        write_facts(scratch, {"number": number, "history": history, "fixed": FIXED})
+        number = read_manifest(found[-1])["number"] + 1 if found else 1
+        write_manifest(scratch, {"number": number, "history": history, "fixed": FIXED})
         for path in [*scratch.rglob("*"), scratch]:
             flush(path)
         scratch.rename(target)
@@ -111,7 +111,7 @@ class Checkpoints:
         if path:
             self.load(path)
         if path and here:
-            self.history = [one.name for one in found if one.name in read_facts(path)["history"]]
+            self.history = [one.name for one in found if one.name in read_manifest(path)["history"]]
             if others := [other.name for other in found if other.name not in self.history]:
                 log(f"keeping the checkpoints of other runs: {', '.join(others)}")
         elif found or results:
@@ -124,7 +124,7 @@ class Checkpoints:
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
-        fixed = {**read_facts(path).get("fixed", {}), **FIXED}
+        fixed = {**read_manifest(path).get("fixed", {}), **FIXED}
         compare_config(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
@@ -154,7 +154,7 @@ class Checkpoints:
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The complete checkpoints of a folder, in the order in which they were saved."""
     found = filter(is_complete, output_dir.glob("checkpoint_*"))
-    return sorted(found, key=lambda path: read_facts(path)["number"])
+    return sorted(found, key=lambda path: read_manifest(path)["number"])
 
 
 def find_resumed(config, damaged=()) -> Path | None:

@@ -23,7 +23,7 @@ def checksum(path: Path) -> str:
     return ""
 
 
-def write_facts(folder: Path, facts: dict) -> None:
+def write_manifest(folder: Path, manifest: dict) -> None:
     """Wait until all files are on the disk, and write checkpoint.json with their checksums."""
     files = {
         path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
@@ -32,33 +32,33 @@ def write_facts(folder: Path, facts: dict) -> None:
         checksums = pool.map(checksum, files.values())
         for path in files.values():
             flush(path)
-    facts["files"] = {name: path.stat().st_size for name, path in files.items()}
-    facts["checksums"] = dict(zip(files, checksums, strict=True))
-    facts["checksum"] = facts_checksum(facts)
-    (folder / "checkpoint.json").write_text(json.dumps(facts, indent=1))
+    manifest["files"] = {name: path.stat().st_size for name, path in files.items()}
+    manifest["checksums"] = dict(zip(files, checksums, strict=True))
+    manifest["checksum"] = manifest_checksum(manifest)
+    (folder / "checkpoint.json").write_text(json.dumps(manifest, indent=1))
 
 
-def read_facts(folder: Path) -> dict:
+def read_manifest(folder: Path) -> dict:
     """Read checkpoint.json. Raises ValueError if it has changed."""
-    facts = json.loads((folder / "checkpoint.json").read_text())
-    saved = facts.pop("checksum", None)
-    if (saved or "checksums" in facts) and saved != facts_checksum(facts):
+    manifest = json.loads((folder / "checkpoint.json").read_text())
+    saved = manifest.pop("checksum", None)
+    if (saved or "checksums" in manifest) and saved != manifest_checksum(manifest):
         raise ValueError("checkpoint.json is not as it was saved")
-    return facts
+    return manifest
 
 
-def facts_checksum(facts: dict) -> str:
-    return f"{zlib.crc32(json.dumps(facts).encode()):08x}"
+def manifest_checksum(manifest: dict) -> str:
+    return f"{zlib.crc32(json.dumps(manifest).encode()):08x}"
 
 
 def is_complete(folder: Path) -> bool:
     """Whether a checkpoint has all its files, with all their bytes, and its settings unchanged."""
     try:
-        facts = read_facts(folder)
-        whole = [(folder / name).stat().st_size == size for name, size in facts["files"].items()]
-        settings = facts.get("checksums", {}).get("config.json")
+        manifest = read_manifest(folder)
+        whole = [(folder / name).stat().st_size == size for name, size in manifest["files"].items()]
+        settings = manifest.get("checksums", {}).get("config.json")
         unchanged = settings in (None, checksum(folder / "config.json"))
-        return isinstance(facts["number"], int) and all(whole) and unchanged
+        return isinstance(manifest["number"], int) and all(whole) and unchanged
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return False
 
@@ -67,7 +67,7 @@ def is_sound(folder: Path) -> bool:
     """Whether all files are as they were saved. All processes call it together."""
     changed = []
     if PartialState().is_main_process:  # reads them for all processes
-        saved = read_facts(folder).get("checksums", {})  # earlier versions wrote none
+        saved = read_manifest(folder).get("checksums", {})  # earlier versions wrote none
         with ThreadPoolExecutor() as pool:
             found = pool.map(checksum, [folder / name for name in saved])
         changed = [name for name, now in zip(saved, found, strict=True) if now != saved[name]]

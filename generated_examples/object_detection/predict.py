@@ -104,7 +104,8 @@ if __name__ == "__main__":
     parser.add_argument("--csv", action="store_true", help=help)
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
-    known, inputs = Image.registered_extensions(), []
+    formats, inputs = Image.registered_extensions(), []
+    known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
     for path in arguments.inputs:
         inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     rows = predict(*load(arguments.run), inputs)

@@ -76,7 +76,8 @@ if __name__ == "__main__":
     parser.add_argument("--output", type=Path, default=Path("masks"), help="folder of the masks")
     parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
     arguments = parser.parse_args()
-    known, inputs = Image.registered_extensions(), []
+    formats, inputs = Image.registered_extensions(), []
+    known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
     for path in arguments.inputs:
         inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
     rows = predict(*load(arguments.run), inputs)

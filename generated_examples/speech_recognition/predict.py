@@ -63,5 +63,7 @@ if __name__ == "__main__":
         inputs += (find_sounds(path) if path.is_dir() else []) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
-        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
     PartialState().destroy_process_group()

@@ -82,5 +82,7 @@ if __name__ == "__main__":
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
+        table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
     PartialState().destroy_process_group()

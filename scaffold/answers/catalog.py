@@ -142,6 +142,8 @@ class Component:
     dependencies: tuple[str, ...] = ()
     dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by trait
     files: Mapping[str, str] = field(default_factory=dict)  # what is in its files, for the README
+    # what a run writes to its output folder, for the README
+    writes: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()  # names that its evaluation adds to the log, without the set's
     # tasks only
     has: tuple[str, ...] = ()  # traits
@@ -337,11 +339,11 @@ def line_of(manifest: Path, text: str) -> int:
     return 1
 
 
-_COMMON = {"title", "help", "about", "dependencies", "options", "metrics"}
+_COMMON = {"title", "help", "about", "dependencies", "options", "metrics", "writes"}
 _FIELDS = {
     "base": _COMMON,
     "hardware": _COMMON,
-    "trait": {"title", "help"},
+    "trait": {"title", "help", "writes"},
     "task": _COMMON
     | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
     | {"defaults_with", "usage", "result", "command", "inputs"},
@@ -422,6 +424,7 @@ def _read(
             trait: tuple(rows) for trait, rows in data.get("dependencies_for", {}).items()
         },
         files=dict(data.get("files", {})),
+        writes=dict(data.get("writes", {})),
         metrics=tuple(data.get("metrics", ())),
         has=tuple(data.get("has", ())),
         defaults=dict(_flatten(data.get("defaults", {}))),

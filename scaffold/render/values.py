@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from scaffold.answers.catalog import Catalog, Component, Value
+from scaffold.answers.catalog import HUB, Catalog, Component, Value
 from scaffold.answers.schema import (
     LOOP,
     applies,
@@ -43,9 +43,16 @@ def build_context(
         "sign": "" if values["higher_is_better"] else "-",
         "unpack": "" if values["batch"] == "batch" else f"{values['batch']} = batch",
     }
+    context["data_paths"] = [
+        answers[option.key]
+        for option in catalog.tasks[str(answers["project.task"])].options
+        if option.path not in ("", HUB) and applies(catalog, option, answers)
+    ]
     context["changes"] = changes(catalog, answers)
     context["keys"] = keys_of_fields(catalog, answers, components)
     context["launch"] = launch(catalog, answers)
+    writes = [values.get("writes", {}), *(one.writes for one in components if one.kind != "task")]
+    context["writes"] = {name: text for part in writes for name, text in part.items()}
     context["active"] = [component for component in components if component.kind == "feature"]
     for feature in context["active"]:
         if any(option.name == "monitor" for option in feature.options):

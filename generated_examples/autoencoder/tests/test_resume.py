@@ -115,13 +115,14 @@ def test_a_resumed_epoch_has_the_same_order(tmp_path):
 
 
 def test_reading_batches_leaves_the_random_numbers_alone():
-    """A resumed epoch restarts the loader, which must not change the dropout."""
+    """Resuming an epoch or evaluating more often must not change the dropout."""
     with enough_data():
-        loader = build_loaders(train.Config(**SETTINGS))[0]
-    numbers = torch.get_rng_state()
-    next(iter(loader))
-    same = torch.equal(torch.get_rng_state(), numbers)
-    assert same, f"the training loader advances the RNG of dropout. {GENERATOR}"
+        loaders = build_loaders(train.Config(**SETTINGS))
+    for name, loader in zip(("training", "validation", "test"), loaders, strict=True):
+        numbers = torch.get_rng_state()
+        next(iter(loader))
+        same = torch.equal(torch.get_rng_state(), numbers)
+        assert same, f"the {name} loader advances the RNG of dropout. {GENERATOR}"
 
 
 def first(batch) -> torch.Tensor:

@@ -18,10 +18,11 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         #: slot train_batches
         generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
     )
-    # keep the last batch; without gradients, a larger batch fits in memory
     #: region eval_batch
+    # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     #: end eval_batch
+    settings["generator"] = torch.Generator()  # evaluation must not advance dropout's RNG either
     #: slot eval_settings
     #: region eval_loaders
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

@@ -19,5 +19,4 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
 **loading_settings(train_set, config),
 
 #: slot eval_settings
-# evaluation must not advance the RNG of dropout
-settings |= {"generator": torch.Generator(), **loading_settings(val_set, config)}
+settings |= loading_settings(val_set, config)

@@ -1,3 +1,4 @@
+import torch
 from torch.utils.data import DataLoader, Subset
 
 #: slot datasets
@@ -14,6 +15,7 @@ def build_more_loaders(config, val_loader) -> dict[str, DataLoader]:
     settings = {
         "collate_fn": val_loader.collate_fn,
         "num_workers": val_loader.num_workers,
+        "generator": torch.Generator(),
         #: slot more_loader_settings
     }
     sets = {"fit": Subset(train_set, range(size))}

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 
+import torch
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list, send_to_device
 from torch.utils.data import DataLoader
@@ -40,6 +41,7 @@ class WholeLoader:
             collate_fn=loader.collate_fn,
             num_workers=loader.num_workers,
             worker_init_fn=loader.worker_init_fn,
+            generator=torch.Generator(),  # evaluation must not advance dropout's RNG
         )
 
     def __len__(self) -> int:

@@ -2,4 +2,6 @@ import csv
 import sys
 
 #: slot write
-csv.writer(sys.stdout, lineterminator="\n").writerows([rows[0], *map(dict.values, rows)])
+table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
+table.writeheader()
+table.writerows(rows)

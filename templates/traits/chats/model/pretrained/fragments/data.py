@@ -88,7 +88,10 @@ def find_ends(config) -> set[int]:
     """The tokens that end an answer: end of text, and the last special token of an answer."""
     tokenizer = load_tokenizer(config)
     example = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
-    tokens, counts = encode_chat(example, config)
+    try:
+        tokens, counts = encode_chat(example, config)
+    except ValueError as error:
+        raise SystemExit(f"{config.model_name}: {error}") from error
     answer = [token for token, count in zip(tokens, counts, strict=True) if count]
     special = [token for token in answer if token in tokenizer.all_special_ids]
     return {tokenizer.eos_token_id, *special[-1:]}

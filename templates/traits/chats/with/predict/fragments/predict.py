@@ -2,7 +2,6 @@ from pathlib import Path
 import json
 
 from data import encode_prompt, find_ends, read_messages
-from generation import generate
 from model import build_tokenizer
 from torch.utils.data import DataLoader
 

@@ -1,4 +1,4 @@
 #: replace normalise
-# (images / 255 - mean) / std, in one step
-images = torch.addcmul(-self.mean / self.std, images, 1 / (255 * self.std))
+# bytes become floats, which are normalized in place
+images = images.to(self.mean.dtype, copy=True).div_(255).sub_(self.mean).div_(self.std)
 return self.head(self.backbone(images))

@@ -3,7 +3,8 @@ from pathlib import Path
 from PIL import Image
 
 #: replace read
-known, inputs = Image.registered_extensions(), []
+formats, inputs = Image.registered_extensions(), []
+known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
 for path in arguments.inputs:
     inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
 

@@ -16,7 +16,7 @@ elif isdir(name):
 #: slot functions
 def is_image(name: str) -> bool:
     """Whether an input is the name of an image, and not a text."""
-    return Path(name).suffix.lower() in Image.registered_extensions()
+    return Image.registered_extensions().get(Path(name).suffix.lower()) in Image.OPEN
 
 
 def embed(config: Config, model: torch.nn.Module, device, names: list[str]) -> list[dict]:

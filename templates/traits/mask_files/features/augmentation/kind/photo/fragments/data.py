@@ -9,7 +9,7 @@ self.data, self.config, self.epoch = with_transform(data, keep), config, 0
 
 #: slot datasets
 def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
-    """A random part of the picture and its mask, scaled, mirrored half of the time; other colours.
+    """A random crop of the picture and its mask, flipped half of the time; changed colors.
 
     The mask is scaled without interpolation, so its pixels keep their classes, or VOID.
     """
@@ -20,19 +20,19 @@ def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
             v2.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3),
         ]
     )
-    with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
+    with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
         torch.set_rng_state(generator.get_state())
         image, mask = change(image, tv_tensors.Mask(np.array(mask, np.uint8)))
     return to_tensor(image, config.image_size), mask.as_subclass(Tensor).long()
 
 
 def keep(image: Image.Image, mask: Image.Image) -> tuple[Image.Image, Image.Image]:
-    """The pictures as they are on the disk: a part of them has details that a scaled one lacks."""
+    """The pictures as on disk: their crops have more detail than crops of resized pictures."""
     return image, mask
 
 
 def with_transform(data: Dataset, transform) -> Dataset:
-    """A copy of data that makes this of each pair. The others, of which it may be a part, don't."""
+    """A copy of the data with another transform. The original keeps its own."""
     data = copy(data)
     if isinstance(data, Subset):
         data.dataset = with_transform(data.dataset, transform)

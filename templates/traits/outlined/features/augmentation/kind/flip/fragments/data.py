@@ -7,3 +7,5 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     width = image.shape[2]
     boxes = torch.stack([width - right, top, width - left, bottom], dim=1)
     return image.flip(2), {**objects, "boxes": boxes, "masks": objects["masks"].flip(2)}
+
+#: replace keep_seen

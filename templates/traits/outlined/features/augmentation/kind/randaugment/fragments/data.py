@@ -32,7 +32,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     boxes = tv_tensors.BoundingBoxes(objects["boxes"], format="XYXY", canvas_size=size)
     masks = tv_tensors.Mask(objects["masks"])
     sample = (tv_tensors.Image(image), {**objects, "boxes": boxes, "masks": masks})
-    with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
+    with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
         torch.set_rng_state(generator.get_state())
         image, objects = change(sample)
     objects["boxes"] = objects["boxes"].as_subclass(Tensor)

@@ -27,7 +27,7 @@ def build_change(config) -> v2.Compose:
 
 
 def with_transform(data: Dataset, transform) -> Dataset:
-    """A copy of data with this transform. Datasets that share pictures with it don't change."""
+    """A copy of the data with another transform. The original keeps its own."""
     data = copy(data)
     if isinstance(data, Subset):
         data.dataset = with_transform(data.dataset, transform)
