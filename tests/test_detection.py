@@ -171,6 +171,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
             f"things/annotations.json{'' if message[0] == ':' else ', '}{message}"
         )
     (project / "things/annotations.json").write_text("{}")
+    whole = (project / "things/000.png").read_bytes()
     (project / "things/000.png").write_text("")
     calls = [["--path", path, "--output-dir", "runs/other"] for path in ("things", "none", "runs")]
     found = said(project, "train.py", *calls)
@@ -181,6 +182,9 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     [message] = said(project, "train.py", ["--output-dir", "runs/other"])
     assert message.startswith("things/000.png can't be read as an image: ")
     assert not (project / "runs/other").exists()
+    (project / "things/000.png").write_bytes(whole[: len(whole) // 2])  # cut off
+    [message] = said(project, "train.py", [*BRIEF, "--output-dir", "runs/other"])
+    assert message.startswith("things/000.png can't be read as an image: ")
 
 
 def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:

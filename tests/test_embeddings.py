@@ -528,8 +528,14 @@ def test_files_of_images_and_texts(tmp_path: Path, proven) -> None:
         said.append(str(stop))
 parts = [[[str(image), text] for image, text in part] for part in data.load_rows(config)]
 sizes = [tuple(data.read_image(image, config).shape) for image, _ in data.load_rows(config)[0]]
+from PIL import Image
+Image.new("I;16", (20, 20), 20000).save("deep.png")
+Image.new("F", (20, 20), 0.5).save("deeper.tif")
+deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("deeper.tif")]
 """
-    messages, parts, shapes = ask(folder, code, "[said, parts, sizes]")
+    messages, parts, shapes, deep = ask(folder, code, "[said, parts, sizes, deep]")
+    assert deep[0] == pytest.approx(20000 / 65535, abs=1 / 255), "not white"
+    assert deep[1] == "it has 32 bits for each pixel: save it with 8 or 16"
     for (name, (_, expected)), message in zip(BAD_PAIRS.items(), messages, strict=True):
         assert name in message or name == "few.csv"
         assert expected in message, message

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from conftest import render, write_files
-from training import count_passed, run_python, run_tests, said, start
+from conftest import in_turns, render, write_files
+from test_resume import resume_everywhere
+from training import count_passed, count_processes, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
 
@@ -139,9 +140,15 @@ print(json.dumps({"mean_iou": float(iou.compute()), "pixel_accuracy": float(accu
 
 
 @pytest.mark.sweep
-def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["unet", "transformers"])
+def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of a number of images that none of them divides."""
-    project = make_project(tmp_path, {"features.evaluate.enabled": True})
+    given: dict[str, Value] = {"features.evaluate.enabled": True}
+    if model == "transformers":
+        given |= {**PRETRAINED, f"{TASK}.image_size": 32, "training.learning_rate": 0.01}
+    project = make_project(tmp_path, given)
+    if model == "transformers":
+        make_pretrained(project, "segformer")
     drawn = run_python(project, ["-c", DRAW, "scans/test", "37"])
     assert drawn.returncode == 0, drawn.stderr
     trained = start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1)
@@ -173,3 +180,253 @@ def test_a_users_folder_passes_the_tests_of_its_project(
 ) -> None:
     project = make_project(tmp_path, {**given, f"{TASK}.image_size": 32})
     assert count_passed(run_tests(project)) >= 30
+
+
+# the images and masks of a folder as rows of a dataset, and some with a wrong row
+STORE = """
+from pathlib import Path
+import datasets
+features = datasets.Features({name: datasets.Image() for name in ("photo", "annotation")})
+whole = [
+    {"photo": {"bytes": path.read_bytes()}, "annotation": {"bytes": mask.read_bytes()}}
+    for path, mask in zip(*(sorted(Path("scans", n).iterdir()) for n in ("images", "masks")))
+]
+cut = whole[2]["photo"]["bytes"][:-200]
+wrong = {
+    "hub": {},
+    "cut": {"photo": {"bytes": cut}},
+    "other": {"annotation": {"bytes": b"no image"}},
+    "none": {"photo": None},
+    "size": {"annotation": whole[1]["annotation"]},
+}
+for name, change in wrong.items():
+    rows = [dict(row) for row in whole]
+    rows[2] |= change
+    Path(name).mkdir()
+    datasets.Dataset.from_list(rows, features=features).to_parquet(f"{name}/train.parquet")
+"""
+COLUMNS = {f"{TASK}.image_column": "photo", f"{TASK}.mask_column": "annotation"}
+
+
+def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then."""
+    given = {f"{TASK}.{name}": FOLDER[f"{TASK}.{name}"] for name in ("classes", "image_size")}
+    given |= {f"{TASK}.dataset": "huggingface", f"{TASK}.dataset_name": "hub", **COLUMNS}
+    given |= {"project.task": TASK, "training.num_workers": 1}
+    project = write_files(tmp_path, render(given))
+    for code in ([DRAW, "scans", "30"], [STORE]):
+        made = run_python(project, ["-c", *code])
+        assert made.returncode == 0, made.stderr
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    expected = {
+        "cut": "cut, train, row 3, column photo can't be read as an image: ",
+        "other": "other, train, row 3, column annotation can't be read as an image: ",
+        "none": "none, train, row 3, column photo has no image.",
+        "size": "size, train, row 3, column annotation does not have the size of size, train, row",
+        "nowhere": "The dataset 'nowhere' can't be loaded: ",
+    }
+    calls = [["--dataset-name", name] for name in expected]
+    calls += [["--mask-column", "label"], ["--classes", "2"]]
+    found = [
+        "hub has no column label with images: --mask-column names one of photo, annotation.",
+        "hub, train, row 1, column annotation has the class 2. Classes are from 0 to 1 (--classes)",
+    ]
+    calls = [[*call, "--output-dir", "runs/other"] for call in calls]
+    messages = said(project, "train.py", *calls)
+    for message, beginning in zip(messages, [*expected.values(), *found], strict=True):
+        assert message.startswith(beginning)
+    assert not (project / "runs/other").exists()
+
+
+# small models with new weights, as they would come from the Hub, trained for other classes
+SMALL = """
+import sys
+import torch
+from transformers import (
+    BeitConfig, BeitForSemanticSegmentation, BeitImageProcessor, DPTConfig,
+    DPTForSemanticSegmentation, DPTImageProcessor, MobileNetV2Config,
+    MobileNetV2ForSemanticSegmentation, MobileNetV2ImageProcessor, MobileViTConfig,
+    MobileViTForSemanticSegmentation, MobileViTImageProcessor, SegformerConfig,
+    SegformerForImageClassification, SegformerForSemanticSegmentation, SegformerImageProcessor,
+    SwinConfig, UperNetConfig, UperNetForSemanticSegmentation,
+)
+
+def make_segformer(kind):
+    config = SegformerConfig(
+        hidden_sizes=[8, 8, 16, 16], depths=[1, 1, 1, 1], num_attention_heads=[1, 1, 2, 2],
+        decoder_hidden_size=16, num_labels=9,
+    )
+    return kind(config), SegformerImageProcessor()
+
+vit = {"hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 2, "patch_size": 8}
+vit |= {"intermediate_size": 24, "image_size": 32}
+
+def make_dpt():
+    config = DPTConfig(
+        **vit, backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 16, 16],
+        fusion_hidden_size=8, is_hybrid=False,
+    )
+    return DPTForSemanticSegmentation(config), DPTImageProcessor()
+
+def make_beit():
+    config = BeitConfig(
+        **vit, out_indices=[1, 2, 3, 4], use_mask_token=True, use_relative_position_bias=True,
+        auxiliary_channels=8, pool_scales=[1, 2],
+    )
+    return BeitForSemanticSegmentation(config), BeitImageProcessor()
+
+def make_mobilevit():
+    config = MobileViTConfig(
+        image_size=32, hidden_sizes=[12, 16, 20], neck_hidden_sizes=[8, 8, 8, 8, 8, 8, 16],
+        aspp_out_channels=8, num_attention_heads=2,
+    )
+    return MobileViTForSemanticSegmentation(config), MobileViTImageProcessor()
+
+def make_mobilenet():
+    config = MobileNetV2Config(image_size=32, depth_multiplier=0.25)
+    return MobileNetV2ForSemanticSegmentation(config), MobileNetV2ImageProcessor()
+
+def make_upernet():
+    swin = SwinConfig(
+        image_size=32, patch_size=2, embed_dim=8, depths=[1, 1, 1, 1], num_heads=[1, 1, 2, 2],
+        window_size=2, out_features=["stage1", "stage2", "stage3", "stage4"],
+    )
+    config = UperNetConfig(
+        backbone_config=swin, hidden_size=8, pool_scales=[1, 2], auxiliary_channels=8,
+        auxiliary_in_channels=32,
+    )
+    return UperNetForSemanticSegmentation(config), SegformerImageProcessor()
+
+torch.manual_seed(0)
+made = {
+    "segformer": lambda: make_segformer(SegformerForSemanticSegmentation),
+    "encoder": lambda: make_segformer(SegformerForImageClassification),
+    "dpt": make_dpt,
+    "beit": make_beit,
+    "mobilevit": make_mobilevit,
+    "mobilenet": make_mobilenet,
+    "upernet": make_upernet,
+}
+for part in made[sys.argv[1]]():
+    part.save_pretrained("small")
+"""
+KINDS = ["beit", "segformer", "encoder", "dpt", "mobilevit", "mobilenet", "upernet"]
+PRETRAINED: dict[str, Value] = {f"{TASK}.model": "transformers", f"{TASK}.pretrained_name": "small"}
+# the same pixels as those of its image processor go into the model, and its logits come out larger
+SAME = """
+import runpy
+import sys
+import numpy as np
+import torch
+import torch.nn.functional as F
+import train
+from model import build_model
+from PIL import Image
+from transformers import AutoImageProcessor
+
+model = build_model(train.Config()).eval()
+image = np.random.default_rng(0).integers(0, 256, (32, 32, 3)).astype(np.uint8)
+process = AutoImageProcessor.from_pretrained("small")
+theirs = process(Image.fromarray(image), do_resize=False, do_center_crop=False, return_tensors="pt")
+seen = []
+model.model.register_forward_pre_hook(lambda _, given: seen.append(*given))
+with torch.no_grad():
+    expected = F.interpolate(model.model(theirs["pixel_values"]).logits, (32, 32), mode="bilinear")
+    found = model(torch.from_numpy(image).permute(2, 0, 1)[None] / 255)
+torch.testing.assert_close(found, expected)
+torch.testing.assert_close(seen[-1], theirs["pixel_values"])
+assert found.shape == (1, 4, 32, 32)
+Image.new("RGB", (50, 40)).save("image.png")
+sys.argv[1:] = ["image.png"]
+runpy.run_path("predict.py", run_name="__main__")
+print("the same")
+print(Image.open("masks/00000_image.png").size)
+"""
+
+
+def make_pretrained(project: Path, kind: str) -> Path:
+    """The project, with a small pretrained model in `small`."""
+    made = run_python(project, ["-c", SMALL, kind])
+    assert made.returncode == 0, made.stderr
+    return project
+
+
+@pytest.mark.parametrize("kind", in_turns(KINDS, 99))
+def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
+    """On 2 processes, so all trained weights get a gradient. Masks have the size of images."""
+    project = make_pretrained(
+        write_files(tmp_path, render({"project.task": TASK, **PRETRAINED})), kind
+    )
+    brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
+    trained = start(project, brief, 2)
+    assert trained.returncode == 0, trained.stderr
+    assert count_processes(trained.stdout) == 2
+    same = run_python(project, ["-c", SAME])
+    assert same.stdout.endswith("\nthe same\n(50, 40)\n"), same.stderr
+
+
+@pytest.mark.sweep
+def test_a_model_that_can_not_be_used_is_named(tmp_path: Path) -> None:
+    files = render({"project.task": TASK, **PRETRAINED})
+    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    calls = [["--pretrained-name", "nothing"], ["--image-size", "16"]]
+    name, size = said(project, "train.py", *calls)
+    assert name.startswith("The model 'nothing' can't be loaded: ")
+    assert size.startswith("The model 'small' can't take images of 16 x 16 pixels: choose")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("segformer", {}),
+        ("encoder", {"features.lora.enabled": True}),
+        ("dpt", {"features.lora.enabled": True}),
+        ("mobilevit", {}),
+    ],
+    ids=str,
+)
+def test_a_pretrained_model_resumes(
+    kind: str, given: dict[str, Value], processes: int, tmp_path: Path
+) -> None:
+    """Bit for bit, from each step, with the statistics of its BatchNorm."""
+    make_pretrained(tmp_path, kind)
+    small = {f"{TASK}.pretrained_name": str(tmp_path / "small")}
+    files = render({"project.task": TASK, **PRETRAINED, **small, **given})
+    settings: dict[str, Value] = {"epochs": 2, "limit_batches": 3, "batch_size": 4}
+    assert resume_everywhere(files, processes, tmp_path, checkpoint_every=1, **settings) >= 4
+
+
+USED: dict[str, Value] = {
+    f"features.{name}.enabled": True for name in ("evaluate", "export", "share")
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("segformer", {**USED, "features.channels_last.enabled": True}),
+        ("encoder", {**USED, f"{TASK}.loss": "dice"}),
+        ("segformer", {**USED, "features.lora.enabled": True}),
+        ("mobilevit", {**USED, "features.lora.enabled": True}),
+        ("beit", {"features.attention.enabled": True, "features.ema.enabled": True}),
+        ("upernet", {}),
+    ],
+    ids=str,
+)
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    kind: str, given: dict[str, Value], tmp_path: Path
+) -> None:
+    files = render({"project.task": TASK, **PRETRAINED, **given})
+    assert count_passed(run_tests(make_pretrained(write_files(tmp_path, files), kind))) >= 30
+
+
+@pytest.mark.sweep
+def test_a_model_without_linear_layers_takes_no_adapters(tmp_path: Path) -> None:
+    given = {"project.task": TASK, **PRETRAINED, "features.lora.enabled": True}
+    project = make_pretrained(write_files(tmp_path, render(given)), "mobilenet")
+    [message] = said(project, "train.py", BRIEF)
+    assert message == "small has no linear layers for adapters: turn lora off."

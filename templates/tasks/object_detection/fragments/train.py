@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 from boxes import find_objects
 from data import Objects, class_names
-from loss import compute_loss
 from metrics import count_objects, detection_scores, judge
 from pictures import draw_boxes
 
@@ -20,7 +19,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     batches = []
     #: slot before_evaluation
     for images, targets in islice(loader, limit or None):
-        batches.append(accelerator.gather_for_metrics(score(model(images), targets)))
+        ...  #: slot scored
         #: slot evaluated_batch
     model.train()
     #: region columns
@@ -35,19 +34,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 #: region score
-def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of each image, its detections as judge() judges them, and its objects per class."""
-    counts = count_objects(targets, classes=outputs.shape[2] - 4)
-    return compute_loss(outputs, targets), judge(find_objects(outputs), targets), counts
+...
 #: end score
-
-#: slot forward
-#: region loss
-loss = compute_loss(model(images), targets).mean()
-#: end loss
-#: region add_loss
-train_loss.add(loss, len(images))
-#: end add_loss
 
 #: slot before_training
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]

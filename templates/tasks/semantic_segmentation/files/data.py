@@ -18,6 +18,9 @@ def to_tensor(image: Image.Image, size: int) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
 
 
+#: slot load_splits
+
+
 #: slot build_datasets
 
 

@@ -41,8 +41,11 @@ class BoxedImages(Dataset):
 
     def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
         row = self.rows[index]
-        with Image.open(row.image) as file:
-            image = to_rgb(file)
+        try:
+            with Image.open(row.image) as file:
+                image = to_rgb(file)
+        except (OSError, SyntaxError, ValueError) as error:
+            raise UnreadableImage(f"{row.image} can't be read as an image: {error}") from error
         scale = self.size / torch.tensor(2 * row.size)
         return to_tensor(image, self.size), {
             "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,

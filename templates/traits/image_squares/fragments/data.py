@@ -8,8 +8,8 @@ from PIL import Image, ImageOps
 def find_problem(file: Path | BinaryIO) -> str:
     """Why an image can't be read, or nothing."""
     try:
-        with Image.open(file) as image:
-            image.load()
+        with Image.open(file) as picture:
+            to_rgb(picture)
     except (OSError, SyntaxError, ValueError) as error:
         return str(error)
     return ""
@@ -17,7 +17,6 @@ def find_problem(file: Path | BinaryIO) -> str:
 #: slot read_image
 def read_image(file: Path | BinaryIO, config) -> Tensor:
     """The center crop of an image, upright, as RGB, shape (3, size, size)."""
-    with Image.open(file) as opened:
-        image = ImageOps.exif_transpose(opened).convert("RGB")
-    square = ImageOps.fit(image, (config.image_size, config.image_size))
+    with Image.open(file) as picture:
+        square = ImageOps.fit(to_rgb(picture), (config.image_size, config.image_size))
     return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255

@@ -33,6 +33,9 @@ Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their nu
 #: slot check_row
 
 
+#: slot build_datasets
+
+
 #: slot find_problem
 
 

@@ -4,10 +4,6 @@ from PIL import Image
 from torch import Tensor
 
 #: slot build_datasets
-class UnreadableImage(OSError):
-    """A file that can't be read as an image."""
-
-
 def read_image(path, transform) -> Tensor:
     """An image, as the transform makes it. Raises UnreadableImage with its path."""
     try:

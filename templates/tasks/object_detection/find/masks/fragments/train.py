@@ -8,7 +8,7 @@ mask_scores = detection_scores(judged_masks, objects)
 #: slot evaluated_masks
 **{f"{name}_mask_{key}": value for key, value in mask_scores.items()},
 
-#: replace score
+#: replace score_boxes
 def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The loss of each image, its detections as judge() judges them, and its objects per class.
 

@@ -21,13 +21,6 @@ class MaskedImages(Dataset):
         return self.transform(read_picture(image, to_rgb), read_picture(mask))
 
 
-def scale(image: Image.Image, mask: Image.Image, size: int) -> tuple[Tensor, Tensor]:
-    """Both pictures as squares of this size."""
-    # interpolating between two classes would give a third one
-    scaled = mask.resize((size, size), Image.Resampling.NEAREST)
-    return to_tensor(image, size), torch.from_numpy(np.array(scaled)).long()
-
-
 def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, each with images/ and masks/.
 
@@ -61,17 +54,8 @@ def read_part(folder: Path, config) -> MaskedImages:
         raise SystemExit(f"{lost[0]} has no mask {folder / 'masks' / lost[0].stem}.png.")
     pairs = [(path, masks[path.stem]) for path in images]
     for image, mask in pairs:
-        values = read_picture(mask)
-        if values.mode not in ("L", "P", "1"):
-            raise SystemExit(f"{mask} is not a grayscale or palette image, but {values.mode}.")
-        if values.size != read_picture(image, to_rgb).size:
-            raise SystemExit(f"{mask} does not have the size of {image}.")
-        wrong = {*np.unique(np.array(values)).tolist()} - {*range(config.classes), VOID}
-        if wrong:
-            raise SystemExit(
-                f"{mask} has the class {min(wrong)}. Classes are from 0 to {config.classes - 1} "
-                f"(--classes), and {VOID} is ignored."
-            )
+        pictures = read_picture(image, to_rgb), read_picture(mask)
+        check_mask(*pictures, str(image), str(mask), config)
     return MaskedImages(pairs, config.image_size)
 
 

@@ -1,3 +1,4 @@
+import data as data_module
 import datasets
 import pytest
 import torch
@@ -36,6 +37,22 @@ def test_splits_become_datasets(tmp_path):
 def test_columns_that_do_not_fit(tmp_path):
     config = save_dataset(tmp_path, train=20)
     changes = [("label_column", "class", "has no column class"), ("label_column", "picture", "not")]
+    changes += [("image_column", "kind", "holds no images")]
     for name, value, message in changes:
         with pytest.raises(SystemExit, match=message):
             build_datasets(replace(config, **{name: value}))
+
+
+def test_a_broken_image_is_named(tmp_path):
+    """Before training, if it is none, or when it is read, if it is cut off."""
+    config = save_dataset(tmp_path, train=20)
+    rows = datasets.load_dataset(str(tmp_path), split="train")
+    stored = list(rows.cast_column("picture", datasets.Image(decode=False))["picture"])
+    for data in (stored[4]["bytes"][:-30], b"no image"):
+        stored[4] = {"bytes": data, "path": None}
+        kinds = [index % 2 for index in range(20)]
+        changed = datasets.Dataset.from_dict({"picture": stored, "kind": kinds})
+        changed.cast(rows.features).to_parquet(tmp_path / "train.parquet")
+        data_module.load_splits.cache_clear()
+        with pytest.raises((SystemExit, OSError), match="train, row 5 can't be read as an image"):
+            [*build_datasets(config)[0], *build_datasets(config)[1], *build_datasets(config)[2]]

@@ -1,0 +1,26 @@
+from PIL import Image
+
+#: slot build_datasets
+def scale(image: Image.Image, mask: Image.Image, size: int) -> tuple[Tensor, Tensor]:
+    """Both pictures as squares of this size."""
+    # interpolating between two classes would give a third one
+    scaled = mask.resize((size, size), Image.Resampling.NEAREST)
+    return to_tensor(image, size), torch.from_numpy(np.array(scaled)).long()
+
+
+def check_mask(
+    image: Image.Image, mask: Image.Image, image_name: str, mask_name: str, config
+) -> None:
+    """Raises SystemExit for a mask that does not fit its image."""
+    if mask.mode not in ("L", "P", "1"):
+        raise SystemExit(f"{mask_name} is not a grayscale or palette image, but {mask.mode}.")
+    if mask.size != image.size:
+        raise SystemExit(f"{mask_name} does not have the size of {image_name}.")
+    wrong = {*np.unique(np.array(mask)).tolist()} - {*range(config.classes), VOID}
+    if wrong:
+        raise SystemExit(
+            f"{mask_name} has the class {min(wrong)}. Classes are from 0 to {config.classes - 1} "
+            f"(--classes), and {VOID} is ignored."
+        )
+
+

@@ -1,0 +1,2 @@
+#: slot scored
+values = accelerator.gather_for_metrics(score(model(images), targets))
