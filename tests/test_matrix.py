@@ -71,6 +71,7 @@ NOT_IMPORTED = (
     "onnx",
     "onnxscript",
     "protobuf",
+    "scipy",
     "sentencepiece",
     "torch_xla",
     "torchao",

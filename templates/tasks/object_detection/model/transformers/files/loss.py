@@ -26,7 +26,7 @@ KINDS += ("rt_detr_v2", "table-transformer", "yolos")
 
 
 def to_labels(objects: Objects, size: int) -> dict[str, Tensor]:
-    """The objects of an image as Transformers takes them: centers and sizes of boxes from 0 to 1."""
+    """The objects of an image as Transformers takes them: centers and sizes from 0 to 1."""
     known = ~objects["crowd"]
     boxes = corners_to_center_format(objects["boxes"][known] / size)
     return {"class_labels": objects["labels"][known], "boxes": boxes}

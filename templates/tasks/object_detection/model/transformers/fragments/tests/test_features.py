@@ -1,3 +1,4 @@
+import pytest
 import torch
 import train
 from boxes import find_objects
@@ -34,11 +35,9 @@ def test_objects_are_given_as_centers_and_sizes():
 def test_images_are_normalized():
     model = build_model(train.Config(**SETTINGS))
     images = model.mean.expand(2, 3, 64, 64) + model.std
-    with mock.patch.object(model.model, "forward", side_effect=InterruptedError) as forward:
-        try:
-            model(images)
-        except InterruptedError:
-            pass
+    patch = mock.patch.object(model.model, "forward", side_effect=InterruptedError)
+    with patch as forward, pytest.raises(InterruptedError):
+        model(images)
     torch.testing.assert_close(forward.call_args.args[0], torch.ones(2, 3, 64, 64))
 
 
