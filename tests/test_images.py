@@ -12,7 +12,7 @@ import pytest
 from conftest import render, write_files
 from training import count_passed, run_python, run_tests, start
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.catalog import Value, load_catalog
 
 pytestmark = pytest.mark.train
 
@@ -245,7 +245,10 @@ def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path)
     assert f"The dataset 'broken' {reason}" in result.stderr
 
 
-DRAWN = [task.name for task in load_catalog().tasks.values() if "drawn" in task.has]
+DRAWN: dict[str, dict[str, Value]] = {
+    **{task.name: {} for task in load_catalog().tasks.values() if "drawn" in task.has},
+    "self_supervised": {"self_supervised.method": "mae"},
+}
 
 
 @pytest.mark.sweep
@@ -255,7 +258,7 @@ def test_wandb_keeps_the_pictures(task: str, tmp_path: Path) -> None:
     from PIL import Image, ImageChops
 
     tracker = {"features.tracker.enabled": True, "features.tracker.kind": "wandb"}
-    folder = write_files(tmp_path, render({"project.task": task, **tracker}))
+    folder = write_files(tmp_path, render({"project.task": task, **DRAWN[task], **tracker}))
     train = ["train.py", "--epochs", "2", "--limit-batches", "2"]
     result = start(folder, train, 1, timeout=600, real=True)  # W&B waits forever in a fork
     assert result.returncode == 0, result.stderr

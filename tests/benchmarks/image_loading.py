@@ -70,7 +70,7 @@ def scaffold_loader(
         loader = data.build_loaders(Config(**settings, batch_size=BATCH))[0]
     mean, std = (torch.tensor(values).reshape(3, 1, 1) for values in (MEAN, STD))
     # as the first line of its model
-    return lambda: (batch.float().div_(255).sub_(mean).div_(std) for batch, _ in loader)
+    return lambda: (batch.float().sub_(255 * mean).div_(255 * std) for batch, _ in loader)
 
 
 def timm_loader(images: Path, size: int, workers: int) -> Callable[[], Iterable]:
