@@ -341,6 +341,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
 FIRST_TASK = "image_classification"
 # choices that the usual answers beside them refuse
 FOR_OTHERS = (
+    "self_supervised, augmentation.enabled=True+augmentation.kind=shift",
     "self_supervised, cross_validation.enabled=True",
     "fsdp.auto_wrap_policy=SIZE_BASED_WRAP",
     "fsdp.auto_wrap_policy=NO_WRAP",
