@@ -1,6 +1,5 @@
 from pathlib import Path
 from unittest import mock
-import torch
 import train
 from helpers import column, launch, run
 from torch import nn
