@@ -282,15 +282,15 @@ MUTATIONS = [
     Mutation(
         "data without a generator of its own",
         "data.py",
-        "        generator=torch.Generator(),",
+        "        generator=torch.Generator().manual_seed(config.seed),",
         "",
         "advances the RNG of dropout. Pass generator",
     ),
     Mutation(
         "starts over without a word",
-        "checkpoint.py",
-        "elif broken or not all(map(is_trial, found + results)):",
-        "elif False:",
+        "environment.py",
+        "if incomplete or not all(trials):",
+        "if False:",
         "DID NOT RAISE",
     ),
 ]

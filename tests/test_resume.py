@@ -206,7 +206,7 @@ def test_a_real_run_overwrites_trials_and_no_real_run(stopped: Path, tmp_path: P
     real = ["train.py", "--epochs", "1", "--max-steps", "3"]
     result = start(folder, real, 2)
     assert result.returncode == 0, result.stderr
-    said = "overwriting the trial run in runs/latest, which had --limit-batches\n"
+    said = "overwriting the trial run in runs/latest, started with --limit-batches\n"
     assert result.stdout.count(said) == 1
     assert only_checkpoint(folder).name == "checkpoint_00000003"
     for script in (real, [*real, "--limit-batches", "1"]):
@@ -229,6 +229,20 @@ def test_nothing_of_a_trial_is_left_in_the_run_that_takes_its_place(
     for _ in range(2):  # a run that ends before its first checkpoint can be started again
         assert start(folder, ["-c", code], 1).returncode == 7
         assert not list(weights.parent.glob("*.safetensors"))
+
+
+def test_files_of_the_owner_stay_in_the_output_folder(tmp_path: Path) -> None:
+    """Whatever their suffix, and whether a run or a trial was there before."""
+    project = write_files(tmp_path / "project", render({}))
+    own = [project / name for name in ("data.jsonl", "base.safetensors", "notes.json")]
+    for path in own:
+        path.write_text("mine")
+    real = ["train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", "."]
+    for script in ([*real, "--limit-batches", "1"], real):
+        result = start(project, script, 1)
+        assert result.returncode == 0, result.stderr
+        assert [path.read_text() for path in own] == ["mine"] * 3
+    assert "overwriting the trial run" in result.stdout
 
 
 def test_a_job_that_resumes_by_itself_does_not_continue_a_trial(tmp_path: Path) -> None:
@@ -273,7 +287,7 @@ def test_results_are_not_overwritten_without_checkpoints(tmp_path: Path) -> None
         result = start(project, script, 1)
         assert result.returncode == 0, result.stderr
         shutil.rmtree(only_checkpoint(project))
-    assert "overwriting the trial run in runs/latest, which had --limit-batches" in result.stdout
+    assert "overwriting the trial run in runs/latest, started with --limit-batches" in result.stdout
     before = {path: path.read_bytes() for path in runs.iterdir()}
     assert len(before) == 4
     assert_refused(start(project, real, 2), "runs/latest holds a run: use another --output-dir.")

@@ -10,7 +10,8 @@ import pytest
 from conftest import render, write_files
 from training import run_python, start
 
-from scaffold.answers.catalog import Value
+from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.recipes import recipe_answers
 
 pytestmark = pytest.mark.train
 
@@ -252,7 +253,7 @@ def test_a_killed_run_resumes_its_own_branch(project: Path) -> None:
     alone = {**settings, "resume": "branch/checkpoint_00000002", "output_dir": "alone"}
     resumed, whole = run_all(project, {**settings, "resume": "newest"}, alone)
     assert "resumed branch/checkpoint_00000004+ at step 4" in resumed["out"]
-    kept = "keeping the checkpoints of other runs: checkpoint_00000004, checkpoint_00000006"
+    kept = "keeping checkpoints that this run does not continue: checkpoint_00000004, checkpoint_00000006"
     assert kept in resumed["out"].splitlines()
     assert whole["status"] == resumed["status"] == 0
     assert weights(project, "branch") == weights(project, "alone")
@@ -337,6 +338,28 @@ train.build_model = build_for_evaluation
 status = run(**json.loads(sys.argv[1]))["status"]
 print(json.dumps([status, sorted(modes)]))
 """
+
+
+ORDERS = """
+import json, train
+from data import build_loaders
+
+first = [next(iter(build_loaders(train.Config(seed=seed))[0])) for seed in (0, 1, 0)]
+print(json.dumps([labels.tolist() for _, labels in first]))
+"""
+
+
+def test_the_seed_decides_the_order_of_the_data_in_the_minimal_loop(tmp_path: Path) -> None:
+    given = recipe_answers(load_catalog(), "minimal")
+    one, other, again = call(write_files(tmp_path / "minimal", render(given)), ORDERS)
+    assert one == again != other
+
+
+def test_too_few_samples_for_a_batch_end_the_minimal_loop_with_one_line(tmp_path: Path) -> None:
+    project = write_files(tmp_path, render(recipe_answers(load_catalog(), "minimal")))
+    result = start(project, ["train.py", "--batch-size", "5000"], 1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert result.stderr.strip().endswith("not fill one batch: use a smaller --batch-size.")
 
 
 def test_a_model_in_evaluation_mode_is_trained_with_dropout(project: Path) -> None:

@@ -1,3 +1,3 @@
-"""Small objects that the loop calls by name: no base class, no event system."""
+"""Objects that the loop calls by name. Each keeps its own state."""
 
 #: slot classes

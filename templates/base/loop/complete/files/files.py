@@ -17,8 +17,8 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
         # torch.save reports a full disk as a RuntimeError of its file format
-        other = isinstance(error, RuntimeError) and "inline_container" not in str(error)
-        if other or isinstance(error, ConnectionError):
+        not_the_disk = isinstance(error, RuntimeError) and "inline_container" not in str(error)
+        if not_the_disk or isinstance(error, ConnectionError):
             raise
         raise SystemExit(f"Can't write {path}: {error}. Earlier files are intact.") from error
 

@@ -1,6 +1,6 @@
 """Train {{ task.subject }}.
 
-`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+`python train.py --help` lists the settings. Run `pytest` after you edit the loop.
 """
 
 import time
@@ -192,6 +192,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
+    # gradients that are left can abort the exit
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 

@@ -55,6 +55,9 @@ def main(config: Config) -> dict[str, float]:
         model, optimizer, train_loader, val_loader, test_loader
     )
     #: slot after_prepare
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+    if not len(train_loader):
+        raise SystemExit("The training data does not fill one batch: use a smaller --batch-size.")
 
     #: slot start_of_training
     #: slot constants
@@ -72,9 +75,9 @@ def main(config: Config) -> dict[str, float]:
         metrics = evaluate(accelerator, model, val_loader, "val")
         accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {metrics}")
 
+    accelerator.save_model(model, config.output_dir)
     metrics = evaluate(accelerator, model, test_loader, "test")
     accelerator.print(f"done | {metrics}")
-    accelerator.save_model(model, config.output_dir)
     #: slot end_of_run
     accelerator.end_training()
     return metrics
