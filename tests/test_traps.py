@@ -253,8 +253,8 @@ def test_a_killed_run_resumes_its_own_branch(project: Path) -> None:
     alone = {**settings, "resume": "branch/checkpoint_00000002", "output_dir": "alone"}
     resumed, whole = run_all(project, {**settings, "resume": "newest"}, alone)
     assert "resumed branch/checkpoint_00000004+ at step 4" in resumed["out"]
-    kept = "keeping checkpoints that this run does not continue: checkpoint_00000004, checkpoint_00000006"
-    assert kept in resumed["out"].splitlines()
+    said = "keeping checkpoints that this run does not continue: "
+    assert f"{said}checkpoint_00000004, checkpoint_00000006" in resumed["out"].splitlines()
     assert whole["status"] == resumed["status"] == 0
     assert weights(project, "branch") == weights(project, "alone")
     last = "checkpoint_00000006+"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import checkpoint
+import environment
 import pytest
 import torch
 import train
@@ -163,7 +163,7 @@ def test_only_trials_are_overwritten(tmp_path, capsys, monkeypatch):
     run(tmp_path, epochs=1)
     assert "overwriting the trial run" in capsys.readouterr().out
     assert len(find_checkpoints(tmp_path)) == 1
-    monkeypatch.setattr(checkpoint, "is_trial", lambda path: False)
+    monkeypatch.setattr(environment, "is_trial", lambda path: False)
     with pytest.raises(SystemExit, match="holds a run"):
         run(tmp_path)
 
