@@ -208,6 +208,7 @@ BAD = {
     "head.csv": ("anchor,positive\n", "head.csv has no rows"),
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),
+    "rows.parquet": (b"PAR1", "can't be read: write its rows to a .csv, .tsv or .jsonl file"),
     "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
     "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
     "list.jsonl": ("[1]", "line 1 is not a JSON object"),
@@ -255,7 +256,7 @@ SMALL = {
     "one text": [("a", "b")] * 12,
     "triplets, one of them long": [
         *[(f"a{n}", f"b{n}", "c") for n in range(11)],
-        ("a " * 300,) * 3,
+        ("a " * 70_000,) * 3,
     ],
     "anchors that are positives": [(f"a{n}", f"a{(n + 1) % 12}") for n in range(12)],
 }

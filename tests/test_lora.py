@@ -360,6 +360,108 @@ def test_adapters_are_used_after_training(
     assert not any(str(tmp_path) in part or str(models) in part for part in shared)
 
 
+# families of models beside those above, each with the class that its task loads
+MAKE_FAMILIES = MAKE_MODELS[: MAKE_MODELS.index("for name, kind")] + """
+bart = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4}
+bart |= {"decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
+qwen = {"num_key_value_heads": 2, "intermediate_size": 64, "head_dim": 8}
+deberta = {"intermediate_size": 64, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+for name, kind, settings in (
+    ("bert", AutoModelForMaskedLM, {"intermediate_size": 64}),
+    ("roberta", AutoModelForMaskedLM, {"intermediate_size": 64}),
+    ("distilbert", AutoModelForMaskedLM, distil),
+    ("electra", AutoModel, {"intermediate_size": 64, "embedding_size": 16}),
+    ("deberta-v2", AutoModel, deberta),
+    ("modernbert", AutoModelForMaskedLM, {"intermediate_size": 64}),
+    ("gpt2", AutoModelForCausalLM, {}),
+    ("qwen3", AutoModelForCausalLM, qwen),
+    ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
+    ("bart", AutoModelForSeq2SeqLM, bart),
+):
+    config = AutoConfig.for_model(name, **{**small, **settings})
+    kind.from_config(config).save_pretrained(name)
+    tokenizer.save_pretrained(name)
+"""
+NAMES = {"language_model": "model_name", "seq2seq": "model_name", "sft": "model_name"}
+NAMES["dpo"] = "model_name"
+SIZES: dict[str, Answers] = {
+    "dpo": {"context": 200},
+    "language_model": {"context": 48},
+    "multiple_choice": {"max_length": 64},
+    "question_answering": {"max_length": 128, "overlap": 32},
+    "seq2seq": {"max_source_length": 40, "max_target_length": 20},
+    "sft": {"context": 200},
+}
+INPUTS = {
+    "dpo": ["add 3 to 125", "--length", "5"],
+    "language_model": ["a text", "--length", "5"],
+    "masked_language_model": ["a [MASK] text"],
+    "multiple_choice": ["A dog runs.", "It barks.", "It sings."],
+    "question_answering": ["Kelby is in Oslo.", "Where?"],
+    "sft": ["add 3 to 125", "--length", "5"],
+    "token_classification": ["Kelmond was born in Norby ."],
+}
+FAMILIES = [
+    ("text_classification", "bert"),
+    ("text_classification", "deberta-v2"),
+    ("text_classification", "gpt2"),
+    ("text_classification", "llama"),
+    ("token_classification", "bert"),
+    ("token_classification", "modernbert"),
+    ("question_answering", "roberta"),
+    ("question_answering", "electra"),
+    ("masked_language_model", "distilbert"),
+    ("masked_language_model", "roberta"),
+    ("multiple_choice", "bert"),
+    ("multiple_choice", "distilbert"),
+    ("embeddings", "bert"),
+    ("embeddings", "qwen3"),
+    ("language_model", "qwen3"),
+    ("sft", "gpt2"),
+    ("sft", "qwen3"),
+    ("dpo", "gpt2"),
+    ("dpo", "qwen3"),
+    ("seq2seq", "bart"),
+]
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(MAKE_FAMILIES, tmp_path_factory.mktemp("families"))
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize(("task", "name"), FAMILIES)
+def test_adapters_go_with_other_families(
+    task: str, name: str, families: Path, tmp_path: Path
+) -> None:
+    """Trained on two processes, resumed, merged, evaluated, used and exported."""
+    given: Answers = {**LORA, "project.task": task, MERGE: True}
+    model = {"model": "pretrained", NAMES.get(task, "pretrained_name"): str(families / name)}
+    given |= {f"{task}.{key}": value for key, value in {**model, **SIZES.get(task, {})}.items()}
+    given |= {f"features.{feature}.enabled": True for feature in ("evaluate", "export")}
+    settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 3}
+    assert resume_everywhere(render(given), 2, tmp_path, **settings)
+    project = tmp_path / "project"
+
+    def run(*command: str) -> str:
+        result = start(project, command, 1)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    run("train.py", *SHORT)
+    lines = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    tested = {name: value for name, value in json.loads(lines[-1]).items() if "test_" in name}
+    run("evaluate.py")
+    report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+    found = {name: report[name]["value"] for name in tested}
+    assert found == pytest.approx(tested, rel=1e-5, abs=1e-6)
+    assert run("predict.py", *INPUTS.get(task, ["a text"]))
+    for format in ("safetensors", "transformers"):
+        assert f"has the model as {format}" in run("export.py", "--format", format)
+
+
 # --- 4 bits --------------------------------------------------------------------------------------
 
 NF4: Answers = {"features.lora.quantization": "nf4"}

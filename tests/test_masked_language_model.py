@@ -41,6 +41,7 @@ BAD = {
     "absent.jsonl": (None, "absent.jsonl can't be read"),
     "bytes.txt": (b"\xff\xfe", "bytes.txt can't be read"),
     "absent": (None, "absent can't be read"),
+    "mixed": (None, "mixed/2.txt can't be read"),
     "folder": (None, "folder holds no files that end in .txt"),
     "empty.txt": ("", "empty.txt has no texts"),
     "short.txt": ("ab", "The validation data have no text: short.txt is too short"),
@@ -59,7 +60,10 @@ def test_texts_of_each_form_are_read(tmp_path: Path, proven) -> None:
     for number, text in enumerate(texts):
         (tmp_path / f"parts/{number:02}.txt").write_text(text, encoding="utf-8")
     (tmp_path / "long.txt").write_text("x" * 1000)
-    (tmp_path / "folder").mkdir()
+    for name in ("folder", "mixed"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "mixed/1.txt").write_text("a text")
+    (tmp_path / "mixed/2.txt").write_bytes(b"\xff\xfe")
     code = "read = lambda **more: data.read_documents(train.Config(**more))"
     parts = "[read(), read(path='parts'), read(path='long.txt'), "
     parts += "read(val_path='named.jsonl', text_column='text') if 0 else "

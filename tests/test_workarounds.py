@@ -7,6 +7,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 import accelerate.accelerator
@@ -87,6 +88,12 @@ def prepares_by_transformers() -> bool:
     return "_prepare_tp" in source(accelerate.accelerator)
 
 
+def drops_token_types() -> bool:
+    code = Path(str(metadata.distribution("peft").locate_file("peft/peft_model.py"))).read_text()
+    part = code.partition("class PeftModelForQuestionAnswering(")[2].partition("\nclass ")[0]
+    return bool(part) and "token_type_ids=token_type_ids" not in part
+
+
 def is_the_last_torch_for_tpus() -> bool:
     """There is no torch_xla here: it was built for torch 2.9 last, and the fault was seen there."""
     return "torch==2.9.*" in (TEMPLATES / "hardware" / "tpu" / "feature.toml").read_text()
@@ -107,6 +114,7 @@ STILL_NEEDED: dict[str, Callable[[], bool]] = {
     "exclude_embeddings": wraps_embeddings_by_themselves,
     "has_device": asks_the_environment_alone,
     "skip_tensor_parallel_preparation": prepares_by_transformers,
+    "keep_token_types": drops_token_types,
     "seed_batches": is_the_last_torch_for_tpus,
 }
 
@@ -135,5 +143,5 @@ def test_every_workaround_names_its_library_and_its_end() -> None:
         text = ast.get_docstring(node) or ""
         if node.name == "keep_gradients":  # a part of leave_steps_to_the_loop
             continue
-        assert re.match(r"(Accelerate|PyTorch|torch_xla) \d+\.\d+", text), (path, node.name)
+        assert re.match(r"(Accelerate|PEFT|PyTorch|torch_xla) \d+\.\d+", text), (path, node.name)
         assert re.search(r"Delete\s+(this|it)\s+when", text), (path, node.name)

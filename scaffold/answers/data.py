@@ -140,6 +140,7 @@ def read_table(path: Path, separator: str = ",") -> Table:
     text, whole = read_text(path)
     if path.suffix.lower() == ".jsonl":
         return _read_objects(text, whole)
+    csv.field_size_limit(len(text) + 1)  # by default, a text must be shorter than 128 kB
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     table = Table(next(lines, []), whole=whole)
     rows = [row for row in _in_time(lines, table) if row]  # as pandas and csv.DictReader do

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 #: slot row_readers
 def read_table(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a .csv or .tsv file with a header, and where each row is."""
+    if path.endswith((".json", ".parquet")):
+        raise SystemExit(f"{path} can't be read: write its rows to a .csv, .tsv or .jsonl file.")
     separator = "\t" if path.endswith(".tsv") else ","
+    csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file, delimiter=separator, strict=True)

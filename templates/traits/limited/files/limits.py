@@ -12,9 +12,9 @@ def check_limits(model: nn.Module, tokens: int, length: int, flag: str) -> None:
             f"The tokenizer has {tokens} tokens, but the model has {embeddings} embeddings: load "
             "both, call model.resize_token_embeddings(len(tokenizer)), and save both to a folder."
         )
-    positions = find_positions(model, getattr(config, "max_position_embeddings", None) or length)
-    if length > positions:
-        raise SystemExit(f"The model takes at most {positions} tokens: lower {flag}.")
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if positions > 0 and length > (most := find_positions(model, positions)):  # XLNet has -1: any
+        raise SystemExit(f"The model takes at most {most} tokens: lower {flag}.")
 
 
 def find_positions(model: nn.Module, positions: int) -> int:

@@ -25,6 +25,7 @@ def read_columns(path: str) -> list[tuple[str, str]]:
 
     Its first line may name the columns, `source` and `target`, in any order.
     """
+    csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
     pairs = []
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:

@@ -36,10 +36,13 @@ def read_files(path: str, config) -> list[str]:
     paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
     if not paths:
         raise SystemExit(f"{path} holds no files that end in .txt.")
-    try:
-        return [file.read_text(encoding="utf-8-sig") for file in paths]
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
+    texts = []
+    for file in paths:
+        try:
+            texts.append(file.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{file} can't be read: {error}") from error
+    return texts
 
 
 def read_column(path: str, config) -> list[str]:

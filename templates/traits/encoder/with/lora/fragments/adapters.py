@@ -8,7 +8,7 @@ start = f"{prefix}." if hasattr(inner, prefix) else ""
 layers = USUAL_LAYERS.get(inner.config.model_type) or [
     f"{start}{name}"
     for name, layer in inner.base_model.named_modules()
-    if isinstance(layer, nn.Linear)
+    if isinstance(layer, nn.Linear) and not name.startswith("pooler")
 ]
 
 #: slot saved
