@@ -46,6 +46,7 @@ for number in range(count):
 """
 WRONG = """
 import shutil
+from pathlib import Path
 from PIL import Image
 size = (30, 20)
 wrong = {"size": Image.new("L", (5, 5)), "class": Image.new("L", size, 7)}
@@ -59,6 +60,17 @@ shutil.copytree("scans", "damaged")
 open("damaged/images/000.png", "w").close()
 shutil.copytree("scans", "float")
 Image.new("F", size).save("float/images/000.tif")
+shutil.copytree("scans", "twice")
+shutil.copy("twice/masks/000.png", "twice/masks/000.tif")
+shutil.copytree("scans", "one")
+shutil.copytree("scans", "void/train")
+shutil.copytree("scans", "void/val")
+for folder, value in (("one", 2), ("void/val", 255)):
+    for path in Path(folder, "masks").iterdir():
+        Image.new("L", Image.open(path).size, value).save(path)
+for name in ("images", "masks"):
+    Path("empty/val", name).mkdir(parents=True)
+    shutil.copytree(f"scans/{name}", f"empty/train/{name}")
 """
 
 
@@ -92,6 +104,10 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
         "lost": "lost/images/x.png has no mask lost/masks/x.png.",
         "damaged": "damaged/images/000.png can't be read as an image: ",
         "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
+        "twice": "twice/masks/000.png and twice/masks/000.tif are masks of the same image.",
+        "one": "one has one class, 2: a model needs two to tell apart.",
+        "void": "void/val has no image with a class.",
+        "empty": "empty/val has no image with a class.",
         "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }
