@@ -453,6 +453,33 @@ def test_a_detector_whose_layers_share_weights_takes_no_adapters(tmp_path: Path)
     assert message == expected
 
 
+SPLIT: dict[str, Value] = {
+    "hardware.sharding": "fsdp",
+    "hardware.num_processes": 2,
+    "features.sync_batch_norm.enabled": True,
+    "features.channels_last.enabled": False,
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "rt_detr"])
+def test_a_split_detector_trains_like_a_whole_one(kind: str, tmp_path: Path) -> None:
+    """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
+    from test_sharding import DRIVER, RING
+
+    project = make_pretrained(tmp_path, kind, SPLIT)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        run = [script, "--epochs", "1", "--batch-size", "4", "--output-dir", script[:5]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
+
+
 # the loss of Transformers for an image alone, and ours for images of a batch
 LOSSES = """
 import torch
