@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -446,3 +447,24 @@ def test_a_model_without_linear_layers_takes_no_adapters(tmp_path: Path) -> None
     project = make_pretrained(write_files(tmp_path, render(given)), "mobilenet")
     [message] = said(project, "train.py", BRIEF)
     assert message == "small has no linear layers for adapters: turn lora off."
+
+
+@pytest.mark.sweep
+def test_a_split_model_trains_like_a_whole_one(tmp_path: Path) -> None:
+    """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
+    from test_sharding import DRIVER, RING
+
+    given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
+    given |= {"features.sync_batch_norm.enabled": True, **PRETRAINED}
+    files = render({"project.task": TASK, **given})
+    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        run = [script, "--epochs", "1", "--limit-batches", "8", "--output-dir", script[:5]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
