@@ -58,6 +58,7 @@ shutil.copytree("calls/gull", "lone/gull")
 shutil.copytree("calls/gull", "other/val/owl")
 shutil.copytree("calls", "other/train")
 open("lost.csv", "w").write("file,label\\ncalls/gull/000.wav,gull\\ncalls/gull/x.wav,gull\\n")
+open("semicolon.csv", "w").write("file;label\\ncalls/gull/000.wav;gull\\n")
 open("unnamed.csv", "w").write("file,label\\ncalls/gull/000.wav,\\n")
 open("split.csv", "w").write("file,label,split\\ncalls/gull/000.wav,gull,dev\\n")
 """
@@ -100,6 +101,7 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
         "nowhere": "nowhere is not a folder: set --path to the one with the sounds, or",
         "tests": "tests has no sounds to train on. Files end in .wav, .wave.",
         "lost.csv": "lost.csv, line 3: calls/gull/x.wav can't be read as WAV: ",
+        "semicolon.csv": "semicolon.csv, line 1 has no file. Columns, with commas between them: ",
         "unnamed.csv": "unnamed.csv, line 2 has no label. Columns: file,label[,split].",
         "split.csv": "split.csv, line 2: split is train, val, test, not 'dev'.",
     }

@@ -164,6 +164,11 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
             "annotations": [annotation | {"bbox": [50, 5, 20, 4]}]
         },
         "categories[0] has no 'name'": {"categories": [{"id": 1}]},
+        "categories[0] needs a whole number as id": {"categories": [{"id": "1", "name": "cup"}]},
+        "categories[1]: another category has the id 2 or the name 'cup'.": {
+            "categories": [{"id": 1, "name": "cup"}, {"id": 2, "name": "cup"}]
+        },
+        "images[1]: another image has the id 0.": {"images": [image, image]},
         ": images, annotations and categories must be lists": {"categories": {}},
     }
     for message, change in faults.items():
@@ -207,9 +212,22 @@ def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
     (project / "things/labels/x.txt").write_text("")
     lost = "things/labels/x.txt has no image in things/images."
     assert said(project, "train.py", ["--output-dir", "runs/other"]) == [lost]
-    (project / "things/data.yaml").write_text("nc: 2")
-    [message] = said(project, "train.py", ["--output-dir", "runs/other"])
-    assert message.startswith("things/data.yaml has no names of classes")
+    names = {
+        "nc: 2": " has no names of classes.",
+        "names: {1: cup, 2: red ball}": ": names must be a list, or numbers from 0 with a name",
+        "names: [cup, cup]": " has the name 'cup' twice.",
+        "names: [cup": " is not YAML: ",
+    }
+    calls = []
+    for number, text in enumerate([*names, (project / "things/data.yaml").read_text()]):
+        wrong = shutil.copytree(project / "things", project / f"wrong{number}")
+        (wrong / "data.yaml").write_text(text)
+        calls.append(["--path", wrong.name, "--output-dir", "runs/other"])
+    shutil.rmtree(wrong / "labels")
+    *found, last = said(project, "train.py", *calls)
+    for number, (message, reason) in enumerate(zip(found, names.values(), strict=True)):
+        assert message.startswith(f"wrong{number}/data.yaml{reason}")
+    assert last == "wrong4 has no images with objects."
     assert not (project / "runs/other").exists()
 
 
@@ -362,9 +380,9 @@ TRANSFORMERS: dict[str, Value] = {
 }
 
 
-def make_pretrained(folder: Path, kind: str) -> Path:
+def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value] = {}) -> Path:
     """A project for COCO files with a small detector, and the folder of the detector."""
-    project = make_project(folder, "coco", TRANSFORMERS)
+    project = make_project(folder, "coco", {**TRANSFORMERS, **given})
     made = run_python(project, ["-c", PRETRAINED, kind])
     assert made.returncode == 0, made.stderr
     return project
@@ -406,6 +424,60 @@ def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
 def test_a_pretrained_detector_passes_the_tests_of_its_project(kind: str, tmp_path: Path) -> None:
     """Also that 2 processes train like one, and that a run resumes to the bit."""
     assert count_passed(run_tests(make_pretrained(tmp_path, kind))) >= 30
+
+
+ADAPTERS: dict[str, Value] = {
+    "features.lora.enabled": True,
+    "features.attention.enabled": True,
+    "features.attention.implementation": "eager",
+    "features.evaluate.enabled": True,
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "rt_detr", "yolos"])
+def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Path) -> None:
+    """On 1 and 2 processes, merged, resumed, evaluated; and its attention is chosen."""
+    project = make_pretrained(tmp_path, kind, ADAPTERS)
+    trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 2)
+    assert trained.returncode == 0, trained.stderr
+    assert (project / "runs/latest/adapter/preprocessor_config.json").exists()
+    assert count_passed(run_tests(project)) >= 33
+
+
+@pytest.mark.sweep
+def test_a_detector_whose_layers_share_weights_takes_no_adapters(tmp_path: Path) -> None:
+    project = make_pretrained(tmp_path, "deformable", {"features.lora.enabled": True})
+    [message] = said(project, "train.py", ["--output-dir", "other"])
+    expected = "Layers of deformable_detr share weights, so it can't have adapters: turn lora off."
+    assert message == expected
+
+
+SPLIT: dict[str, Value] = {
+    "hardware.sharding": "fsdp",
+    "hardware.num_processes": 2,
+    "features.sync_batch_norm.enabled": True,
+    "features.channels_last.enabled": False,
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "rt_detr"])
+def test_a_split_detector_trains_like_a_whole_one(kind: str, tmp_path: Path) -> None:
+    """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
+    from test_sharding import DRIVER, RING
+
+    project = make_pretrained(tmp_path, kind, SPLIT)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        run = [script, "--epochs", "1", "--batch-size", "4", "--output-dir", script[:5]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
 
 
 # the loss of Transformers for an image alone, and ours for images of a batch

@@ -59,9 +59,9 @@ def test_a_model_with_new_weights_takes_no_adapters() -> None:
         "image_classification": "image_classification.model=timm and "
         "image_classification.pretrained=true",
     }.items():
-        with pytest.raises(AnswerError, match=f"needs a pretrained model: .* or set {settings}"):
+        with pytest.raises(AnswerError, match=f"takes adapters: .* or set {settings}"):
             resolve(CATALOG, {"project.task": task, **LORA})
-    with pytest.raises(AnswerError, match=r"pretrained model, which own does not have: .* or use"):
+    with pytest.raises(AnswerError, match=r"takes adapters, which own does not have: .* or use"):
         resolve(CATALOG, {"project.task": "own", **LORA})
 
 

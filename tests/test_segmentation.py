@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -46,6 +47,7 @@ for number in range(count):
 """
 WRONG = """
 import shutil
+from pathlib import Path
 from PIL import Image
 size = (30, 20)
 wrong = {"size": Image.new("L", (5, 5)), "class": Image.new("L", size, 7)}
@@ -59,6 +61,17 @@ shutil.copytree("scans", "damaged")
 open("damaged/images/000.png", "w").close()
 shutil.copytree("scans", "float")
 Image.new("F", size).save("float/images/000.tif")
+shutil.copytree("scans", "twice")
+shutil.copy("twice/masks/000.png", "twice/masks/000.tif")
+shutil.copytree("scans", "one")
+shutil.copytree("scans", "void/train")
+shutil.copytree("scans", "void/val")
+for folder, value in (("one", 2), ("void/val", 255)):
+    for path in Path(folder, "masks").iterdir():
+        Image.new("L", Image.open(path).size, value).save(path)
+for name in ("images", "masks"):
+    Path("empty/val", name).mkdir(parents=True)
+    shutil.copytree(f"scans/{name}", f"empty/train/{name}")
 """
 
 
@@ -92,6 +105,10 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
         "lost": "lost/images/x.png has no mask lost/masks/x.png.",
         "damaged": "damaged/images/000.png can't be read as an image: ",
         "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
+        "twice": "twice/masks/000.png and twice/masks/000.tif are masks of the same image.",
+        "one": "one has one class, 2: a model needs two to tell apart.",
+        "void": "void/val has no image with a class.",
+        "empty": "empty/val has no image with a class.",
         "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }
@@ -430,3 +447,24 @@ def test_a_model_without_linear_layers_takes_no_adapters(tmp_path: Path) -> None
     project = make_pretrained(write_files(tmp_path, render(given)), "mobilenet")
     [message] = said(project, "train.py", BRIEF)
     assert message == "small has no linear layers for adapters: turn lora off."
+
+
+@pytest.mark.sweep
+def test_a_split_model_trains_like_a_whole_one(tmp_path: Path) -> None:
+    """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
+    from test_sharding import DRIVER, RING
+
+    given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
+    given |= {"features.sync_batch_norm.enabled": True, **PRETRAINED}
+    files = render({"project.task": TASK, **given})
+    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        run = [script, "--epochs", "1", "--limit-batches", "8", "--output-dir", script[:5]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

@@ -68,6 +68,8 @@ def build_datasets(config) -> list[Dataset]:
     for name in ("train", "val", "test"):
         if has_part(config, name):
             rows = read_part(config, name)
+            if not any(row.labels for row in rows):
+                raise SystemExit(f"{part_folder(config, name)} has no images with objects.")
             for row in rows:
                 if wrong := {*row.labels} - {*names}:
                     raise SystemExit(

@@ -16,9 +16,11 @@ def outputs_of(model: nn.Module) -> Tensor:
     """What a model computes for some of the validation data."""
     found, accelerator = [], Accelerator()
     loader = accelerator.prepare(build_loaders(train.Config(**SETTINGS))[1])
+    #: region outputs
     model.register_forward_hook(
         lambda _, __, output: found.append(getattr(output, "logits", output).flatten())
     )
+    #: end outputs
     train.evaluate(accelerator, model, loader, "val", 2)
     return torch.cat(found)
 

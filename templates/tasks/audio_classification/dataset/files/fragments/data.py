@@ -84,6 +84,11 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
+            if missing := {"file", "label"} - {*(rows.fieldnames or ())}:
+                raise SystemExit(
+                    f"{path}, line 1 has no {min(missing)}. Columns, with commas between them: "
+                    "file,label[,split]."
+                )
             for row in rows:
                 place = f"{path}, line {rows.line_num}"
                 for column in ("file", "label"):

@@ -33,7 +33,7 @@ def read_table(path: str, config) -> pd.DataFrame:
     if config.series_column:
         names[config.series_column] = "series"
     try:
-        if path.endswith(".parquet"):
+        if path.lower().endswith(".parquet"):
             table = pd.read_parquet(path)
         else:
             table = pd.read_csv(path, dtype={config.series_column: str})

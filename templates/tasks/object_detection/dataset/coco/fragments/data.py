@@ -14,12 +14,12 @@ def read_coco(folder: Path) -> tuple[Path, dict]:
         raise SystemExit(f"{folder} needs one .json file with the annotations, and has {found}.")
     try:
         content = json.loads(read_text(paths[0]))
-        lists = [content["images"], content["annotations"], content["categories"]]
-    except (ValueError, TypeError, KeyError) as error:
-        raise SystemExit(
-            f"{paths[0]} is not a COCO file with images, annotations and categories: {error!r}"
-        ) from error
-    if not all(isinstance(rows, list) for rows in lists):
+    except ValueError as error:
+        raise SystemExit(f"{paths[0]} is not JSON: {error}") from error
+    names = "images", "annotations", "categories"
+    if not (isinstance(content, dict) and content.keys() >= {*names}):
+        raise SystemExit(f"{paths[0]} is not a COCO file with images, annotations and categories.")
+    if not all(isinstance(content[name], list) for name in names):
         raise SystemExit(f"{paths[0]}: images, annotations and categories must be lists.")
     return paths[0], content
 
@@ -33,12 +33,16 @@ def read_values(row, keys: list[str], place: str) -> list:
 
 def read_categories(folder: Path) -> dict[int, str]:
     """The names of the classes by their id, in the order of the ids."""
-    path, content = read_coco(folder)
-    rows = [
-        read_values(row, ["id", "name"], f"{path}, categories[{number}]")
-        for number, row in enumerate(content["categories"])
-    ]
-    return dict(sorted(rows))
+    (path, content), names = read_coco(folder), {}
+    for number, row in enumerate(content["categories"]):
+        place = f"{path}, categories[{number}]"
+        key, name = read_values(row, ["id", "name"], place)
+        if not isinstance(key, int) or not isinstance(name, str):
+            raise SystemExit(f"{place} needs a whole number as id and a text as name.")
+        if key in names or name in names.values():
+            raise SystemExit(f"{place}: another category has the id {key} or the name {name!r}.")
+        names[key] = name
+    return dict(sorted(names.items()))
 
 
 def class_names(config) -> list[str]:
@@ -53,11 +57,14 @@ def read_part(config, name: str) -> list[Annotated]:
     for number, row in enumerate(content["images"]):
         place = f"{path}, images[{number}]"
         key, file, *size = read_values(row, ["id", "file_name", "width", "height"], place)
-        found = [place for place in (folder / file, folder / "images" / file) if place.is_file()]
+        places = folder / f"{file}", folder / f"images/{file}"
+        found = [image for image in places if image.is_file()]
         if not found:
             raise SystemExit(f"{place}: there is no {file} in {folder} or {folder / 'images'}.")
         if (actual := image_size(found[0])) != tuple(size):
             raise SystemExit(f"{place}: {found[0]} has {actual} pixels, not {tuple(size)}.")
+        if key in rows:
+            raise SystemExit(f"{place}: another image has the id {key}.")
         rows[key] = Annotated(found[0], actual)
     for number, row in enumerate(content["annotations"]):
         place = f"{path}, annotations[{number}]"

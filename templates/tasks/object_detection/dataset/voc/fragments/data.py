@@ -30,7 +30,7 @@ def read_file(path: Path, images: Path) -> Annotated:
     image = images / (root.findtext("filename") or f"{path.stem}.jpg")
     row = Annotated(image, image_size(image))
     for number, part in enumerate(root.iter("object"), start=1):
-        place, label = f"{path}, object {number}", part.findtext("name")
+        place, label = f"{path}, object {number}", part.findtext("name", "").strip()
         if not label:
             raise SystemExit(f"{place} has no name.")
         try:

@@ -6,11 +6,20 @@ def class_names(config) -> list[str]:
     #: slot saved_names
     path = Path(config.path, "data.yaml")
     try:
-        names = dict(yaml.safe_load(read_text(path)))["names"]
-    except (yaml.YAMLError, TypeError, ValueError, KeyError) as error:
-        raise SystemExit(f"{path} has no names of classes: {error!r}") from error
-    names = [names[number] for number in sorted(names)] if isinstance(names, dict) else names
-    return [str(name) for name in names]
+        content = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        raise SystemExit(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+    names = content.get("names") if isinstance(content, dict) else None
+    if not names:
+        raise SystemExit(f"{path} has no names of classes.")
+    if isinstance(names, list):
+        names = dict(enumerate(names))
+    if not isinstance(names, dict) or {*names} != {*range(len(names))}:
+        raise SystemExit(f"{path}: names must be a list, or numbers from 0 with a name for each.")
+    found = [str(names[number]) for number in range(len(names))]
+    if twice := [name for name in found if found.count(name) > 1]:
+        raise SystemExit(f"{path} has the name {twice[0]!r} twice.")
+    return found
 
 
 def read_part(config, name: str) -> list[Annotated]:

@@ -36,6 +36,9 @@ def for_each_image(forward: Callable) -> Callable:
     """The forward of a criterion, with losses of the shape (batch,)."""
 
     def forward_each(criterion, outputs: dict, targets: list[dict]) -> dict[str, Tensor]:
+        boxes = outputs["pred_boxes"]
+        if not boxes.isfinite().all():  # it diverged: Transformers would end with an error
+            return {"loss_bbox": boxes.float().flatten(1).sum(dim=1)}  # is not finite either
         rows = [
             forward(criterion, pick(outputs, row), [target]) for row, target in enumerate(targets)
         ]

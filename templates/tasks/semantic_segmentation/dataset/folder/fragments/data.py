@@ -31,7 +31,7 @@ def build_datasets(config) -> list[Dataset]:
     if not folder.is_dir():
         raise SystemExit(f"{folder} is not a folder: set --path to one with images/ and masks/.")
     training = folder / "train" if (folder / "train").is_dir() else folder
-    parts = {"train": read_part(training, config)}
+    parts = {"train": read_part(training, config, training=True)}
     # a fixed seed: another --seed must not move test images into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("val", "test"):
@@ -46,16 +46,19 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["val"], parts["test"]]
 
 
-def read_part(folder: Path, config) -> MaskedImages:
+def read_part(folder: Path, config, training: bool = False) -> MaskedImages:
     """The images of a split. Raises SystemExit for a mask that does not fit its image."""
-    masks = {path.stem: path for path in find_files(folder / "masks")}
-    images = find_files(folder / "images")
+    found, images = find_files(folder / "masks"), find_files(folder / "images")
+    masks = {path.stem: path for path in found}
+    if twice := [path for path in found if masks[path.stem] != path]:
+        raise SystemExit(f"{twice[0]} and {masks[twice[0].stem]} are masks of the same image.")
     if lost := [path for path in images if path.stem not in masks]:
         raise SystemExit(f"{lost[0]} has no mask {folder / 'masks' / lost[0].stem}.png.")
-    pairs = [(path, masks[path.stem]) for path in images]
+    pairs, classes = [(path, masks[path.stem]) for path in images], []
     for image, mask in pairs:
         pictures = read_picture(image, to_rgb), read_picture(mask)
-        check_mask(*pictures, str(image), str(mask), config)
+        classes.append(check_mask(*pictures, str(image), str(mask), config))
+    check_classes(classes, str(folder), training)
     return MaskedImages(pairs, config.image_size)
 
 

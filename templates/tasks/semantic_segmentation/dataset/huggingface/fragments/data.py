@@ -40,7 +40,7 @@ def build_datasets(config) -> list[Dataset]:
     parts = {}
     for name, rows in splits.items():
         parts[name] = MaskedRows(rows, f"{config.dataset_name}, {name}", config)
-        check_rows(parts[name])
+        check_classes(check_rows(parts[name]), parts[name].name, training=name == "train")
     # a fixed seed: another --seed must not move test images into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("validation", "test"):
@@ -51,13 +51,12 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["validation"], parts["test"]]
 
 
-def check_rows(data: MaskedRows) -> None:
-    """Raises SystemExit for an image that can't be read, or a mask that does not fit its image."""
-    for index in range(len(data)):
-        try:
-            check_mask(*data.read(index), data.config)
-        except UnreadableImage as error:
-            raise SystemExit(str(error)) from error
+def check_rows(data: MaskedRows) -> list[set[int]]:
+    """The classes in each mask. Raises SystemExit for an unreadable image, or a mask of another."""
+    try:
+        return [check_mask(*data.read(index), data.config) for index in range(len(data))]
+    except UnreadableImage as error:
+        raise SystemExit(str(error)) from error
 
 #: replace load
 splits = load_dataset(name)

@@ -25,6 +25,17 @@ def test_the_loss_of_an_image_is_its_own():
         assert torch.isfinite(losses).all() and (losses > 0).all()
 
 
+def test_a_model_that_diverged_has_no_finite_loss():
+    """Transformers would end with an error that shows the boxes."""
+    config = train.Config(**SETTINGS)
+    model = build_model(config)
+    for weight in model.parameters():
+        weight.data.fill_(torch.nan)
+    images, targets = next(iter(build_loaders(config)[0]))
+    _, losses = model(images, targets)
+    assert not losses.mean().isfinite()
+
+
 def test_objects_are_given_as_centers_and_sizes():
     """From 0 to 1, without crowds."""
     labels = to_labels(objects((8, 16, 24, 32, 1), (0, 0, 4, 4, 0, "crowd")), 64)
