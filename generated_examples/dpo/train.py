@@ -1,6 +1,6 @@
 """Train a small chat model on pairs of right and wrong answers.
 
-`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+`python train.py --help` lists the settings. Run `pytest` after you edit the loop.
 """
 
 import time
@@ -35,7 +35,7 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 12  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.006  # the peak learning rate
+    learning_rate: float = 0.006  # the learning rate, at its peak if it changes
     weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
     num_workers: int = 0  # data workers per process; 0: none
@@ -130,7 +130,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]
+    peaks = [group["lr"] for group in optimizer.param_groups]  # a resume loads other rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
@@ -196,6 +196,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
+    # gradients that are left can abort the exit
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 

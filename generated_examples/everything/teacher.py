@@ -39,6 +39,11 @@ def distill(loss: Tensor, logits: Tensor, soft_targets: Tensor, config) -> Tenso
     Logits of both models have the shape (batch, classes). Dividing them by T makes the gradient
     smaller by T²; the loss is scaled up (Hinton et al. 2015, https://arxiv.org/abs/1503.02531).
     """
+    if logits.shape != soft_targets.shape:
+        raise SystemExit(
+            f"The teacher {config.teacher} has {soft_targets.shape[1]} classes, and the model "
+            f"{logits.shape[1]}: train the teacher with the same classes."
+        )
     t = config.distillation_temperature
     student, teacher = F.log_softmax(logits / t, dim=1), F.log_softmax(soft_targets / t, dim=1)
     divergence = t**2 * F.kl_div(student, teacher, reduction="batchmean", log_target=True)

@@ -1,6 +1,6 @@
 """Train an image classifier on scikit-learn's handwritten digits.
 
-`python train.py --help` lists the settings. After an edit, `pytest` checks the loop again.
+`python train.py --help` lists the settings. Run `pytest` after you edit the loop.
 """
 
 import time
@@ -60,7 +60,7 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # the peak learning rate
+    learning_rate: float = 0.001  # the learning rate, at its peak if it changes
     weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
     num_workers: int = 0  # data workers per process; 0: none
@@ -193,7 +193,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]
+    peaks = [group["lr"] for group in optimizer.param_groups]  # a resume loads other rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -364,6 +364,7 @@ def main(config: Config) -> None:
     learning_curves.draw()
     profiler.stop()
     hooks.call("run_end", metrics)
+    # gradients that are left can abort the exit
     model, optimizer = accelerator.free_memory(model, optimizer)
     accelerator.end_training()
 

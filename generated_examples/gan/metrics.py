@@ -13,8 +13,10 @@ class RunningLoss:
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
-        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0  # since read()
-        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
+        # of this process, since the last read()
+        self.sum, self.samples = torch.zeros((), device=accelerator.device), 0
+        # of all processes, from the start of the epoch to the last read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
@@ -39,6 +41,7 @@ class RunningLoss:
         return mean
 
     def state_dict(self) -> dict:
+        """All processes call it together. The next read() starts here, also in a resumed run."""
         self.read()
         return {"sum": self.epoch_sum, "samples": self.epoch_samples}
 

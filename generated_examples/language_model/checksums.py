@@ -3,7 +3,6 @@
 import json
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 from accelerate import PartialState
@@ -16,15 +15,17 @@ from progress import log
 def checksum(path: Path) -> str:
     """The CRC-32 of a file, or an empty string if it can't be read."""
     value = 0
-    with suppress(OSError), path.open("rb") as file:
-        while block := file.read(1 << 20):
-            value = zlib.crc32(block, value)
-        return f"{value:08x}"
-    return ""
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                value = zlib.crc32(block, value)
+    except OSError:
+        return ""
+    return f"{value:08x}"
 
 
 def write_manifest(folder: Path, manifest: dict) -> None:
-    """Wait until all files are on the disk, and write checkpoint.json with their checksums."""
+    """Write checkpoint.json with the checksums of all files, and wait until all are on the disk."""
     files = {
         path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
     }
@@ -36,6 +37,8 @@ def write_manifest(folder: Path, manifest: dict) -> None:
     manifest["checksums"] = dict(zip(files, checksums, strict=True))
     manifest["checksum"] = manifest_checksum(manifest)
     (folder / "checkpoint.json").write_text(json.dumps(manifest, indent=1))
+    for path in [folder / "checkpoint.json", *filter(Path.is_dir, folder.rglob("*")), folder]:
+        flush(path)
 
 
 def read_manifest(folder: Path) -> dict:
@@ -56,18 +59,18 @@ def is_complete(folder: Path) -> bool:
     try:
         manifest = read_manifest(folder)
         whole = [(folder / name).stat().st_size == size for name, size in manifest["files"].items()]
-        settings = manifest.get("checksums", {}).get("config.json")
-        unchanged = settings in (None, checksum(folder / "config.json"))
+        saved = manifest.get("checksums", {}).get("config.json")
+        unchanged = saved in (None, checksum(folder / "config.json"))
         return isinstance(manifest["number"], int) and all(whole) and unchanged
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return False
 
 
-def is_sound(folder: Path) -> bool:
+def matches_checksums(folder: Path) -> bool:
     """Whether all files are as they were saved. All processes call it together."""
     changed = []
     if PartialState().is_main_process:  # reads them for all processes
-        saved = read_manifest(folder).get("checksums", {})  # earlier versions wrote none
+        saved = read_manifest(folder).get("checksums", {})  # none before an update of the project
         with ThreadPoolExecutor() as pool:
             found = pool.map(checksum, [folder / name for name in saved])
         changed = [name for name, now in zip(saved, found, strict=True) if now != saved[name]]

@@ -51,17 +51,29 @@ def split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def generate(model: torch.nn.Module, texts: list[Tensor], context: int, length: int, device):
-    """Extend each text by `length` tokens, independently of the other texts."""
+def draw(logits: Tensor, generators: list[torch.Generator]) -> list[Tensor]:
+    """A token for each text, with the text's own random numbers."""
+    rows = logits.float().softmax(dim=-1).cpu()
+    pairs = zip(rows, generators, strict=True)
+    return [torch.multinomial(row, 1, generator=generator) for row, generator in pairs]
+
+
+def generate(model, texts: list[list[int]], end: int, context: int, length: int, device):
+    """Extend each text by up to `length` tokens, independently of the other texts.
+
+    It stops when all texts have reached the end of a document. What follows an end has no meaning.
+    """
+    starts, texts = texts, [torch.tensor(text) for text in texts]
     generators = [torch.Generator().manual_seed(0) for _ in texts]
     for _ in range(length):
+        if all(end in text[len(start) :] for start, text in zip(starts, texts, strict=True)):
+            break
         windows = [text[-context:] for text in texts]
         inputs = pad_sequence(windows, batch_first=True).to(device)  # no token sees a later one
-        logits = model(inputs)
-        for row, window in enumerate(windows):
-            probs = logits[row, len(window) - 1].float().softmax(dim=-1).cpu()
-            token = torch.multinomial(probs, 1, generator=generators[row])
-            texts[row] = torch.cat([texts[row], token])
+        lasts = [len(window) - 1 for window in windows]
+        logits = model(inputs)[range(len(lasts)), lasts]
+        pairs = zip(texts, draw(logits, generators), strict=True)
+        texts = [torch.cat(pair) for pair in pairs]
     return texts
 
 
@@ -72,8 +84,7 @@ def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
-            texts = [torch.tensor(start) for start in starts]
-            texts = generate(model, texts, config.context, length, device)
+            texts = generate(model, starts, tokenizer.end, config.context, length, device)
             for prompt, start, text in zip(prompts, starts, texts, strict=True):
                 tokens = [*text[len(start) :].tolist(), tokenizer.end]
                 tokens = tokens[: tokens.index(tokenizer.end)]  # up to the end of the document

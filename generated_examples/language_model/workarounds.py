@@ -17,7 +17,8 @@ def apply_workarounds() -> None:
 def import_distributed_functions() -> None:
     """PyTorch 2.13: torch.distributed.nn keeps the process group that exists at its import.
 
-    Imported later, it can abort the exit. Delete this when `group=group.WORLD` is gone there.
+    If it is imported later, the process can crash when it exits. Delete this when
+    `group=group.WORLD` is gone there.
     """
     import_module("torch.distributed.nn")
 

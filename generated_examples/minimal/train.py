@@ -22,7 +22,7 @@ from model import build_model
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # the peak learning rate
+    learning_rate: float = 0.001  # the learning rate, at its peak if it changes
     weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
     num_workers: int = 0  # data workers per process; 0: none
     seed: int = 0  # for initial weights, data order and dropout
@@ -68,6 +68,9 @@ def main(config: Config) -> dict[str, float]:
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
         model, optimizer, train_loader, val_loader, test_loader
     )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+    if not len(train_loader):
+        raise SystemExit("The training data does not fill one batch: use a smaller --batch-size.")
 
     for epoch in range(config.epochs):
         model.train()
@@ -79,9 +82,9 @@ def main(config: Config) -> dict[str, float]:
         metrics = evaluate(accelerator, model, val_loader, "val")
         accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {metrics}")
 
+    accelerator.save_model(model, config.output_dir)
     metrics = evaluate(accelerator, model, test_loader, "test")
     accelerator.print(f"done | {metrics}")
-    accelerator.save_model(model, config.output_dir)
     accelerator.end_training()
     return metrics
 

@@ -1,4 +1,4 @@
-"""Small objects that the loop calls by name: no base class, no event system."""
+"""Objects that the loop calls by name. Each keeps its own state."""
 
 import json
 from collections import defaultdict
@@ -57,7 +57,7 @@ class MetricsFile:
             return
         line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            size = min(self.size, file.tell())  # a new folder has no file yet
+            size = min(self.size, file.tell())  # the file is new if the folder is another one
             file.truncate(size)
             file.write(line.encode())
         self.size = size + len(line)

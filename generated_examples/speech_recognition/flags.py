@@ -32,8 +32,10 @@ def saved_flags(config_class, folder) -> list[str]:
     for field in fields(config_class):
         if field.name in saved and field.name not in ("output_dir", "resume"):
             flag, value = field.name.replace("_", "-"), saved[field.name]
-            switch = f"--{flag}" if value else f"--no-{flag}"
-            flags.append(switch if field.type is bool else f"--{flag}={value}")
+            if field.type is bool:
+                flags.append(f"--{flag}" if value else f"--no-{flag}")
+            else:
+                flags.append(f"--{flag}={value}")
     return flags
 
 

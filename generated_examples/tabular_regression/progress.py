@@ -12,7 +12,7 @@ from tqdm import tqdm
 @dataclass
 class Progress:
     epoch: int = 0  # finished epochs
-    batch: int = 0  # batches of the current epoch, on each process
+    batch: int = 0  # finished batches of the current epoch, on each process
     step: int = 0  # optimizer steps
 
     def state_dict(self) -> dict:
@@ -33,9 +33,9 @@ def count_steps(loader, config) -> tuple[int, int]:
 
 def progress_bar(batches: Iterable, done: int, total: int) -> tqdm:
     """The batches of an epoch up to `total`, with a progress bar in the main process's terminal."""
-    hidden = None if PartialState().is_main_process else True
     remaining = islice(batches, total - done)
-    return tqdm(remaining, initial=done, total=total, leave=False, disable=hidden)
+    disable = None if PartialState().is_main_process else True  # None: if there is no terminal
+    return tqdm(remaining, initial=done, total=total, leave=False, disable=disable)
 
 
 def log(text: str) -> None:

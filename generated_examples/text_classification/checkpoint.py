@@ -12,12 +12,13 @@ import torch
 from accelerate.utils import broadcast_object_list
 from safetensors import SafetensorError
 
-from checksums import is_complete, is_sound, read_manifest, write_manifest
-from environment import compare_config, is_trial, write_config
+from checksums import is_complete, matches_checksums, read_manifest, write_manifest
+from environment import find_trial, log_changes, refuse_changes, write_config
 from files import delete, flush, writing
 from progress import log
 
-# can't change in a resumed run: its batches would differ, or the optimizer's state has the value
+# what a resumed run can't change, because the batches would differ or because the optimizer's
+# state has the value, each with its value in a script without the setting
 FIXED = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None, "weight_decay": None}
 UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
 
@@ -38,7 +39,7 @@ class Checkpoints:
         """Save every `checkpoint_every` steps or minutes. All processes call it together."""
         self.save_every("steps", self.progress.step)
         minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
-        if minutes and self.progress.step % (self.config.log_every or 1) == 0:  # to broadcast less
+        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
             due = time.monotonic() - self.saved_at >= 60 * minutes
             if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
                 self.save()
@@ -60,71 +61,64 @@ class Checkpoints:
         """Write a scratch folder, then rename it. All processes call it together."""
         scratch = self.config.output_dir / "checkpoint.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
-        if self.accelerator.is_main_process:
-            with writing(scratch):
+        with writing(scratch):
+            if self.accelerator.is_main_process:
                 delete(scratch)
                 scratch.mkdir(parents=True)
-        self.accelerator.wait_for_everyone()
-        with writing(scratch):
+            self.accelerator.wait_for_everyone()
             self.accelerator.save_state(scratch)
             self.accelerator.save(states, scratch / "states.pt")
-        self.accelerator.wait_for_everyone()
-        write_config(self.accelerator, self.config, scratch)
-        if self.accelerator.is_main_process:
-            with writing(scratch):
+            write_config(self.accelerator, self.config, scratch)
+            self.accelerator.wait_for_everyone()
+            if self.accelerator.is_main_process:
                 self.publish(scratch)
-        self.accelerator.wait_for_everyone()
+            self.accelerator.wait_for_everyone()
         self.saved, self.saved_at = replace(self.progress), time.monotonic()
 
     def publish(self, scratch: Path) -> None:
         """Rename a scratch folder, and delete the oldest checkpoints of this run."""
         folder, keep = scratch.parent, self.config.keep_checkpoints
         target = folder / f"checkpoint_{self.progress.step:08d}"
-        while target.exists() or target.is_symlink():  # there is one of this step already
+        while target.exists() or target.is_symlink():  # another run has saved this step
             target = target.with_name(f"{target.name}+")
-        history = [*self.history, target.name]
-        self.history = history[-keep:]  # all of them if keep is 0
-        found = find_checkpoints(folder)
-        number = read_manifest(found[-1])["number"] + 1 if found else 1
-        write_manifest(scratch, {"number": number, "history": history, "fixed": FIXED})
-        for path in [*scratch.rglob("*"), scratch]:
-            flush(path)
+        self.history.append(target.name)
+        numbers = [read_manifest(path)["number"] for path in find_checkpoints(folder)]
+        number = max(numbers, default=0) + 1  # tells which is the newest: a step can come again
+        write_manifest(scratch, {"number": number, "history": self.history, "fixed": FIXED})
         scratch.rename(target)
         flush(folder)
-        for name in history[: -len(self.history)]:  # those that are no longer kept
-            delete(folder / name)
+        while keep and len(self.history) > keep:
+            delete(folder / self.history.pop(0))
 
     def resume(self) -> None:
-        """Load the checkpoint of `--resume`. Without it, refuse to overwrite all but trials."""
+        """Load the checkpoint of `--resume`. Without it, start in a folder that holds no run."""
         folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
-        results = [folder] if any(folder.glob("*.safetensors")) else []
-        if broken := sorted(set(folder.glob("checkpoint_*")) - set(found)):
-            log(f"ignoring damaged or incomplete: {', '.join(path.name for path in broken)}")
-        damaged: list[Path] = []
-        while (path := find_resumed(self.config, damaged)) and not is_sound(path):
+        if incomplete := sorted(set(folder.glob("checkpoint_*")) - set(found)):
+            log(f"ignoring damaged or incomplete: {', '.join(path.name for path in incomplete)}")
+        path, damaged = find_resumed(self.config), []
+        while path and not matches_checksums(path):
             damaged.append(path)
-        here = path and path.absolute().parent.resolve() == folder.resolve()  # it may be a link
-        if not here and (broken or not all(map(is_trial, found + results))):
-            advice = "--resume it, or use" if found and not path else "use"
-            raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
+            path = find_resumed(self.config, damaged)
+        old = [folder / "checkpoint.partial"]
+        if path and path.absolute().parent.resolve() == folder.resolve():
+            history = read_manifest(path)["history"]
+            self.history = [saved.name for saved in found if saved.name in history]
+            if others := [saved.name for saved in found if saved.name not in history]:
+                log(f"keeping checkpoints that this run does not continue: {', '.join(others)}")
+        else:
+            old += find_trial(self.config, found)
         if path:
             self.load(path)
-        if path and here:
-            self.history = [one.name for one in found if one.name in read_manifest(path)["history"]]
-            if others := [other.name for other in found if other.name not in self.history]:
-                log(f"keeping the checkpoints of other runs: {', '.join(others)}")
-        elif found or results:
-            log(f"overwriting the trial run in {folder}, started with --limit-batches")
-        self.accelerator.wait_for_everyone()  # all processes have seen the checkpoints
+        self.accelerator.wait_for_everyone()  # all processes have seen the old files
         if self.accelerator.is_main_process:
-            trial = [] if here else [*found, *folder.glob("*.safetensors"), *folder.glob("*.jsonl")]
-            for rest in [folder / "checkpoint.partial", *trial]:
-                delete(rest)
+            for path in old:
+                delete(path)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
         fixed = {**read_manifest(path).get("fixed", {}), **FIXED}
-        compare_config(self.accelerator, self.config, path, fixed)
+        refuse_changes(self.accelerator, self.config, path, fixed)
+        log_changes(self.accelerator, self.config, path)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             torch.seed()  # any other state, which load_state has to replace
@@ -140,8 +134,8 @@ class Checkpoints:
         except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
             reason = str(error).partition("\n")[0]
             if isinstance(error, PickleError):  # its own message suggests loading the file anyway
-                found = re.search(r"GLOBAL (\S+)", str(error))
-                reason = f"it holds {found[1] if found else 'an object'}, and might run code"
+                match = re.search(r"GLOBAL (\S+)", str(error))
+                reason = f"it holds {match[1] if match else 'an object'}, and might run code"
             elif isinstance(error, ConnectionError | RuntimeError) and not UNFIT.search(reason):
                 raise  # such as out of memory, or a lost connection
             raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
@@ -158,15 +152,16 @@ def find_checkpoints(output_dir: Path) -> list[Path]:
 
 def find_resumed(config, damaged=()) -> Path | None:
     """The checkpoint of `--resume`, the newest or a path, but not one of `damaged`."""
-    found = [path for path in find_checkpoints(config.output_dir) if path not in damaged]
-    resume = config.resume
+    resume, found = config.resume, find_checkpoints(config.output_dir)
     if not resume:
         return None
-    newest = found[-1] if found else config.output_dir
-    path = newest if resume == "newest" else Path(resume)
-    if path in damaged or not is_complete(path):
+    if resume != "newest":
+        found = [path for path in [Path(resume)] if is_complete(path)]
+    intact = [path for path in found if path not in damaged]
+    if not intact:
+        path = config.output_dir if resume == "newest" else resume
         raise SystemExit(f"No complete checkpoint to resume: {path}.")
-    return path
+    return intact[-1]
 
 
 @contextmanager

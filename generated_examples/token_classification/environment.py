@@ -73,25 +73,47 @@ def is_trial(path) -> bool:
     return read_settings(path).get("limit_batches", 0) > 0
 
 
-def compare_config(accelerator, config, path, fixed) -> None:
-    """Print which settings differ from those in `path`. Refuse to change the fixed ones.
+def find_trial(config, checkpoints) -> list[Path]:
+    """The files of a trial run, to overwrite. Exits if the folder holds any other run.
 
-    `fixed` maps their names to the values they have if the script lacks them.
+    `checkpoints` are the complete ones of the folder.
+    """
+    folder = config.output_dir
+    paths = [folder / "best.safetensors", folder / "model.safetensors"]
+    weights = [path for path in paths if path.exists()]
+    incomplete = len(list(folder.glob("checkpoint_*"))) > len(checkpoints)
+    trials = [is_trial(path) for path in (*checkpoints, *(path.parent for path in weights))]
+    if incomplete or not all(trials):
+        advice = "--resume it, or use" if checkpoints and not config.resume else "use"
+        raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
+    if checkpoints or weights:
+        log(f"overwriting the trial run in {folder}, started with --limit-batches")
+    return checkpoints + weights
+
+
+def refuse_changes(accelerator, config, path, fixed) -> None:
+    """Exit if a setting that can't change differs from that of the checkpoint in `path`.
+
+    `fixed` has their names, each with what it means that a run does not have the setting.
     """
     saved, settings = read_settings(path), describe_config(accelerator, config)["settings"]
     for name, absent in fixed.items():
         old, value = saved.get(name, absent), settings.get(name, absent)
-        if str(value) != str(old):
+        if str(value) != str(old):  # config.json holds paths as text
             raise SystemExit(
                 f"{path} was saved with {name} {old}. A resumed run can't change it to "
                 f"{value}: resume with the same value, or start a new run."
             )
-    for name, value in settings.items():
+
+
+def log_changes(accelerator, config, path) -> None:
+    """Print the settings that differ from those in `path`, or from the default ones."""
+    saved = read_settings(path)
+    for name, value in describe_config(accelerator, config)["settings"].items():
         old, default = saved.get(name), getattr(type(config), name, value)
         if name in ("output_dir", "resume"):
             continue
-        if str(value) == str(old):
-            if value != default:
-                log(f"{name} is {value}, as in the checkpoint; the default is {default}")
-        elif name not in fixed:
+        if str(value) != str(old):
             log(f"{name} is {value}, and was {old} when the checkpoint was saved")
+        elif value != default:
+            log(f"{name} is {value}, as in the checkpoint; the default is {default}")

@@ -19,8 +19,8 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
         # torch.save reports a full disk as a RuntimeError of its file format
-        other = isinstance(error, RuntimeError) and "inline_container" not in str(error)
-        if other or isinstance(error, ConnectionError):
+        not_the_disk = isinstance(error, RuntimeError) and "inline_container" not in str(error)
+        if not_the_disk or isinstance(error, ConnectionError):
             raise
         raise SystemExit(f"Can't write {path}: {error}. Earlier files are intact.") from error
 
@@ -56,7 +56,7 @@ def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 
 def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
-    """Load weights into the prepared model. All processes call it together."""
+    """Load weights into a model, prepared or not. All processes call it together."""
     try:
         load_model(accelerator.unwrap_model(model), path)
     except (OSError, RuntimeError, SafetensorError) as error:

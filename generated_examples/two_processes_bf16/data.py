@@ -24,10 +24,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        generator=torch.Generator(),  # separate: starting an epoch must not advance dropout's RNG
+        generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's generator alone
     )
     # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # evaluation must not advance dropout's RNG either
+    settings["generator"] = torch.Generator()  # leaves dropout's generator alone, too
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

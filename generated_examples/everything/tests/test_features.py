@@ -380,6 +380,8 @@ def test_the_loss_of_the_teacher_is_a_divergence():
     torch.testing.assert_close(distill(torch.tensor(2.0), logits, soft_targets, config), expected)
     same = distill(torch.tensor(2.0), logits, logits, config)
     torch.testing.assert_close(same, torch.tensor(1.5))
+    with pytest.raises(SystemExit, match="has 5 classes, and the model 4: train the teacher with"):
+        distill(torch.tensor(2.0), logits[:, :4], soft_targets, config)
 
 
 def test_early_stopping_ends_the_run(tmp_path, monkeypatch, capsys):

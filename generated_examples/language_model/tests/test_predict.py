@@ -6,12 +6,14 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import torch
 from accelerate import Accelerator, PartialState
 
 import predict
 import train
 from data import build_loaders
 from helpers import launch, run
+from model import build_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,23 @@ def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
 def read_batches(config) -> list:
     """The test batches that the run evaluated."""
     return list(islice(build_loaders(config)[2], config.limit_batches))
+
+
+@torch.inference_mode()
+def test_a_text_is_drawn_token_by_token(trained):
+    config, model = predict.load(trained[0], device="cpu")
+    end = build_tokenizer(config).end
+    starts = [[end], [end, 1, 2, 3, 4, 5]]
+    for context, length in ((7, 0), (7, 1), (7, 6), (5, 4)):
+        texts = predict.generate(model, starts, end, context, length, "cpu")
+        for start, text in zip(starts, texts, strict=True):
+            generator, tokens = torch.Generator().manual_seed(0), torch.tensor([start])
+            while tokens.shape[1] < len(text) and end not in tokens[0, len(start) :]:
+                logits = model(tokens[:, -context:])[:, -1]
+                token = torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)
+                tokens = torch.cat([tokens, token], dim=1)
+            assert text.tolist()[: tokens.shape[1]] == tokens[0].tolist()
+            assert len(text) == len(start) + length or end in text[len(start) :]
 
 
 def test_a_text_does_not_depend_on_the_others(trained):

@@ -15,7 +15,7 @@ from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import load
 from safetensors.torch import load_file
 
-import checkpoint
+import environment
 import train
 from checkpoint import Checkpoints, find_checkpoints
 from data import build_loaders
@@ -160,7 +160,7 @@ def test_only_trials_are_overwritten(tmp_path, capsys, monkeypatch):
     run(tmp_path, epochs=1)
     assert "overwriting the trial run" in capsys.readouterr().out
     assert len(find_checkpoints(tmp_path)) == 1
-    monkeypatch.setattr(checkpoint, "is_trial", lambda path: False)
+    monkeypatch.setattr(environment, "is_trial", lambda path: False)
     with pytest.raises(SystemExit, match="holds a run"):
         run(tmp_path)
 
