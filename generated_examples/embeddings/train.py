@@ -185,8 +185,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    # gradients that are left can abort the exit
-    model, optimizer = accelerator.free_memory(model, optimizer)
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 
 

@@ -364,8 +364,7 @@ def main(config: Config) -> None:
     learning_curves.draw()
     profiler.stop()
     hooks.call("run_end", metrics)
-    # gradients that are left can abort the exit
-    model, optimizer = accelerator.free_memory(model, optimizer)
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 
 

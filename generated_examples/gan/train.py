@@ -191,8 +191,7 @@ def main(config: Config) -> None:
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
     del discriminator, discriminator_optimizer
-    # gradients that are left can abort the exit
-    model, optimizer = accelerator.free_memory(model, optimizer)
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 
 

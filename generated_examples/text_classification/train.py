@@ -179,8 +179,7 @@ def main(config: Config) -> None:
         accelerator.unwrap_model(model).config.save_pretrained(folder)
         build_tokenizer(config).save_pretrained(folder)
         shutil.copy(config.output_dir / "model.safetensors", folder)
-    # gradients that are left can abort the exit
-    model, optimizer = accelerator.free_memory(model, optimizer)
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 
 

@@ -164,8 +164,7 @@ def main(config: Config) -> None:
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
-    # gradients that are left can abort the exit
-    model, optimizer = accelerator.free_memory(model, optimizer)
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 
 

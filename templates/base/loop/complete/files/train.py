@@ -192,8 +192,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    # gradients that are left can abort the exit
-    model, optimizer = accelerator.free_memory(model, optimizer)
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 
 
