@@ -7,5 +7,5 @@ self.model, facts = AutoModelForMaskedLM.from_pretrained(
 if facts["missing_keys"]:  # with adapters, they would stay random
     raise SystemExit(
         f"The model {name!r} was not trained to find masked tokens: it lacks "
-        f"{min(facts['missing_keys'])}. Train without adapters, or choose another model."
+        f"{min(facts['missing_keys'])}. Train without adapters, or use another model."
     )

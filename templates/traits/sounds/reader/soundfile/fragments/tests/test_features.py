@@ -1,0 +1,22 @@
+import pytest
+import soundfile
+import torch
+from audio import measure_sound, read_sound
+
+#: slot tests
+@pytest.mark.parametrize("name", ["sound.flac", "sound.wav"])
+def test_sound_files(name, tmp_path):
+    """The mean of two channels, and the seconds of the file."""
+    channels = torch.tensor([[0.5, 0.0], [-1.0, 0.0]])
+    soundfile.write(tmp_path / name, channels.numpy(), 8000)
+    assert read_sound(tmp_path / name, 8000).tolist() == [0.25, -0.5]
+    assert measure_sound(tmp_path / name) == 2 / 8000
+
+
+def test_sound_files_that_are_wrong(tmp_path):
+    (tmp_path / "text.flac").write_text("no sound")
+    soundfile.write(tmp_path / "silent.wav", torch.zeros(0, 1).numpy(), 8000)
+    for name, message in {"text.flac": "", "silent.wav": "no samples"}.items():
+        for look in (measure_sound, lambda path: read_sound(path, 8000)):
+            with pytest.raises(OSError, match=f"{name} can't be read: .*{message}"):
+                look(tmp_path / name)
