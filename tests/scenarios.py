@@ -728,7 +728,7 @@ scenario(
 )
 scenario(
     "neighbours: docstring above lines that go",
-    words(CALLBACKS, '"""Small objects', '"""Our own small objects'),
+    words(CALLBACKS, '"""Objects that the loop', '"""Our own objects that the loop'),
     NO_BEST,
 )
 
@@ -1279,8 +1279,8 @@ TESTING = '''
     def test(accelerator, model, test_loader, config, progress, best_model, metrics_file):
         """Test, save the final weights."""
         best_model.load(model)
-        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
+        metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         log(f"done | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
 '''

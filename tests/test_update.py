@@ -295,7 +295,7 @@ def conflicts(cli: Cli, project: Path) -> Path:
     """A project with conflicts in two files, one of which is no longer generated."""
     edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
     edit(project / "train.py", "batch_size: int = 32", "batch_size: int = 48")
-    edit(project / "callbacks.py", '"""Small objects', '"""Our small objects')
+    edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
     given = [f"--set=features.{name}=false" for name in ("best_model", "metrics_file")]
     assert cli("update", project, "--epochs=10", "--batch-size=64", *given).code == 1
     return project
@@ -333,7 +333,7 @@ def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side:
     assert {name: after[name] for name in before} == before
     assert cli("undo", conflicts).code == 0
     assert "epochs: int = 50" in (conflicts / "train.py").read_text()
-    assert "Our small" in (conflicts / "callbacks.py").read_text()
+    assert "Our objects" in (conflicts / "callbacks.py").read_text()
 
 
 def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,7 +344,7 @@ def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.Mo
     assert (conflicts / "callbacks.py").read_bytes() == callbacks
     monkeypatch.chdir(conflicts.parent)
     assert cli("resolve", conflicts, f"{conflicts.name}/callbacks.py", "--ours").code == 0
-    assert (conflicts / "callbacks.py").read_text().startswith('"""Our small objects')
+    assert (conflicts / "callbacks.py").read_text().startswith('"""Our objects that the loop')
     for undone in ("resolve --ours callbacks.py", "resolve --theirs train.py", "update --set"):
         assert f"Undid `scaffold {undone}" in cli("undo", conflicts).out
 
@@ -473,11 +473,11 @@ def test_adopt_refuses(cli: Cli, project: Path, case: str) -> None:
 
 def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path) -> None:
     given = ["--set", "features.best_model=false"]
-    edit(project / "callbacks.py", '"""Small objects', '"""Our small objects')
+    edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
     result = cli("update", project, *given, "--set", "features.metrics_file=false")
     assert result.code == 1
     text = (project / "callbacks.py").read_text()
-    assert "Our small objects" in text and "class BestModel" in text
+    assert "Our objects that the loop" in text and "class BestModel" in text
     assert "callbacks.py:1" in result.out
 
 
