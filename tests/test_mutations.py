@@ -289,7 +289,7 @@ MUTATIONS = [
     Mutation(
         "starts over without a word",
         "environment.py",
-        "if incomplete or not all(trials):",
+        "if incomplete or not all(map(is_trial, runs)):",
         "if False:",
         "DID NOT RAISE",
     ),

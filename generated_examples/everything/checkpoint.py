@@ -19,8 +19,8 @@ from files import delete, flush, writing
 from progress import log
 from run_folders import find_in_runs
 
-# what a resumed run can't change, because the batches would differ or because the optimizer's
-# state has the value, each with its value in a script without the setting
+# A resumed run can't change these: its batches would differ, or the optimizer has the value.
+# Each is mapped to its value in a script that lacks the setting.
 FIXED = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None, "weight_decay": None}
 FIXED |= {"data_order": "shuffled"}
 FIXED |= {"cross_validation_folds": None, "cross_validation_fold": None}
@@ -67,18 +67,20 @@ class Checkpoints:
         states = {name: state.state_dict() for name, state in self.states.items()}
         if not math.isfinite(states["RunningLoss"]["sum"]):
             raise SystemExit(f"The loss is nan at step {self.progress.step}: nothing was saved.")
-        with writing(scratch):
-            if self.accelerator.is_main_process:
+        if self.accelerator.is_main_process:
+            with writing(scratch):
                 delete(scratch)
                 scratch.mkdir(parents=True)
-            self.accelerator.wait_for_everyone()
+        self.accelerator.wait_for_everyone()
+        with writing(scratch):
             self.accelerator.save_state(scratch)
             self.accelerator.save(states, scratch / "states.pt")
-            write_config(self.accelerator, self.config, scratch)
-            self.accelerator.wait_for_everyone()
-            if self.accelerator.is_main_process:
+        self.accelerator.wait_for_everyone()
+        write_config(self.accelerator, self.config, scratch)
+        if self.accelerator.is_main_process:
+            with writing(scratch):
                 self.publish(scratch)
-            self.accelerator.wait_for_everyone()
+        self.accelerator.wait_for_everyone()
         self.saved, self.saved_at = replace(self.progress), time.monotonic()
 
     def publish(self, scratch: Path) -> None:
@@ -101,7 +103,8 @@ class Checkpoints:
         folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
         if incomplete := sorted(set(folder.glob("checkpoint_*")) - set(found)):
             log(f"ignoring damaged or incomplete: {', '.join(path.name for path in incomplete)}")
-        path, damaged = find_resumed(self.config), []
+        path = find_resumed(self.config)
+        damaged: list[Path] = []
         while path and not matches_checksums(path):
             damaged.append(path)
             path = find_resumed(self.config, damaged)
@@ -117,14 +120,14 @@ class Checkpoints:
             self.load(path)
         self.accelerator.wait_for_everyone()  # all processes have seen the old files
         if self.accelerator.is_main_process:
-            for path in old:
-                delete(path)
+            for leftover in old:
+                delete(leftover)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
         fixed = {**read_manifest(path).get("fixed", {}), **FIXED}
         refuse_changes(self.accelerator, self.config, path, fixed)
-        log_changes(self.accelerator, self.config, path)
+        log_changes(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             torch.seed()  # any other state, which load_state has to replace

@@ -120,8 +120,6 @@ def main() -> None:
                 raise
             except Exception as error:  # noqa: BLE001, exporters raise many kinds
                 reason = str(error).strip().partition("\n")[0]
-                if reason.startswith("Constraints violated"):
-                    reason = "its code fixes the number of samples. Use --format safetensors."
                 raise SystemExit(f"Can't export as {given.format}: {reason}") from None
             if not worst <= TOLERANCE:  # nor is NaN
                 raise SystemExit(f"Nothing was written: the outputs differ by {worst:.1e}.")

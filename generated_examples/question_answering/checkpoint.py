@@ -17,8 +17,8 @@ from environment import find_trial, log_changes, refuse_changes, write_config
 from files import delete, flush, writing
 from progress import log
 
-# what a resumed run can't change, because the batches would differ or because the optimizer's
-# state has the value, each with its value in a script without the setting
+# A resumed run can't change these: its batches would differ, or the optimizer has the value.
+# Each is mapped to its value in a script that lacks the setting.
 FIXED = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None, "weight_decay": None}
 FIXED |= {"max_length": None, "overlap": None}
 UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
@@ -62,18 +62,20 @@ class Checkpoints:
         """Write a scratch folder, then rename it. All processes call it together."""
         scratch = self.config.output_dir / "checkpoint.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
-        with writing(scratch):
-            if self.accelerator.is_main_process:
+        if self.accelerator.is_main_process:
+            with writing(scratch):
                 delete(scratch)
                 scratch.mkdir(parents=True)
-            self.accelerator.wait_for_everyone()
+        self.accelerator.wait_for_everyone()
+        with writing(scratch):
             self.accelerator.save_state(scratch)
             self.accelerator.save(states, scratch / "states.pt")
-            write_config(self.accelerator, self.config, scratch)
-            self.accelerator.wait_for_everyone()
-            if self.accelerator.is_main_process:
+        self.accelerator.wait_for_everyone()
+        write_config(self.accelerator, self.config, scratch)
+        if self.accelerator.is_main_process:
+            with writing(scratch):
                 self.publish(scratch)
-            self.accelerator.wait_for_everyone()
+        self.accelerator.wait_for_everyone()
         self.saved, self.saved_at = replace(self.progress), time.monotonic()
 
     def publish(self, scratch: Path) -> None:
@@ -96,7 +98,8 @@ class Checkpoints:
         folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
         if incomplete := sorted(set(folder.glob("checkpoint_*")) - set(found)):
             log(f"ignoring damaged or incomplete: {', '.join(path.name for path in incomplete)}")
-        path, damaged = find_resumed(self.config), []
+        path = find_resumed(self.config)
+        damaged: list[Path] = []
         while path and not matches_checksums(path):
             damaged.append(path)
             path = find_resumed(self.config, damaged)
@@ -112,14 +115,14 @@ class Checkpoints:
             self.load(path)
         self.accelerator.wait_for_everyone()  # all processes have seen the old files
         if self.accelerator.is_main_process:
-            for path in old:
-                delete(path)
+            for leftover in old:
+                delete(leftover)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Nothing in a checkpoint is executed."""
         fixed = {**read_manifest(path).get("fixed", {}), **FIXED}
         refuse_changes(self.accelerator, self.config, path, fixed)
-        log_changes(self.accelerator, self.config, path)
+        log_changes(self.accelerator, self.config, path, fixed)
         try:
             states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             torch.seed()  # any other state, which load_state has to replace

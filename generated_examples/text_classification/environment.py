@@ -80,8 +80,8 @@ def find_trial(config, checkpoints) -> list[Path]:
     paths = [folder / "best.safetensors", folder / "model.safetensors"]
     weights = [path for path in paths if path.exists()]
     incomplete = len(list(folder.glob("checkpoint_*"))) > len(checkpoints)
-    trials = [is_trial(path) for path in (*checkpoints, *(path.parent for path in weights))]
-    if incomplete or not all(trials):
+    runs = [*checkpoints, folder] if weights else checkpoints
+    if incomplete or not all(map(is_trial, runs)):
         advice = "--resume it, or use" if checkpoints and not config.resume else "use"
         raise SystemExit(f"{folder} holds a run: {advice} another --output-dir.")
     if checkpoints or weights:
@@ -90,9 +90,9 @@ def find_trial(config, checkpoints) -> list[Path]:
 
 
 def refuse_changes(accelerator, config, path, fixed) -> None:
-    """Exit if a setting that can't change differs from that of the checkpoint in `path`.
+    """Exit if one of the `fixed` settings differs from that of the checkpoint in `path`.
 
-    `fixed` has their names, each with what it means that a run does not have the setting.
+    `fixed` maps their names to their values in a script that lacks them.
     """
     saved, settings = read_settings(path), describe_config(accelerator, config)["settings"]
     for name, absent in fixed.items():
@@ -104,14 +104,15 @@ def refuse_changes(accelerator, config, path, fixed) -> None:
             )
 
 
-def log_changes(accelerator, config, path) -> None:
+def log_changes(accelerator, config, path, fixed) -> None:
     """Print the settings that differ from those in `path`, or from the default ones."""
     saved = read_settings(path)
     for name, value in describe_config(accelerator, config)["settings"].items():
         old, default = saved.get(name), getattr(type(config), name, value)
         if name in ("output_dir", "resume"):
             continue
-        if str(value) != str(old):
+        if str(value) == str(old):
+            if value != default:
+                log(f"{name} is {value}, as in the checkpoint; the default is {default}")
+        elif name not in fixed:
             log(f"{name} is {value}, and was {old} when the checkpoint was saved")
-        elif value != default:
-            log(f"{name} is {value}, as in the checkpoint; the default is {default}")

@@ -33,7 +33,8 @@ def read_values(row, keys: list[str], place: str) -> list:
 
 def read_categories(folder: Path) -> dict[int, str]:
     """The names of the classes by their id, in the order of the ids."""
-    (path, content), names = read_coco(folder), {}
+    path, content = read_coco(folder)
+    names: dict[int, str] = {}
     for number, row in enumerate(content["categories"]):
         place = f"{path}, categories[{number}]"
         key, name = read_values(row, ["id", "name"], place)

@@ -48,13 +48,15 @@ def build_datasets(config) -> list[Dataset]:
 
 def read_part(folder: Path, config, training: bool = False) -> MaskedImages:
     """The images of a split. Raises SystemExit for a mask that does not fit its image."""
-    found, images = find_files(folder / "masks"), find_files(folder / "images")
+    found = find_files(folder / "masks")
+    images = find_files(folder / "images")
     masks = {path.stem: path for path in found}
     if twice := [path for path in found if masks[path.stem] != path]:
         raise SystemExit(f"{twice[0]} and {masks[twice[0].stem]} are masks of the same image.")
     if lost := [path for path in images if path.stem not in masks]:
         raise SystemExit(f"{lost[0]} has no mask {folder / 'masks' / lost[0].stem}.png.")
-    pairs, classes = [(path, masks[path.stem]) for path in images], []
+    pairs = [(path, masks[path.stem]) for path in images]
+    classes = []
     for image, mask in pairs:
         pictures = read_picture(image, to_rgb), read_picture(mask)
         classes.append(check_mask(*pictures, str(image), str(mask), config))
