@@ -72,6 +72,16 @@ def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> P
     return folder
 
 
+def test_valid_is_validation_data(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {}, count=24)
+    for name, count in (("train", 24), ("valid", 6), ("test", 4)):
+        recorded = run_python(project, ["-c", RECORD, f"splits/{name}", str(count)])
+        assert recorded.returncode == 0, recorded.stderr
+    code = "import data, train; print(*map(len, data.load_clips(train.Config(path='splits'))))"
+    counted = run_python(project, ["-c", code])
+    assert counted.stdout == "24 6 4\n", counted.stderr
+
+
 def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Each file that is predicted has its row."""
     project = make_project(tmp_path, {})

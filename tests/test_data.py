@@ -212,6 +212,8 @@ def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for part in ("train", "val", "test"):
         write_files(tmp_path / "parts" / part, dict.fromkeys(names[:3], ""))
     assert look("gan", "parts") == "parts: 9 images; parts: train, val, test"
+    Path("parts/val").rename("parts/valid")
+    assert look("gan", "parts") == "parts: 9 images; parts: train, val, test"
     assert look("gan", "later") == "later does not exist yet: training needs it."
 
 

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -86,6 +86,93 @@ def describe(sample):
 print(json.dumps([data.class_names(train.Config()), [describe(s) for part in sets for s in part]]))
 """
 
+# the samples of each split of several folders
+READ_ALL = """
+import json, sys
+import data, train
+for path in sys.argv[1:]:
+    sets = data.build_datasets(train.Config(path=path))
+    describe = lambda image, o: [image.sum().item(), o["labels"].tolist(), o["boxes"].tolist()]
+    print(json.dumps([[describe(*sample) for sample in part] for part in sets]))
+"""
+SPLITS = {"train": 14, "val": 5, "test": 4}
+
+
+def valid_folder(source: Path, target: Path) -> None:
+    """As Roboflow exports it."""
+    shutil.copytree(source, target)
+    (target / "val").rename(target / "valid")
+    named = [
+        f"{name}: ../{folder}/images" for name, folder in (("train", "train"), ("val", "valid"))
+    ]
+    if (target / "data.yaml").exists():
+        text = (target / "data.yaml").read_text()
+        (target / "data.yaml").write_text("\n".join([text, *named]))
+
+
+def coco_folders(source: Path, target: Path) -> None:
+    """annotations/instances_train2017.json, and train2017/ with the images."""
+    (target / "annotations").mkdir(parents=True)
+    for name in SPLITS:
+        shutil.copytree(source / name, target / f"{name}2017")
+        file = target / f"{name}2017" / "annotations.json"
+        file.rename(target / "annotations" / f"instances_{name}2017.json")
+        (target / "annotations" / f"captions_{name}2017.json").write_text("{}")
+
+
+def short_names(source: Path, target: Path) -> None:
+    """train.json, val.json and test.json in annotations/, and the images in images/train, ..."""
+    (target / "annotations").mkdir(parents=True)
+    for name in SPLITS:
+        shutil.copytree(source / name, target / "images" / name)
+        file = target / "images" / name / "annotations.json"
+        file.rename(target / "annotations" / f"{name}.json")
+
+
+def yolo_folders(source: Path, target: Path, year: str = "") -> None:
+    """images/train and labels/train, as Ultralytics has them, and names that labelImg writes."""
+    target.mkdir()
+    shutil.copy(source / "data.yaml", target)
+    for name in SPLITS:
+        for kind in ("images", "labels"):
+            shutil.copytree(source / name / kind, target / kind / f"{name}{year}")
+        (target / "labels" / f"{name}{year}" / "classes.txt").write_text("cup\nred ball\n")
+
+
+def named_folders(source: Path, target: Path) -> None:
+    """images/train2017, as data.yaml says."""
+    yolo_folders(source, target, "2017")
+    with (target / "data.yaml").open("a") as file:
+        file.write("".join(f"\n{name}: images/{name}2017" for name in SPLITS))
+
+
+def voc_lists(source: Path, target: Path, listed: Collection[str] = tuple(SPLITS)) -> None:
+    """One folder of images, and ImageSets/Main with a list for each split."""
+    lists = target / "ImageSets" / "Main"
+    for folder in (target / "JPEGImages", target / "Annotations", lists):
+        folder.mkdir(parents=True)
+    for name in SPLITS:
+        files = sorted((source / name / "Annotations").glob("*.xml"))
+        for file in files:
+            text = file.read_text().replace("<filename>", f"<filename>{name}_")
+            (target / "Annotations" / f"{name}_{file.name}").write_text(text)
+        for file in (source / name / "JPEGImages").iterdir():
+            shutil.copy(file, target / "JPEGImages" / f"{name}_{file.name}")
+        if name in listed:
+            (lists / f"{name}.txt").write_text("".join(f"{name}_{f.stem}\n" for f in files))
+
+
+def two_voc_lists(source: Path, target: Path) -> None:
+    """The rest is training data."""
+    voc_lists(source, target, ("val", "test"))
+
+
+LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
+    "coco": [coco_folders, valid_folder, short_names],
+    "yolo": [yolo_folders, valid_folder, named_folders],
+    "voc": [voc_lists, two_voc_lists, valid_folder],
+}
+
 
 def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, count: int = 40) -> Path:
     """A project for images of a folder, and the folder."""
@@ -123,6 +210,32 @@ def test_all_formats_have_the_same_objects(tmp_path: Path) -> None:
             assert pixels == other_pixels
             for (label, box), (other_label, other) in zip(objects, other_objects, strict=True):
                 assert label == other_label and box == pytest.approx(other, abs=1e-6)
+
+
+def test_the_layouts_of_each_format_have_the_same_splits(tmp_path: Path) -> None:
+    """Those of COCO, Ultralytics, Roboflow and Pascal VOC. Other files beside them are left out."""
+    for kind, layouts in LAYOUTS.items():
+        project = make_project(tmp_path / kind, kind, count=1)
+        shutil.rmtree(project / "things")
+        for name, count in SPLITS.items():
+            draw(project, kind, f"things/{name}", count)
+        for number, arrange in enumerate(layouts):
+            arrange(project / "things", project / f"other{number}")
+        folders = ["things", *(f"other{number}" for number in range(len(layouts)))]
+        read = run_python(project, ["-c", READ_ALL, *folders])
+        assert read.returncode == 0, read.stderr
+        expected, *found = map(json.loads, read.stdout.splitlines())
+        assert list(map(len, expected)) == [*SPLITS.values()]
+        assert len(found) == len(layouts) >= 2
+        assert all(splits == expected for splits in found), kind
+
+
+def test_only_one_folder_is_validation_data(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "coco", count=12)
+    for name in ("train", "val", "validation"):
+        shutil.copytree(project / "things", project / "twice" / name)
+    found = said(project, "train.py", ["--path", "twice"])
+    assert found == ["twice/val and twice/validation are both validation data: keep one of them."]
 
 
 def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
@@ -184,7 +297,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     found = said(project, "train.py", *calls)
     assert found[0].startswith("things/annotations.json is not a COCO file")
     assert found[1].startswith("none is not a folder: set --path")
-    assert found[2].startswith("runs needs one .json file with the annotations, and has none")
+    assert found[2] == "runs needs one .json file with the annotations for train, and has none."
     (project / "things/annotations.json").write_text(json.dumps(content))
     [message] = said(project, "train.py", ["--output-dir", "runs/other"])
     assert message.startswith("things/000.png can't be read as an image: ")
@@ -227,7 +340,7 @@ def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
     *found, last = said(project, "train.py", *calls)
     for number, (message, reason) in enumerate(zip(found, names.values(), strict=True)):
         assert message.startswith(f"wrong{number}/data.yaml{reason}")
-    assert last == "wrong4 has no images with objects."
+    assert last == "wrong4/images has no images with objects."
     assert not (project / "runs/other").exists()
 
 

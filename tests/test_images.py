@@ -159,6 +159,25 @@ def test_a_wrong_image_is_named_in_one_line(tmp_path: Path) -> None:
         assert result.stderr.splitlines()[-1].startswith(message)
 
 
+COUNT = "import data, train; print(*map(len, data.build_datasets(train.Config())))"
+
+
+@pytest.mark.parametrize("task", ["image_classification", "autoencoder", "self_supervised"])
+def test_valid_is_validation_data(task: str, tmp_path: Path) -> None:
+    """Without train/, it is a class, or one of the folders with images."""
+    answers = {"dataset": "image_folder", "image_size": 16, "path": "images"}
+    given = {"project.task": task, **{f"{task}.{key}": value for key, value in answers.items()}}
+    folder = write_files(tmp_path, render(given))
+    for split, number in (("train", 20), ("valid", 3), ("test", 2)):
+        paint(folder / "images" / split, ["blue", "red"], number)
+    counted = run_python(folder, ["-c", COUNT])
+    assert counted.stdout == "40 6 4\n", counted.stderr
+    (folder / "images").rename(folder / "splits")
+    paint(folder / "images", ["invalid", "valid"], 20)
+    counted = run_python(folder, ["-c", COUNT])
+    assert sum(map(int, counted.stdout.split())) == 40, counted.stderr
+
+
 def paint_digits(folder: Path, number: int) -> None:
     """Handwritten digits, each in the colour of its class, of several sizes and kinds."""
     from PIL import Image, ImageOps

@@ -184,9 +184,10 @@ def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
     right = (project / "things/yolo/labels/002.txt").read_text()
     faults = {
         "0 0.5 0.5 0.1 0.1": " is a box. Masks need x and y of three points or more.",
-        "0 0.5 0.5 0.1 0.1 0.2": ": [29.0, 21.0, 5.8",
-        "0 0.5 0.5 1.5 0.1 0.2 0.2": ": the point 87, 4.2 of the mask is not within",
-        "0 0.5 0.5 nan 0.1 0.2 0.2": ": the point nan, 4.2 of the mask is not within",
+        "0 0.5 0.5 0.1 0.1 0.2": " needs x and y of three points or more, from 0 to 1.",
+        "0 0.5 0.5 1.5 0.1 0.2 0.2": " needs x and y of three points or more, from 0 to 1.",
+        "0 0.5 0.5 nan 0.1 0.2 0.2": " needs x and y of three points or more, from 0 to 1.",
+        "0 0.5 0.5 1.05 0.1 0.2 0.2": ": the box 11.6, 4.2, 60.9, 21 is not within",
         "2 0.5 0.5 0.1 0.1 0.2 0.2": " has the class 2. data.yaml has 2 names.",
         "cup 0.5 0.5": ": 'cup 0.5 0.5' is no class, and x and y of points from 0 to 1.",
     }

@@ -83,6 +83,105 @@ def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> P
     return folder
 
 
+# the masks of a folder as objects in a COCO file: a run of lengths for one class, polygons for all
+# rectangles of the other; and the samples of both folders
+OBJECTS = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from PIL import Image
+from pycocotools import mask as coco
+import data, train
+images, annotations = [], []
+for number, path in enumerate(sorted(Path("scans/masks").iterdir())):
+    mask = np.array(Image.open(path))
+    height, width = mask.shape
+    images.append({"id": number, "file_name": path.name, "width": width, "height": height})
+    runs = coco.encode(np.asfortranarray(mask == 1))
+    runs["counts"] = runs["counts"].decode()
+    row = {"image_id": number, "bbox": [0, 0, 1, 1], "iscrowd": 0}
+    annotations.append({**row, "category_id": 7, "segmentation": runs})
+    if (mask == 2).any():
+        [top, *_], [left, *_] = np.nonzero(mask == 2)
+        corners = [left, top, width, top, width, height, left, height]
+        annotations.append({**row, "category_id": 2, "segmentation": [list(map(int, corners))]})
+categories = [{"id": 7, "name": "cell"}, {"id": 2, "name": "core"}]
+content = {"images": images, "annotations": annotations, "categories": categories}
+Path("scans/annotations").mkdir()
+Path("scans/annotations/all.json").write_text(json.dumps(content))
+assert list(map(len, data.build_datasets(train.Config()))) == [33, 4, 3]
+for row in data.read_part(data.find_part(train.Config(), "train"), train.Config()):
+    true = np.array(Image.open(Path("scans/masks", row.image.name)))
+    true = np.select([true == 1, true == 2], [2, 1])  # categories by their id
+    assert (np.array(data.draw_mask(row)) == true).all(), row.image
+    print(row.image)
+row.labels, row.masks = [1, 2, 1, 1], [runs, runs, runs, runs]
+found = np.array(data.draw_mask(row))
+assert {*found[mask == 1]} == {data.VOID} and not found[mask != 1].any()
+"""
+
+
+def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
+    """Pixels of two classes are void. A wrong object is named, and nothing is trained."""
+    project = make_project(tmp_path, {f"{TASK}.dataset": "coco"})
+    read = run_python(project, ["-c", OBJECTS])
+    assert read.returncode == 0, read.stderr
+    rows = [line for line in read.stdout.splitlines() if line.startswith("scans/images/")]
+    assert len({*rows}) == 40
+    trained = start(project, ["train.py", *BRIEF], 2)
+    assert trained.returncode == 0, trained.stderr
+    assert count_processes(trained.stdout) == 2
+    place = project / "scans/annotations/all.json"
+    content = json.loads(place.read_text())
+    first = content["annotations"][0]
+    changes = {
+        ", annotations[0] has no 'segmentation'.": {
+            "annotations": [{"image_id": 0, "category_id": 2}]
+        },
+        ", annotations[0]: there is no category 3.": {"annotations": [first | {"category_id": 3}]},
+        ", annotations[0], segmentation: [[1, 2]] is not": {
+            "annotations": [first | {"segmentation": [[[1, 2]]]}]
+        },
+        " has 1 categories: set --classes to 2": {"categories": content["categories"][:1]},
+        " has no images with objects.": {"annotations": []},
+    }
+    for message, change in changes.items():
+        place.write_text(json.dumps(content | change))
+        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+        assert found.startswith(f"scans/annotations/all.json{message}")
+    assert not (project / "runs/other").exists()
+
+
+# the samples of each split of several folders: train/images and images/train, val and valid
+SPLITS = """
+import json, shutil
+import data, train
+for name, count in (("train", 14), ("val", 5), ("test", 4)):
+    for kind in ("images", "masks"):
+        for path in sorted(Path("scans", kind).iterdir())[:count]:
+            for folder in (f"one/{name}/{kind}", f"other/{kind}/{name}"):
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, folder)
+shutil.copytree("one", "third")
+Path("third/val").rename("third/valid")
+for path in ("one", "other", "third"):
+    sets = data.build_datasets(train.Config(path=path))
+    print(json.dumps([[[part.sum().item() for part in sample] for sample in s] for s in sets]))
+"""
+
+
+def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {}, count=14)
+    read = run_python(project, ["-c", f"from pathlib import Path\n{SPLITS}"])
+    assert read.returncode == 0, read.stderr
+    one, other, third = map(json.loads, read.stdout.splitlines())
+    assert list(map(len, one)) == [14, 5, 4]
+    assert one == other == third
+    shutil.rmtree(project / "other/masks/val")
+    [found] = said(project, "train.py", ["--path", "other"])
+    assert found.startswith("other/masks/val is missing: masks/ has a mask for each image")
+
+
 def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
     project = make_project(tmp_path, {})
@@ -106,9 +205,9 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
         "damaged": "damaged/images/000.png can't be read as an image: ",
         "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
         "twice": "twice/masks/000.png and twice/masks/000.tif are masks of the same image.",
-        "one": "one has one class, 2: a model needs two to tell apart.",
-        "void": "void/val has no image with a class.",
-        "empty": "empty/val has no image with a class.",
+        "one": "one/masks has one class, 2: a model needs two to tell apart.",
+        "void": "void/val/masks has no image with a class.",
+        "empty": "empty/val/masks has no image with a class.",
         "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }
@@ -187,6 +286,7 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path
     "given",
     [
         {f"{TASK}.loss": "dice"},
+        {f"{TASK}.dataset": "coco"},
         {f"{TASK}.model": "torchvision"},
         {f"{TASK}.model": "torchvision", f"{TASK}.backbone": "fcn_resnet50"},
     ],

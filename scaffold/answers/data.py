@@ -367,6 +367,8 @@ def _look_at_files(kind: str, name: str, path: Path, is_split: bool) -> Finding:
         return Finding(name, problem="it is not a folder.")
     files, whole = list_files(path, suffixes)
     names = [file.relative_to(path).parts for file in files]
+    if any(n[0] == "train" for n in names):  # as a project reads them
+        names = [("val", *n[1:]) if n[0] in ("valid", "validation") else n for n in names]
     parts = {part for part in ("train", "val", "test") if any(n[0] == part for n in names)}
     depth = 1 if "train" in parts else 0
     facts = [_count(len(files), noun, whole)]

@@ -1,8 +1,6 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import ExifTags
-
 #: slot build_datasets
 @dataclass
 class Annotated:
@@ -66,10 +64,10 @@ def build_datasets(config) -> list[Dataset]:
     # a fixed seed: another --seed must not move test images into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("train", "val", "test"):
-        if has_part(config, name):
+        if part := find_part(config, name):
             rows = read_part(config, name)
             if not any(row.labels for row in rows):
-                raise SystemExit(f"{part_folder(config, name)} has no images with objects.")
+                raise SystemExit(f"{part} has no images with objects.")
             for row in rows:
                 if wrong := {*row.labels} - {*names}:
                     raise SystemExit(
@@ -82,31 +80,3 @@ def build_datasets(config) -> list[Dataset]:
         else:
             parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
     return list(parts.values())
-
-
-def has_part(config, name: str) -> bool:
-    """Whether a split has its own folder. Without train/, the path itself has the training data."""
-    return name == "train" or Path(config.path, name).is_dir()
-
-
-def part_folder(config, name: str) -> Path:
-    folder = Path(config.path, name)
-    return folder if folder.is_dir() else folder.parent
-
-
-def image_size(path: Path) -> tuple[int, int]:
-    """Width and height of the upright image, in pixels. Raises SystemExit if there is none."""
-    try:
-        with Image.open(path) as file:
-            width, height = file.size
-            turned = file.getexif().get(ExifTags.Base.Orientation, 1) >= 5
-    except OSError as error:
-        raise SystemExit(f"{path} can't be read as an image: {error}") from error
-    return (height, width) if turned else (width, height)
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error

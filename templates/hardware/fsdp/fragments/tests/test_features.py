@@ -22,7 +22,7 @@ def test_a_split_model_learns_like_a_whole_one(tmp_path, capsys):
     for name, weights in load_file(whole / "model.safetensors").items():
         message = f"{name} differs from the unsharded model"
         others = load_file(split / "model.safetensors")[name]
-        torch.testing.assert_close(others, weights, rtol=0, atol=1e-5, msg=message)
+        torch.testing.assert_close(others, weights, rtol=0, atol=3e-5, msg=message)
 
 
 def split_run(folder: Path, **changes) -> None:

@@ -66,7 +66,7 @@ def read_folder(folder: Path) -> dict[str, list[Clip]]:
 
     Without train/, the folder itself holds the classes.
     """
-    parts = {part: read_classes(folder / part) for part in PARTS}
+    parts = {part: read_classes(find_split(folder, part)) for part in PARTS}
     if not parts["train"]:
         parts["train"] = [clip for clip in read_classes(folder) if clip.label not in PARTS]
     return parts

@@ -24,7 +24,7 @@ def build_datasets(config) -> list[Dataset]:
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("val", "test"):
-        folder = Path(config.path, name)
+        folder = find_split(Path(config.path), name)
         if folder.is_dir():
             parts[name] = read_folder(folder, config)
         elif len(parts["train"]) < 10:

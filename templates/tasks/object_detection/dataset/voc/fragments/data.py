@@ -8,17 +8,47 @@ def class_names(config) -> list[str]:
     return sorted({label for row in read_part(config, "train") for label in row.labels})
 
 
+def find_part(config, name: str) -> Path | None:
+    """The folder of a split, or its list of images: ImageSets/Main/train.txt.
+
+    Without them, the images that are in no other list are training data.
+    """
+    folder = Path(config.path)
+    places = [find_split(folder, name), folder / "ImageSets" / "Main" / f"{name}.txt"]
+    if found := [place for place in places if place.exists()]:
+        return found[0]
+    return folder if name == "train" else None
+
+
 def read_part(config, name: str) -> list[Annotated]:
-    """The images of a part, with an .xml file in Annotations/ for each in JPEGImages/."""
-    return read_voc(part_folder(config, name))
+    """The images of a split, with an .xml file in Annotations/ for each in JPEGImages/."""
+    part, folder = find_part(config, name), Path(config.path)
+    if part == folder:
+        parts = [find_part(config, "val"), find_part(config, "test")]
+        others = {stem for other in parts if other for stem in read_list(other)}
+        return [row for stem, row in read_voc(folder).items() if stem not in others]
+    if part.is_dir():
+        return [*read_voc(part).values()]
+    rows = read_voc(folder)
+    if lost := [stem for stem in read_list(part) if stem not in rows]:
+        raise SystemExit(f"{part} names {lost[0]}, which has no .xml file in Annotations/.")
+    return [rows[stem] for stem in read_list(part)]
+
+
+def read_list(path: Path) -> list[str]:
+    """The first word of each line in a list of images. A folder has none."""
+    if path.is_dir():
+        return []
+    return [line.split()[0] for line in read_text(path).splitlines() if line.strip()]
 
 
 @cache
-def read_voc(folder: Path) -> list[Annotated]:
+def read_voc(folder: Path) -> dict[str, Annotated]:
+    """All images of a folder by the names of their .xml files, in the order of the names."""
     paths = sorted((folder / "Annotations").glob("*.xml"))
     if not paths:
         raise SystemExit(f"{folder / 'Annotations'} has no .xml files.")
-    return [read_file(path, folder / "JPEGImages") for path in paths]
+    return {path.stem: read_file(path, folder / "JPEGImages") for path in paths}
 
 
 def read_file(path: Path, images: Path) -> Annotated:

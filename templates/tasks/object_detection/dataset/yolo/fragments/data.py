@@ -5,11 +5,7 @@ def class_names(config) -> list[str]:
     """The names of the classes, in the order of their numbers: `names` in data.yaml."""
     #: slot saved_names
     path = Path(config.path, "data.yaml")
-    try:
-        content = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        raise SystemExit(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    names = content.get("names") if isinstance(content, dict) else None
+    names = read_yaml(path).get("names")
     if not names:
         raise SystemExit(f"{path} has no names of classes.")
     if isinstance(names, list):
@@ -22,18 +18,56 @@ def class_names(config) -> list[str]:
     return found
 
 
+def read_yaml(path: Path) -> dict:
+    try:
+        content = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        raise SystemExit(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+    return content if isinstance(content, dict) else {}
+
+
+def find_part(config, name: str) -> Path | None:
+    """The folder of a split's images: as in data.yaml, or train/images/, or images/train/.
+
+    Without them, images/ has the training data.
+    """
+    folder = Path(config.path)
+    if named := read_yaml(folder / "data.yaml").get(name):
+        path = folder / str(named)
+        if not path.is_dir():  # Roboflow writes ../train/images
+            path = folder / str(named).removeprefix("../")
+        if not path.is_dir():
+            raise SystemExit(f"{folder / 'data.yaml'}: {name} is {named!r}, which is not a folder.")
+        return path
+    images = folder / "images"
+    for path in (find_split(folder, name) / "images", find_split(images, name)):
+        if path.is_dir():
+            return path
+    if name != "train":
+        return None
+    if not images.is_dir():
+        raise SystemExit(f"{images} is missing: images/ and labels/ belong together.")
+    return images
+
+
+def label_folder(images: Path) -> Path:
+    """The folder with `labels` instead of the last `images`, or the same folder."""
+    before, found, after = f"/{images.as_posix()}/".rpartition("/images/")
+    return Path(f"{before}/labels/{after}"[1:]) if found else images
+
+
 def read_part(config, name: str) -> list[Annotated]:
-    """The images in images/, each with a .txt file of the same name in labels/.
+    """The images of a split, each with a .txt file of the same name in the folder of labels.
 
     An image without such a file has no objects.
     """
-    folder, names, rows = part_folder(config, name), class_names(config), []
-    if not (folder / "images").is_dir():
-        raise SystemExit(f"{folder / 'images'} is missing: images/ and labels/ belong together.")
-    paths = sorted(p for p in (folder / "images").iterdir() if not p.name.startswith("."))
-    labels = {path.stem: path for path in (folder / "labels").glob("*.txt")}
+    folder, names, rows = find_part(config, name), class_names(config), []
+    files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    paths = [path for path in files if path.suffix != ".txt"]
+    found = [path for path in label_folder(folder).glob("*.txt") if path.name != "classes.txt"]
+    labels = {path.stem: path for path in found}
     if lost := sorted({*labels} - {path.stem for path in paths}):
-        raise SystemExit(f"{labels[lost[0]]} has no image in {folder / 'images'}.")
+        raise SystemExit(f"{labels[lost[0]]} has no image in {folder}.")
     for path in paths:
         row = Annotated(path, image_size(path))
         if path.stem in labels:

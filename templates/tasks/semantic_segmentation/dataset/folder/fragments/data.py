@@ -22,21 +22,19 @@ class MaskedImages(Dataset):
 
 
 def build_datasets(config) -> list[Dataset]:
-    """The images in train/, val/ and test/ below the path, each with images/ and masks/.
+    """Training, validation and test data. A missing split is a tenth of the training images.
 
-    Without train/, the path itself has images/ and masks/. A missing val/ or test/ is replaced by a
-    tenth of the training images.
+    Raises SystemExit for an invalid image or mask, before training starts.
     """
     folder = Path(config.path)
     if not folder.is_dir():
         raise SystemExit(f"{folder} is not a folder: set --path to one with images/ and masks/.")
-    training = folder / "train" if (folder / "train").is_dir() else folder
-    parts = {"train": read_part(training, config, training=True)}
+    parts = {"train": read_part(folder, "train", config)}
     # a fixed seed: another --seed must not move test images into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("val", "test"):
-        if (folder / name).is_dir():
-            parts[name] = read_part(folder / name, config)
+        if find_part(folder, name):
+            parts[name] = read_part(folder, name, config)
         elif len(parts["train"]) < 10:
             raise SystemExit(
                 f"{folder} has too few images to split: use 11, or add {folder / name}."
@@ -46,21 +44,34 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["val"], parts["test"]]
 
 
-def read_part(folder: Path, config, training: bool = False) -> MaskedImages:
+def find_part(folder: Path, name: str) -> tuple[Path, Path] | None:
+    """The folders of the images and of the masks of a split: train/images/ or images/train/.
+
+    Without them, images/ and masks/ have the training data.
+    """
+    images, masks = folder / "images", folder / "masks"
+    if (split := find_split(folder, name)).is_dir():
+        return split / "images", split / "masks"
+    if (split := find_split(images, name)).is_dir():
+        return split, find_split(masks, name)
+    return (images, masks) if name == "train" else None
+
+
+def read_part(folder: Path, name: str, config) -> MaskedImages:
     """The images of a split. Raises SystemExit for a mask that does not fit its image."""
-    found = find_files(folder / "masks")
-    images = find_files(folder / "images")
+    image_folder, mask_folder = find_part(folder, name)
+    found, images = find_files(mask_folder), find_files(image_folder)
     masks = {path.stem: path for path in found}
     if twice := [path for path in found if masks[path.stem] != path]:
         raise SystemExit(f"{twice[0]} and {masks[twice[0].stem]} are masks of the same image.")
     if lost := [path for path in images if path.stem not in masks]:
-        raise SystemExit(f"{lost[0]} has no mask {folder / 'masks' / lost[0].stem}.png.")
+        raise SystemExit(f"{lost[0]} has no mask {mask_folder / lost[0].stem}.png.")
     pairs = [(path, masks[path.stem]) for path in images]
     classes = []
     for image, mask in pairs:
         pictures = read_picture(image, to_rgb), read_picture(mask)
         classes.append(check_mask(*pictures, str(image), str(mask), config))
-    check_classes(classes, str(folder), training)
+    check_classes(classes, str(mask_folder), training=name == "train")
     return MaskedImages(pairs, config.image_size)
 
 

@@ -30,7 +30,7 @@ def build_datasets(config) -> list[Dataset]:
     folder = Path(config.path)
     if not folder.is_dir():
         raise SystemExit(f"{folder} is not a folder: set --path to the one with the images.")
-    paths = {name: find_images(folder / name) for name in ("train", "val", "test")}
+    paths = {name: find_images(find_split(folder, name)) for name in ("train", "val", "test")}
     if not paths["train"]:
         others = {*paths["val"], *paths["test"]}
         paths["train"] = [path for path in find_images(folder) if path not in others]
