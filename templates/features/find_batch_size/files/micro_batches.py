@@ -47,7 +47,9 @@ class MicroBatches:
     def split(self, batch) -> list:
         samples = find_batch_size(batch)
         size = math.ceil(samples / self.parts)
+        #: region slice
         return [slice_tensors(batch, slice(i, i + size)) for i in range(0, samples, size)]
+        #: end slice
 
     def halve(self, samples: int) -> None:
         if self.parts >= samples:

@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 import train
-from data import build_datasets, collate, count_frames, list_letters, prepare, sample_rate
+from data import build_datasets, build_loaders, collate, count_frames, list_letters, prepare, sample_rate
 from helpers import SETTINGS, build_exact_model, run
 from metrics import BLANK, SPACE, count_errors, error_rates, read_letters
 from model import find_heard
@@ -87,6 +87,6 @@ def test_frames_are_counted_before_training():
 def test_texts_are_written_after_each_evaluation(tmp_path):
     run(tmp_path, epochs=1, limit_batches=1)
     [path] = tmp_path.glob("texts_*.txt")
-    letters, (_, text) = list_letters(CONFIG), build_datasets(CONFIG)[1][0]
+    letters, (_, text) = list_letters(CONFIG), build_loaders(CONFIG)[1].dataset[0]
     said = "".join(letters[number] for number in text)
     assert path.read_text(encoding="utf-8").startswith(f"said:  {said}\nheard: ")
