@@ -167,10 +167,23 @@ def two_voc_lists(source: Path, target: Path) -> None:
     voc_lists(source, target, ("val", "test"))
 
 
+def side_by_side(source: Path, target: Path) -> None:
+    """Each image beside its .xml file, as labelImg and Roboflow write them."""
+    for name in SPLITS:
+        for kind in ("JPEGImages", "Annotations"):
+            shutil.copytree(source / name / kind, target / name, dirs_exist_ok=True)
+
+
+def small_letters(source: Path, target: Path) -> None:
+    for name in SPLITS:
+        for kind, small in (("JPEGImages", "images"), ("Annotations", "annotations")):
+            shutil.copytree(source / name / kind, target / name / small)
+
+
 LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
     "coco": [coco_folders, valid_folder, short_names],
     "yolo": [yolo_folders, valid_folder, named_folders],
-    "voc": [voc_lists, two_voc_lists, valid_folder],
+    "voc": [voc_lists, two_voc_lists, valid_folder, side_by_side, small_letters],
 }
 
 

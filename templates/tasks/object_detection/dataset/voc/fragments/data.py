@@ -44,11 +44,20 @@ def read_list(path: Path) -> list[str]:
 
 @cache
 def read_voc(folder: Path) -> dict[str, Annotated]:
-    """All images of a folder by the names of their .xml files, in the order of the names."""
-    paths = sorted((folder / "Annotations").glob("*.xml"))
-    if not paths:
-        raise SystemExit(f"{folder / 'Annotations'} has no .xml files.")
-    return {path.stem: read_file(path, folder / "JPEGImages") for path in paths}
+    """All images of a folder by the names of their .xml files, in the order of the names.
+
+    They are in Annotations/ and JPEGImages/, or in annotations/ and images/, or side by side.
+    """
+    files = find_folder(folder, "Annotations", "annotations")
+    images = find_folder(folder, "JPEGImages", "images")
+    if not (paths := sorted(files.glob("*.xml"))):
+        raise SystemExit(f"{files} has no .xml files.")
+    return {path.stem: read_file(path, images) for path in paths}
+
+
+def find_folder(folder: Path, *names: str) -> Path:
+    """The first subfolder of these names, or the folder itself."""
+    return next((folder / name for name in names if (folder / name).is_dir()), folder)
 
 
 def read_file(path: Path, images: Path) -> Annotated:
