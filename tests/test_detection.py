@@ -294,7 +294,9 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "categories[1]: another category has the id 2 or the name 'cup'.": {
             "categories": [{"id": 1, "name": "cup"}, {"id": 2, "name": "cup"}]
         },
-        "images[1]: another image has the id 0.": {"images": [image, image]},
+        "images[1]: 0 is not an id, or another image has it.": {"images": [image, image]},
+        "images[0]: [0] is not an id": {"images": [image | {"id": [0]}]},
+        "annotations[0]: there is no image [0].": {"annotations": [annotation | {"image_id": [0]}]},
         ": images, annotations and categories must be lists": {"categories": {}},
     }
     for message, change in faults.items():

@@ -296,6 +296,8 @@ def test_a_users_folder_passes_the_tests_of_its_project(
     given: dict[str, Value], tmp_path: Path
 ) -> None:
     project = make_project(tmp_path, {**given, f"{TASK}.image_size": 32})
+    if given.get(f"{TASK}.dataset") == "coco":
+        assert run_python(project, ["-c", OBJECTS]).returncode == 0
     assert count_passed(run_tests(project)) >= 30
 
 

@@ -77,7 +77,7 @@ def image_folders(path: Path) -> list[Path]:
     return [place for place in places if place.is_dir()]
 
 
-def read_images(path: Path) -> dict[int, Annotated]:
+def read_images(path: Path) -> dict[int | str, Annotated]:
     """The images of a COCO file by their id. Each has the size that the file says."""
     folders, rows = image_folders(path), {}
     for number, row in enumerate(read_coco(path)["images"]):
@@ -89,13 +89,13 @@ def read_images(path: Path) -> dict[int, Annotated]:
             raise SystemExit(f"{place}: there is no {file} in {places}.")
         if (actual := image_size(found[0])) != tuple(size):
             raise SystemExit(f"{place}: {found[0]} has {actual} pixels, not {tuple(size)}.")
-        if key in rows:
-            raise SystemExit(f"{place}: another image has the id {key}.")
+        if not isinstance(key, int | str) or key in rows:
+            raise SystemExit(f"{place}: {key!r} is not an id, or another image has it.")
         rows[key] = Annotated(found[0], actual)
     return rows
 
 
-def read_annotations(path: Path, rows: dict[int, Annotated]) -> Iterator[tuple[str, dict]]:
+def read_annotations(path: Path, rows: dict[int | str, Annotated]) -> Iterator[tuple[str, dict]]:
     """The objects of a COCO file, each after its place in the file, for error messages.
 
     Raises SystemExit for one whose image is not in `rows`, or whose category is not in the file.
@@ -105,6 +105,6 @@ def read_annotations(path: Path, rows: dict[int, Annotated]) -> Iterator[tuple[s
         place = f"{path}, annotations[{number}]"
         values = read_values(row, ["image_id", "category_id"], place)
         for name, value, known in zip(("image", "category"), values, (rows, names), strict=True):
-            if not isinstance(value, int) or value not in known:
+            if not isinstance(value, int | str) or value not in known:
                 raise SystemExit(f"{place}: there is no {name} {value!r}.")
         yield place, row
