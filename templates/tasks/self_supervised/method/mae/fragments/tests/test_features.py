@@ -20,6 +20,6 @@ def test_only_masked_patches_count():
 def test_reconstructions_are_drawn_after_each_evaluation(tmp_path):
     run(tmp_path, limit_batches=2)
     paths = sorted(tmp_path.glob("reconstructions_*.png"))
-    assert [path.name[-6:] for path in paths] == ["02.png", "04.png"]
+    assert paths[-1].name == "reconstructions_00000004.png", "they have the number of their step"
     with Image.open(paths[0]) as picture:
         assert picture.width > picture.height, "up to 16 images in three rows"

@@ -1,0 +1,2 @@
+#: replace held_out
+held_out += val_loader.dataset.images.indices
