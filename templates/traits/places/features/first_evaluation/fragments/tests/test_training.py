@@ -1,3 +1,3 @@
 #: replace noted
-# the targets of scores are overlaps, so an untrained model, which has none, has a small loss
+# not the loss: its targets are overlaps, which are 0 before training
 losses.extend(-value for name, value in metrics.items() if name == "val_map")
