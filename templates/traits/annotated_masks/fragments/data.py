@@ -26,12 +26,7 @@ class MaskedImages(Dataset):
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
         row = self.rows[index]
-        try:
-            with Image.open(row.image) as file:
-                image = to_rgb(file)
-        except (OSError, SyntaxError, ValueError) as error:
-            raise UnreadableImage(f"{row.image} can't be read as an image: {error}") from error
-        return self.transform(image, draw_mask(row))
+        return self.transform(open_image(row.image), draw_mask(row))
 
 
 def draw_mask(row: Annotated) -> Image.Image:

@@ -39,13 +39,8 @@ class BoxedImages(Dataset):
 
     def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
         row = self.rows[index]
-        try:
-            with Image.open(row.image) as file:
-                image = to_rgb(file)
-        except (OSError, SyntaxError, ValueError) as error:
-            raise UnreadableImage(f"{row.image} can't be read as an image: {error}") from error
         scale = self.size / torch.tensor(2 * row.size)
-        return to_tensor(image, self.size), {
+        return to_tensor(open_image(row.image), self.size), {
             "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,
             "labels": torch.tensor([self.names.index(label) for label in row.labels]).long(),
             "crowd": torch.tensor(row.crowd).bool(),

@@ -3,6 +3,15 @@ from pathlib import Path
 from PIL import ExifTags, Image
 
 #: slot build_datasets
+def open_image(path: Path) -> Image.Image:
+    """An upright RGB image. Raises UnreadableImage with its path."""
+    try:
+        with Image.open(path) as file:
+            return to_rgb(file)
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UnreadableImage(f"{path} can't be read as an image: {error}") from error
+
+
 def image_size(path: Path) -> tuple[int, int]:
     """Width and height of the upright image, in pixels. Raises SystemExit if there is none."""
     try:
