@@ -10,11 +10,14 @@ rows = [check_sound(row, place, *settings) for place, row in found]
 def check_sound(row, place: str, columns: list[str], folder: Path, config) -> Row:
     """A row whose sound is in this folder or below. `place` is for error messages."""
     name, text = check_row(row, columns, place)
+    sound, clip = folder / name, folder / "clips" / name
+    if clip.is_file() and not sound.exists():  # Common Voice leaves the folder out
+        sound = clip
     try:
-        seconds = measure_sound(folder / name)
+        seconds = measure_sound(sound)
     except OSError as error:
         raise SystemExit(f"{place}: {error}") from error
-    return Row(folder / name, check_text(text, seconds, place, config), seconds)
+    return Row(sound, check_text(text, seconds, place, config), seconds)
 
 #: slot load_sound
 def load_sound(row: Row, rate: int) -> Tensor:
