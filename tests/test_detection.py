@@ -254,8 +254,13 @@ def test_only_one_folder_is_validation_data(tmp_path: Path) -> None:
 def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. The names of classes are in what predict.py prints."""
     project = make_project(tmp_path, "coco")
+    content = json.loads((project / "things/annotations.json").read_text())
+    empty = content["annotations"][0] | {"bbox": [5, 5, 0, 4]}
+    more = content | {"annotations": [*content["annotations"], empty]}
+    (project / "things/annotations.json").write_text(json.dumps(more))
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
+    assert "annotations.json: 1 objects have no width or height and are left out" in trained.stdout
     command = ["predict.py", "things", "--threshold", "0.0", "--pictures", "drawn"]
     asked = run_python(project, command)
     assert asked.returncode == 0, asked.stderr
@@ -272,7 +277,6 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     ]
     assert list(csv.reader(asked.stdout.splitlines()))[1:] == objects
     assert asked.stdout.startswith("image,label,score,left,top,right,bottom\n")
-    content = json.loads((project / "things/annotations.json").read_text())
     image, annotation = content["images"][0], content["annotations"][4]
     faults = {
         "images[0]: there is no lost.png": {"images": [image | {"file_name": "lost.png"}]},
@@ -283,8 +287,8 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         },
         "annotations[0]: there is no image 1.": {"annotations": [annotation | {"image_id": 1}]},
         "annotations[0]: bbox is [1, 2], not": {"annotations": [annotation | {"bbox": [1, 2]}]},
-        "annotations[0]: the box 5, 5, 5, 9 is empty": {
-            "annotations": [annotation | {"bbox": [5, 5, 0, 4]}]
+        "annotations[0]: the box 5, 5, 3, 9 is empty": {
+            "annotations": [annotation | {"bbox": [5, 5, -2, 4]}]
         },
         "annotations[0]: the box 50, 5, 70, 9 is not within": {
             "annotations": [annotation | {"bbox": [50, 5, 20, 4]}]
@@ -456,6 +460,8 @@ PRETRAINED = """
 import sys
 import torch
 from transformers import (
+    ConditionalDetrConfig, ConditionalDetrForObjectDetection, DabDetrConfig,
+    DabDetrForObjectDetection, TableTransformerConfig, TableTransformerForObjectDetection,
     DetrConfig, DetrForObjectDetection, DetrImageProcessor, DFineConfig, DFineForObjectDetection,
     DeformableDetrConfig, DeformableDetrForObjectDetection, HGNetV2Config, ResNetConfig,
     RTDetrConfig, RTDetrForObjectDetection,
@@ -482,8 +488,12 @@ vit = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
 vit |= {"intermediate_size": 32, "image_size": [64, 64], "num_detection_tokens": 20}
 last, three = (ResNetConfig(**depth, out_features=names) for names in (stages[2:], stages))
 deformable = {"backbone_config": three, "num_feature_levels": 3}
+plain |= {"backbone_config": last}
 made = {
-    "detr": (DetrForObjectDetection, DetrConfig, {**plain, "backbone_config": last}),
+    "conditional": (ConditionalDetrForObjectDetection, ConditionalDetrConfig, plain),
+    "dab": (DabDetrForObjectDetection, DabDetrConfig, {**plain, "hidden_size": 32}),
+    "table": (TableTransformerForObjectDetection, TableTransformerConfig, plain),
+    "detr": (DetrForObjectDetection, DetrConfig, plain),
     "deformable": (
         DeformableDetrForObjectDetection, DeformableDetrConfig, {**plain, **deformable}
     ),
@@ -501,6 +511,8 @@ model.save_pretrained("small")
 normal = YolosImageProcessor if sys.argv[1] == "yolos" else DetrImageProcessor
 (RTDetrImageProcessor if "num_denoising" in settings else normal)().save_pretrained("small")
 """
+KINDS = ["detr", "conditional", "dab", "table", "deformable", "rt_detr", "rt_detr_v2", "d_fine"]
+KINDS += ["yolos"]
 TRANSFORMERS: dict[str, Value] = {
     f"{TASK}.model": "transformers",
     f"{TASK}.pretrained_name": "small",
@@ -524,7 +536,7 @@ def test_pretrained_detectors_have_no_masks() -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("kind", ["detr", "deformable", "rt_detr", "rt_detr_v2", "d_fine", "yolos"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """On 1 and 2 processes, with batches in which no image has an object. It predicts."""
     project = make_pretrained(tmp_path, kind)
@@ -563,7 +575,7 @@ ADAPTERS: dict[str, Value] = {
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("kind", ["detr", "rt_detr", "yolos"])
+@pytest.mark.parametrize("kind", ["detr", "conditional", "table", "rt_detr", "yolos"])
 def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Path) -> None:
     """On 1 and 2 processes, merged, resumed, evaluated; and its attention is chosen."""
     project = make_pretrained(tmp_path, kind, ADAPTERS)
@@ -574,11 +586,13 @@ def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Pat
 
 
 @pytest.mark.sweep
-def test_a_detector_whose_layers_share_weights_takes_no_adapters(tmp_path: Path) -> None:
-    project = make_pretrained(tmp_path, "deformable", {"features.lora.enabled": True})
+@pytest.mark.parametrize("kind, name", [("dab", "dab-detr"), ("deformable", "deformable_detr")])
+def test_a_detector_whose_layers_share_weights_takes_no_adapters(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    project = make_pretrained(tmp_path, kind, {"features.lora.enabled": True})
     [message] = said(project, "train.py", ["--output-dir", "other"])
-    expected = "Layers of deformable_detr share weights, so it can't have adapters: turn lora off."
-    assert message == expected
+    assert message == f"Layers of {name} share weights, so it can't have adapters: turn lora off."
 
 
 SPLIT: dict[str, Value] = {
@@ -631,7 +645,7 @@ print("equal")
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("kind", ["detr", "deformable", "rt_detr", "rt_detr_v2", "d_fine", "yolos"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_loss_of_an_image_is_that_of_transformers(kind: str, tmp_path: Path) -> None:
     result = run_python(make_pretrained(tmp_path, kind), ["-c", LOSSES])
     assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr

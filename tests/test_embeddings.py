@@ -223,16 +223,21 @@ def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
     for name in ("data.csv", "data.tsv", "data.jsonl"):
         write_rows(tmp_path / name, rows)
     write_rows(tmp_path / "other.jsonl", [("a", "b")], ("question", "answer"))
+    # as Common Voice writes them: a quotation mark is a part of the text
+    marks = ['"a" b', '"c', 'd"', '"']
+    lines = ["anchor\tpositive", *(f"{text}\tx" for text in marks), '"e ""f"""\t"x"']
+    (tmp_path / "marks.tsv").write_text("\n".join(lines))
     code = "read = lambda path, **more: data.read_rows(path, train.Config(**more))\n"
     code += "three = {'text_columns': 'anchor,positive,negative'}\n"
     code += "parts = train.Config(path='data.tsv', val_path='data.csv', **three)\n"
     whole = "[read('data.' + end, **three) for end in ('csv', 'tsv', 'jsonl')]"
     more = "list(map(len, data.build_datasets(parts))), read('data.csv')"
-    other = "read('other.jsonl', text_columns='question,answer')"
-    read, sizes, pairs, renamed = ask(folder, code, f"[{whole}, {more}, {other}]")
+    other = "read('other.jsonl', text_columns='question,answer'), read('marks.tsv')"
+    read, sizes, pairs, renamed, marked = ask(folder, code, f"[{whole}, {more}, {other}]")
     assert read == 3 * [[list(row) for row in rows]]
     assert sizes == [11, 12, 1]
     assert pairs == [list(row[:2]) for row in rows] and renamed == [["a", "b"]]
+    assert marked == [*([text, "x"] for text in marks), ['e "f"', "x"]]
     for name, (content, _) in BAD.items():
         if content is not None:
             raw = content if isinstance(content, bytes) else content.encode()

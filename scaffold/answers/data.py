@@ -9,6 +9,7 @@ import difflib
 import io
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -141,7 +142,7 @@ def read_table(path: Path, separator: str = ",") -> Table:
     if path.suffix.lower() == ".jsonl":
         return _read_objects(text, whole)
     csv.field_size_limit(len(text) + 1)  # by default, a text must be shorter than 128 kB
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    lines = _read_cells(text, separator)
     table = Table(next(lines, []), whole=whole)
     rows = [row for row in _in_time(lines, table) if row]  # as pandas and csv.DictReader do
     if not whole:
@@ -154,6 +155,22 @@ def read_table(path: Path, separator: str = ",") -> Table:
             )
         table.rows.append(dict(zip(table.columns, row, strict=False)))
     return table
+
+
+def _read_cells(text: str, separator: str) -> Iterator[list[str]]:
+    """The rows of a CSV or TSV file. Quotation marks are text if each line of a TSV is a row."""
+    lines = io.StringIO(text, newline="")
+    tabs = {line.count("\t") for line in text.splitlines()[:-1] if line.strip()}
+    if separator == "\t" and len(tabs) == 1:
+        for row in csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE):
+            yield [_unquote(cell) for cell in row]
+    else:
+        yield from csv.reader(lines, delimiter=separator)
+
+
+def _unquote(cell: str) -> str:
+    quoted = re.fullmatch('"((?:[^"]|"")*)"', cell)
+    return quoted[1].replace('""', '"') if quoted else cell
 
 
 def _read_objects(text: str, whole: bool) -> Table:
@@ -274,7 +291,7 @@ def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
         text, whole = read_text(path)
         tab = path.suffix.lower() == ".tsv"
         table = Table([], whole=whole)
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tab else ",")
+        lines = _read_cells(text, "\t" if tab else ",")
         problem = ""
         for row in _in_time(lines, table):
             if not row or (not table.rows and row == ["source", "target"]):

@@ -6,17 +6,19 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a .csv or .tsv file with a header, and where each row is."""
     if path.endswith((".json", ".parquet")):
         raise SystemExit(f"{path} can't be read: write its rows to a .csv, .tsv or .jsonl file.")
-    separator = "\t" if path.endswith(".tsv") else ","
     csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
     try:
+        style = read_style(path)
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, delimiter=separator, strict=True)
+            rows = csv.DictReader(file, **style)
             for row in rows:
                 if None in row or None in row.values():
                     raise SystemExit(
                         f"{path}, line {rows.line_num} has more or fewer columns than the header. "
                         "Quote a text that has commas, or use a .tsv file with tabs."
                     )
+                if "quoting" in style:
+                    row = {unquote(name): unquote(cell) for name, cell in row.items()}
                 yield f"{path}, line {rows.line_num}", row
     except csv.Error as error:
         raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error

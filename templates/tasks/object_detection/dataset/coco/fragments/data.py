@@ -1,3 +1,5 @@
+from progress import log
+
 #: slot build_datasets
 def class_names(config) -> list[str]:
     #: slot saved_names
@@ -7,7 +9,7 @@ def class_names(config) -> list[str]:
 def read_part(config, name: str) -> list[Annotated]:
     """The images of a split, each with its objects."""
     path = find_part(config, name)
-    names, rows = read_categories(path), read_images(path)
+    names, rows, empty = read_categories(path), read_images(path), 0
     for place, row in read_annotations(path, rows):
         image, [box] = rows[row["image_id"]], read_values(row, ["bbox"], place)
         try:
@@ -16,7 +18,12 @@ def read_part(config, name: str) -> list[Annotated]:
             raise SystemExit(
                 f"{place}: bbox is {box!r}, not left, top, width and height in pixels."
             ) from error
+        if width == 0 or height == 0:  # as two objects of COCO 2017
+            empty += 1
+            continue
         box = [left, top, left + width, top + height]
         image.add(box, names[row["category_id"]], place, crowd=bool(row.get("iscrowd")))
         #: slot outline
+    if empty:
+        log(f"{path}: {empty} objects have no width or height and are left out")
     return list(rows.values())

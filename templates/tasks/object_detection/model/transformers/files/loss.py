@@ -67,4 +67,6 @@ def keep(count: Tensor) -> Tensor:
 
 loss_for_object_detection.reduce = keep
 for kind in (ImageLoss, RTDetrLoss):
+    #: region each_image
     kind.forward = for_each_image(kind.forward)
+    #: end each_image

@@ -28,11 +28,13 @@ def read_columns(path: str) -> list[tuple[str, str]]:
     csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
     pairs = []
     try:
+        style = read_style(path)
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, delimiter="\t" if path.endswith(".tsv") else ",", strict=True)
+            rows = csv.reader(file, **style)
             for row in rows:
                 if len(row) == 2:
-                    pairs.append((row[0], row[1]))
+                    unquoted = map(unquote, row) if "quoting" in style else row
+                    pairs.append(tuple(unquoted))
                 elif row:  # not an empty line
                     raise SystemExit(
                         f"{path}, line {rows.line_num} has {len(row)} columns. It needs two, a "
