@@ -138,7 +138,7 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
         "pd.DataFrame({'ds': t, 'y': [x % 70 + x / 9 for x in t]}).to_parquet('one.parquet')"
     )
     assert run_python(project, ["-c", code]).returncode == 0
-    borders = ["--frequency", "10", "--val-from", "900", "--test-from", "1000"]
+    borders = ["--val-from", "900", "--test-from", "1000"]
     trained = start(project, ["train.py", *BRIEF, *borders], 1)
     assert trained.returncode == 0, trained.stderr
     code = (
@@ -149,6 +149,13 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
     assert run_python(project, ["-c", code]).stdout == "[(14, 85), (90, 95), (100, 115)]\n"
     asked = run_python(project, ["predict.py", "one.parquet"])
     assert asked.stdout.splitlines()[1].startswith("all,1200,"), asked.stderr
+    code = (
+        "import pandas as pd; t = pd.date_range('2026-01-20', periods=120).strftime('%Y%m%d'); "
+        "pd.DataFrame({'ds': t.astype(int), 'y': range(120)}).to_parquet('days.parquet'); "
+        "from data import read_series; from train import Config; "
+        "found = read_series(Config(path='days.parquet')).columns; print(len(found), found[-1])"
+    )
+    assert run_python(project, ["-c", code]).stdout == "120 2026-05-19 00:00:00\n"
 
 
 LEAKS = [
