@@ -22,9 +22,9 @@ def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
     if not weights.exists():
         raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
     saved = read_settings(folder)
-    names = [field.name for field in fields(config) if field.name in saved]
+    shared = [field.name for field in fields(config) if field.name in saved]
     # output_dir does not affect the model, and is not a string here
-    settings = {name: saved[name] for name in names if name != "output_dir"}
+    settings = {name: saved[name] for name in shared if name != "output_dir"}
     teacher = build_model(replace(config, **settings))
     try:
         load_model(teacher, weights)

@@ -168,11 +168,14 @@ def refuse(wrong: pd.Series, table: pd.DataFrame, path: str, problem: str) -> No
 
 
 def read_times(table: pd.DataFrame, path: str) -> pd.Series:
-    """Dates and hours without an offset, or whole numbers."""
+    """Dates and hours without an offset, or whole numbers. 20260314 is a date."""
     given = table["time"]
     if is_numeric_dtype(given):
         refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
-        return given.astype("int64")
+        if not given.between(19000101, 21001231).all():
+            return given.astype("int64")
+        dates = pd.to_datetime(given.astype("int64").astype(str), format="%Y%m%d", errors="coerce")
+        return given.astype("int64") if dates.isna().any() else dates
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
     return times.dt.tz_localize(None)
@@ -183,7 +186,8 @@ def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
     first, last = times.min(), times.max()
     try:
         if is_numeric_dtype(times):
-            return pd.RangeIndex(first, last + 1, int(step or 1))
+            inferred = np.gcd.reduce(np.diff(np.sort(times.unique())))
+            return pd.RangeIndex(first, last + 1, int(step or inferred or 1))
         step = step or pd.infer_freq(times.drop_duplicates().sort_values())
         if step:
             return pd.date_range(first, last, freq=step)
