@@ -23,6 +23,7 @@ def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
         raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
     #: slot check_classes
     saved = read_settings(folder)
+    #: slot check_settings
     shared = [field.name for field in fields(config) if field.name in saved]
     # output_dir does not affect the model, and is not a string here
     settings = {name: saved[name] for name in shared if name != "output_dir"}

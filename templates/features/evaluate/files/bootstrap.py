@@ -35,6 +35,7 @@ def find_intervals(columns: Columns, summarize: Callable[[Columns], Metrics]) ->
     """
     samples = len(columns["loss"])
     drawn = resample(samples, lambda rows: summarize(take(columns, rows)))
+    #: slot drawn
     return {name: percentiles(values) for name, values in drawn.items()}
 
 

@@ -6,7 +6,7 @@ def check_mask(
 ) -> set[int]:
     """The classes in a mask. Raises SystemExit for a mask that does not fit its image."""
     if mask.mode not in ("L", "P", "1"):
-        raise SystemExit(f"{mask_name} is not a grayscale or palette image, but {mask.mode}.")
+        raise SystemExit(f"{mask_name} is not a grayscale or palette image of 8 bits, but {mask.mode}.")
     if mask.size != image.size:
         raise SystemExit(f"{mask_name} does not have the size of {image_name}.")
     classes = {*np.unique(np.array(mask)).tolist()} - {VOID}
@@ -24,4 +24,7 @@ def check_classes(found: list[set[int]], name: str, training: bool) -> None:
     if not classes:
         raise SystemExit(f"{name} has no image with a class.")
     if training and len(classes) == 1:
-        raise SystemExit(f"{name} has one class, {min(classes)}: a model needs two to tell apart.")
+        raise SystemExit(
+            f"{name} has one class, {min(classes)}, besides {VOID}, which is ignored: a model needs "
+            "two to tell apart."
+        )
