@@ -41,7 +41,8 @@ def test_sounds_may_be_in_a_folder_clips(tmp_path):
     """Common Voice names its sounds without this folder."""
     sound = write_sound(tmp_path / "clips/1.wav")
     (tmp_path / "train.csv").write_text("file,text\n" + 20 * "1.wav,ab\n")
-    assert {row.sound for part in load_rows(choose(tmp_path / "train.csv")) for row in part} == {sound}
+    parts = load_rows(choose(tmp_path / "train.csv"))
+    assert {row.sound for part in parts for row in part} == {sound}
 
 
 def test_long_sounds_are_left_out_of_the_training_data(tmp_path):
