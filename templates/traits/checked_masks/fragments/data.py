@@ -6,7 +6,7 @@ def check_mask(
 ) -> set[int]:
     """The classes in a mask. Raises SystemExit for a mask that does not fit its image."""
     if mask.mode not in ("L", "P", "1"):
-        raise SystemExit(f"{mask_name} is not a grayscale or palette image of 8 bits, but {mask.mode}.")
+        raise SystemExit(f"{mask_name} is not an 8-bit grayscale or palette image: {mask.mode}.")
     if mask.size != image.size:
         raise SystemExit(f"{mask_name} does not have the size of {image_name}.")
     classes = {*np.unique(np.array(mask)).tolist()} - {VOID}
@@ -25,6 +25,6 @@ def check_classes(found: list[set[int]], name: str, training: bool) -> None:
         raise SystemExit(f"{name} has no image with a class.")
     if training and len(classes) == 1:
         raise SystemExit(
-            f"{name} has one class, {min(classes)}, besides {VOID}, which is ignored: a model needs "
-            "two to tell apart."
+            f"{name} has one class, {min(classes)} ({VOID} is ignored): a model needs two to tell "
+            "apart."
         )
