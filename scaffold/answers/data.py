@@ -160,12 +160,16 @@ def read_table(path: Path, separator: str = ",") -> Table:
 def _read_cells(text: str, separator: str) -> Iterator[list[str]]:
     """The rows of a CSV or TSV file. Quotation marks are text if each line of a TSV is a row."""
     lines = io.StringIO(text, newline="")
-    tabs = {line.count("\t") for line in text.splitlines()[:-1] if line.strip()}
-    if separator == "\t" and len(tabs) == 1:
+    if separator == "\t" and _has_a_row_in_each_line(text):
         for row in csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE):
             yield [_unquote(cell) for cell in row]
     else:
         yield from csv.reader(lines, delimiter=separator)
+
+
+def _has_a_row_in_each_line(text: str) -> bool:
+    lines = text.splitlines()[:-1]  # the last one may be cut
+    return len({line.count("\t") for line in lines if line.strip()}) == 1
 
 
 def _unquote(cell: str) -> str:
