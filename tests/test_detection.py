@@ -146,6 +146,25 @@ def named_folders(source: Path, target: Path) -> None:
         file.write("".join(f"\n{name}: images/{name}2017" for name in SPLITS))
 
 
+def named_lists(source: Path, target: Path) -> None:
+    """train2017.txt with a path in each line, as COCO for YOLO comes, and two folders."""
+    yolo_folders(source, target, "2017")
+    more = target / "more" / "images"
+    for name in ("val", "test"):
+        paths = sorted((target / "images" / f"{name}2017").iterdir())
+        lines = "".join(f"./{path.relative_to(target).as_posix()}\n" for path in paths)
+        (target / f"{name}2017.txt").write_text(lines)
+    for kind in ("images", "labels"):
+        (target / "more" / kind / "part").mkdir(parents=True)
+        for path in (target / kind / "train2017").iterdir():
+            if path.stem > "007":
+                path.rename(target / "more" / kind / "part" / path.name)
+    with (target / "data.yaml").open("a") as file:
+        file.write("\npath: more\ntrain: [../images/train2017, images]\n")
+        file.write("val: val2017.txt\ntest: test2017.txt\n")
+    assert len(list(more.rglob("*.png"))) == 6
+
+
 def voc_lists(source: Path, target: Path, listed: Collection[str] = tuple(SPLITS)) -> None:
     """One folder of images, and ImageSets/Main with a list for each split."""
     lists = target / "ImageSets" / "Main"
@@ -180,10 +199,17 @@ def small_letters(source: Path, target: Path) -> None:
             shutil.copytree(source / name / kind, target / name / small)
 
 
+def bare_names(source: Path, target: Path) -> None:
+    """<filename> without the suffix."""
+    side_by_side(source, target)
+    for path in target.rglob("*.xml"):
+        path.write_text(path.read_text().replace(".png</filename>", "</filename>"))
+
+
 LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
     "coco": [coco_folders, valid_folder, short_names],
-    "yolo": [yolo_folders, valid_folder, named_folders],
-    "voc": [voc_lists, two_voc_lists, valid_folder, side_by_side, small_letters],
+    "yolo": [yolo_folders, valid_folder, named_folders, named_lists],
+    "voc": [voc_lists, two_voc_lists, valid_folder, side_by_side, small_letters, bare_names],
 }
 
 
@@ -260,7 +286,7 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     (project / "things/annotations.json").write_text(json.dumps(more))
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
-    assert "annotations.json: 1 objects have no width or height and are left out" in trained.stdout
+    assert "annotations.json: 1 object(s) without width or height left out" in trained.stdout
     command = ["predict.py", "things", "--threshold", "0.0", "--pictures", "drawn"]
     asked = run_python(project, command)
     assert asked.returncode == 0, asked.stderr
@@ -359,7 +385,7 @@ def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
     *found, last = said(project, "train.py", *calls)
     for number, (message, reason) in enumerate(zip(found, names.values(), strict=True)):
         assert message.startswith(f"wrong{number}/data.yaml{reason}")
-    assert last == "wrong4/images has no images with objects."
+    assert last == "wrong4: the 10 image(s) for train have no objects. Add some that do."
     assert not (project / "runs/other").exists()
 
 
@@ -380,6 +406,14 @@ def test_a_wrong_object_of_voc_is_named(tmp_path: Path) -> None:
     [found] = said(project, "train.py", ["--output-dir", "runs/other"])
     assert found == "things/Annotations/002.xml, object 1 has no name."
     place.write_text(right)
+    crowds = "import data, train; print([o['crowd'].tolist() for _, o in data.build_datasets("
+    crowds += "train.Config())[0]])"
+    assert "True" not in run_python(project, ["-c", crowds]).stdout
+    for path in place.parent.iterdir():  # an object of VOC that its evaluation leaves out
+        hard = path.read_text().replace("</name>", "</name><difficult>1</difficult>", 1)
+        path.write_text(hard)
+    read = run_python(project, ["-c", crowds])
+    assert "True, False" in read.stdout and "False, True" not in read.stdout, read.stderr
     (project / "things/JPEGImages/002.png").unlink()
     [found] = said(project, "train.py", ["--output-dir", "runs/other"])
     assert found.startswith("things/JPEGImages/002.png can't be read as an image: ")

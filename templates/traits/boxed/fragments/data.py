@@ -59,19 +59,21 @@ def build_datasets(config) -> list[Dataset]:
     # a fixed seed: another --seed must not move test images into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("train", "val", "test"):
-        if part := find_part(config, name):
-            rows = read_part(config, name)
-            if not any(row.labels for row in rows):
-                raise SystemExit(f"{part} has no images with objects.")
-            for row in rows:
-                if wrong := {*row.labels} - {*names}:
-                    raise SystemExit(
-                        f"{row.image} has an object {min(wrong)!r}. The training data has "
-                        f"{', '.join(names)}."
-                    )
-            parts[name] = BoxedImages(rows, names, config.image_size)
+        if find_part(config, name):
+            parts[name] = read_part(config, name)
         elif len(parts["train"]) < 10:
             raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
         else:
             parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
-    return list(parts.values())
+    for name, rows in parts.items():
+        if all(crowd for row in rows for crowd in row.crowd):
+            raise SystemExit(
+                f"{config.path}: the {len(rows)} image(s) for {name} have no objects. Add some that do."
+            )
+        for row in rows:
+            if wrong := {*row.labels} - {*names}:
+                raise SystemExit(
+                    f"{row.image} has an object {min(wrong)!r}. The training data has "
+                    f"{', '.join(names)}."
+                )
+    return [BoxedImages(list(rows), names, config.image_size) for rows in parts.values()]

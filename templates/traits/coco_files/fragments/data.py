@@ -88,7 +88,8 @@ def read_images(path: Path) -> dict[int | str, Annotated]:
             places = " or ".join(map(str, folders))
             raise SystemExit(f"{place}: there is no {file} in {places}.")
         if (actual := image_size(found[0])) != tuple(size):
-            raise SystemExit(f"{place}: {found[0]} has {actual} pixels, not {tuple(size)}.")
+            hint = " Its EXIF data turns it." if [*actual] == size[::-1] else ""
+            raise SystemExit(f"{place}: {found[0]} has {actual} pixels, not {tuple(size)}.{hint}")
         if not isinstance(key, int | str) or key in rows:
             raise SystemExit(f"{place}: {key!r} is not an id, or another image has it.")
         rows[key] = Annotated(found[0], actual)

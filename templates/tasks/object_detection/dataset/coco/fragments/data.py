@@ -25,5 +25,5 @@ def read_part(config, name: str) -> list[Annotated]:
         image.add(box, names[row["category_id"]], place, crowd=bool(row.get("iscrowd")))
         #: slot outline
     if empty:
-        log(f"{path}: {empty} objects have no width or height and are left out")
+        log(f"{path}: {empty} object(s) without width or height left out")
     return list(rows.values())

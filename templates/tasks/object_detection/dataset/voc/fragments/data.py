@@ -61,12 +61,17 @@ def find_folder(folder: Path, *names: str) -> Path:
 
 
 def read_file(path: Path, images: Path) -> Annotated:
-    """The objects of an image. Pixels are counted from 1, and a box ends with its last pixel."""
+    """The objects of an image. Pixels are counted from 1, and a box ends with its last pixel.
+
+    As in VOC's own evaluation, `difficult` objects are not learned, and detections of them ignored.
+    """
     try:
         root = ElementTree.fromstring(read_text(path))
     except ElementTree.ParseError as error:
         raise SystemExit(f"{path} is not XML: {error}") from error
     image = images / (root.findtext("filename") or f"{path.stem}.jpg")
+    if not image.suffix:  # some tools write the name alone
+        image = next((file for file in images.glob(f"{image.name}.*") if file != path), image)
     row = Annotated(image, image_size(image))
     for number, part in enumerate(root.iter("object"), start=1):
         place, label = f"{path}, object {number}", part.findtext("name", "").strip()
@@ -79,5 +84,6 @@ def read_file(path: Path, images: Path) -> Annotated:
             raise SystemExit(
                 f"{place} needs a bndbox with numbers: xmin, ymin, xmax and ymax."
             ) from error
-        row.add([left - 1, top - 1, right, bottom], label, place)
+        difficult = part.findtext("difficult", "").strip() == "1"
+        row.add([left - 1, top - 1, right, bottom], label, place, crowd=difficult)
     return row

@@ -26,34 +26,48 @@ def read_yaml(path: Path) -> dict:
     return content if isinstance(content, dict) else {}
 
 
-def find_part(config, name: str) -> Path | None:
-    """The folder of a split's images: as in data.yaml, or train/images/, or images/train/.
+def find_part(config, name: str) -> list[Path]:
+    """The folders of a split's images: as in data.yaml, or train/images/, or images/train/.
 
-    Without them, images/ has the training data.
+    Without them, images/ has the training data. data.yaml can also name files that list images.
     """
     folder = Path(config.path)
-    if named := read_yaml(folder / "data.yaml").get(name):
-        path = folder / str(named)
-        if not path.is_dir():  # Roboflow writes ../train/images
-            path = folder / str(named).removeprefix("../")
-        if not path.is_dir():
-            raise SystemExit(f"{folder / 'data.yaml'}: {name} is {named!r}, which is not a folder.")
-        return path
+    content = read_yaml(folder / "data.yaml")
+    if named := content.get(name):
+        roots = [folder / str(content.get("path", "")), folder]
+        return [find_named(roots, f"{one}") for one in (named if type(named) is list else [named])]
     images = folder / "images"
     for path in (find_split(folder, name) / "images", find_split(images, name)):
         if path.is_dir():
-            return path
+            return [path]
     if name != "train":
-        return None
+        return []
     if not images.is_dir():
         raise SystemExit(f"{images} is missing: images/ and labels/ belong together.")
-    return images
+    return [images]
 
 
-def label_folder(images: Path) -> Path:
-    """The folder with `labels` instead of the last `images`, or the same folder."""
-    before, found, after = f"/{images.as_posix()}/".rpartition("/images/")
-    return Path(f"{before}/labels/{after}"[1:]) if found else images
+def find_named(roots: list[Path], name: str) -> Path:
+    """A folder or file that data.yaml names."""
+    for root in roots:
+        for path in (root / name, root / name.removeprefix("../")):  # Roboflow: ../train/images
+            if path.exists():
+                return path
+    raise SystemExit(f"{roots[-1] / 'data.yaml'} names {name}, which is no folder or file.")
+
+
+def list_images(place: Path) -> list[Path]:
+    """The images in a folder and its subfolders, or those that a file lists, one in each line."""
+    if place.is_dir():
+        found = [path for path in place.rglob("*") if not path.name.startswith(".")]
+        return sorted(path for path in found if path.is_file() and path.suffix != ".txt")
+    return [place.parent / line.strip() for line in read_text(place).splitlines() if line.strip()]
+
+
+def label_place(path: Path) -> Path:
+    """A path with `labels` instead of the last `images`, or the same path."""
+    before, found, after = f"/{path.as_posix()}/".rpartition("/images/")
+    return Path(f"{before}/labels/{after}"[1:]) if found else path
 
 
 def read_part(config, name: str) -> list[Annotated]:
@@ -61,20 +75,20 @@ def read_part(config, name: str) -> list[Annotated]:
 
     An image without such a file has no objects.
     """
-    folder, names, rows = find_part(config, name), class_names(config), []
-    files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    paths = [path for path in files if path.suffix != ".txt"]
-    found = [path for path in label_folder(folder).glob("*.txt") if path.name != "classes.txt"]
-    labels = {path.stem: path for path in found}
-    if lost := sorted({*labels} - {path.stem for path in paths}):
-        raise SystemExit(f"{labels[lost[0]]} has no image in {folder}.")
-    for path in paths:
-        row = Annotated(path, image_size(path))
-        if path.stem in labels:
-            for number, line in enumerate(read_text(labels[path.stem]).split("\n"), start=1):
+    names, rows, used = class_names(config), [], set()
+    places = find_part(config, name)
+    for image in [image for place in places for image in list_images(place)]:
+        row, labels = Annotated(image, image_size(image)), label_place(image).with_suffix(".txt")
+        if labels.is_file():
+            for number, line in enumerate(read_text(labels).split("\n"), start=1):
                 if line.strip():
-                    read_line(line, row, names, f"{labels[path.stem]}, line {number}")
+                    read_line(line, row, names, f"{labels}, line {number}")
         rows.append(row)
+        used.add(labels)
+    for folder in filter(Path.is_dir, places):
+        for path in sorted(label_place(folder).rglob("*.txt")):
+            if path.name != "classes.txt" and path not in used:
+                raise SystemExit(f"{path} has no image in {folder}.")
     return rows
 
 
