@@ -158,6 +158,38 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
     assert run_python(project, ["-c", code]).stdout == "120 2026-05-19 00:00:00\n"
 
 
+# the same daily values in other files, and hours when summer time ends
+FILES = """
+import pandas as pd
+days = pd.date_range("2026-01-20", periods=120)
+rows = pd.DataFrame({"time": [*days] * 2, "series": ["NA"] * 120 + ["b"] * 120})
+rows["value"] = [str(number) for number in range(240)]
+rows.loc[[3, 130], "value"] = ["NA", ""]
+rows.to_csv("na.csv", index=False)
+rows["value"] = pd.to_numeric(rows["value"], errors="coerce")
+rows["time"] = rows["time"].dt.tz_localize("Europe/Berlin")
+rows.to_csv("zone.csv", index=False)
+rows.to_parquet("zone.parquet")
+rows.set_index("time").to_parquet("index.parquet")
+rows.set_index(["series", "time"]).to_parquet("two.parquet")
+hours = pd.date_range("2026-10-24", periods=120, freq="h", tz="Europe/Berlin")
+rows.assign(time=[*hours] * 2).to_parquet("hours.parquet")
+from data import read_series
+from train import Config
+for path in ("na.csv", "zone.csv", "zone.parquet", "index.parquet", "two.parquet", "hours.parquet"):
+    found = read_series(Config(path=path))
+    print(*found.index, found.columns[0], found.columns[-1], found.isna().sum().sum(), sep="|")
+"""
+
+
+def test_files_with_time_zones_indices_and_a_series_named_na_are_read(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {})
+    read = run_python(project, ["-c", FILES])
+    *days, hours = read.stdout.splitlines()
+    assert days == ["NA|b|2026-01-20 00:00:00|2026-05-19 00:00:00|2"] * 5, read.stderr
+    assert hours == "NA|b|2026-10-23 22:00:00|2026-10-28 21:00:00|2"
+
+
 LEAKS = [
     ("table.iloc[:, :val_start]", "table", "leak_of_the_future"),
     ("starts[:, max(last - self.horizon + 1, 0) :] = False", "pass", "targets_stay_in_their_part"),

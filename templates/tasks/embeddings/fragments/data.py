@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import torch
+from progress import log
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -23,3 +24,7 @@ collate_fn=collate_fn,
 #: replace eval_loaders
 val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
 test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
+
+#: slot before_loaders
+if min(len(val_set), len(test_set)) < 2:
+    log("a split of one pair has perfect metrics: there is no other text to compare it with")

@@ -26,3 +26,10 @@ def test_the_loss_falls_fastest_where_it_is_steepest(monkeypatch):
     means = lr_finder.smooth([2.0, 1.9, 1.2, 1.0, 1.5, 9.0, 0.1])
     assert means == [2.0, 1.9, 1.2, 1.0, 1.5, 9.0]
     assert lr_finder.suggest(means) == (1, 3)
+
+
+def test_a_loss_that_hardly_falls_is_told_from_one_that_falls():
+    noise = [1.0, 1.3, 0.9, 1.1, 1.2, 0.8, 1.0, 1.2, 0.9, 1.1]
+    assert lr_finder.hardly_falls(noise * 3, lr_finder.smooth(noise * 3))
+    falling = noise + [1 - 0.05 * step for step in range(20)]
+    assert not lr_finder.hardly_falls(falling, lr_finder.smooth(falling))

@@ -27,6 +27,10 @@ def find_place(times: pd.Index, time: str) -> int:
     return int(times.searchsorted(pd.Timestamp(time) if is_date else int(time)))
 
 #: slot read_table
+# how files write that there is no value; NA can also be the name of a series
+MISSING = ["", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "None"]
+
+
 def read_table(path: str, config) -> pd.DataFrame:
     """The rows of a file, with the columns time, value and series."""
     names = {config.time_column: "time", config.value_column: "value"}
@@ -35,8 +39,13 @@ def read_table(path: str, config) -> pd.DataFrame:
     try:
         if path.lower().endswith(".parquet"):
             table = pd.read_parquet(path)
+            if not isinstance(table.index, pd.RangeIndex):
+                table = table.reset_index()  # the index often holds the time
         else:
-            table = pd.read_csv(path, dtype={config.series_column: str})
+            missing = {config.time_column: [""], config.series_column: [""]}
+            missing |= {config.value_column: MISSING}
+            settings = {"keep_default_na": False, "na_values": missing}
+            table = pd.read_csv(path, dtype={config.series_column: str}, **settings)
     except (OSError, ValueError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
     if missing := [name for name in names if name not in table]:
