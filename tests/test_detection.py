@@ -385,7 +385,7 @@ def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
     *found, last = said(project, "train.py", *calls)
     for number, (message, reason) in enumerate(zip(found, names.values(), strict=True)):
         assert message.startswith(f"wrong{number}/data.yaml{reason}")
-    assert last == "wrong4: the 10 image(s) for train have no objects. Add some that do."
+    assert last == "wrong4 has no objects in its 10 images for train: add some."
     assert not (project / "runs/other").exists()
 
 

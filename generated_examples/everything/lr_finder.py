@@ -10,6 +10,7 @@ import json
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
+from statistics import fmean, stdev
 
 from accelerate import PartialState
 from matplotlib.figure import Figure
@@ -81,6 +82,12 @@ def suggest(means: list[float]) -> tuple[int, int]:
     return falls.index(max(falls)) + width // 2, lowest
 
 
+def hardly_falls(losses: list[float], means: list[float]) -> bool:
+    """Whether the loss falls by less than 1.5 standard deviations at the lowest rates."""
+    first = losses[: max(3, STEPS // 10)]
+    return fmean(first) - min(means) <= 1.5 * stdev(first)
+
+
 def draw(means: list[float], best: int, path: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
@@ -94,20 +101,19 @@ def draw(means: list[float], best: int, path: Path) -> None:
 def find_rate(config: train.Config) -> float:
     """The suggested learning rate. All processes call it together."""
     folder = config.output_dir / "lr_finder"
-    means = smooth(
-        record_losses(
-            replace(
-                config,
-                output_dir=folder,
-                epochs=STEPS + 1,
-                max_steps=STEPS + 1,
-                log_every=1,
-                limit_batches=config.limit_batches or STEPS,
-                checkpoint_every=0,
-                resume="",
-            )
+    losses = record_losses(
+        replace(
+            config,
+            output_dir=folder,
+            epochs=STEPS + 1,
+            max_steps=STEPS + 1,
+            log_every=1,
+            limit_batches=config.limit_batches or STEPS,
+            checkpoint_every=0,
+            resume="",
         )
     )
+    means = smooth(losses)
     best, lowest = suggest(means)
     if PartialState().is_main_process:
         draw(means, best, folder / "lr_finder.png")
@@ -116,6 +122,8 @@ def find_rate(config: train.Config) -> float:
         f"suggested: --learning-rate {rate_at(best):.2g} (the loss falls fastest here; "
         f"it is lowest at {rate_at(lowest):.2g})"
     )
+    if hardly_falls(losses, means):
+        log("The loss hardly falls at any rate: look at the picture before you trust this rate.")
     return rate_at(best)
 
 

@@ -31,6 +31,7 @@ from callbacks import (
     stop_on_nan,
 )
 from checkpoint import Checkpoints, explain_interrupt, find_resumed
+from confusion import ConfusionPlot
 from data import build_loaders, build_more_loaders
 from environment import check_compression, check_environment, describe, write_config
 from files import save_weights
@@ -101,6 +102,7 @@ class Config:
     resume: str = ""  # a checkpoint to continue from; without a value: the newest
 
 
+confusion_plot = ConfusionPlot()  # evaluate() adds to it, main() draws it
 epoch_outputs = EpochOutputs()  # evaluate() adds to it, main() reads it
 predictions_file = PredictionsFile()  # filled by evaluate(), written by main()
 
@@ -129,6 +131,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     """Mean loss and accuracy of all samples: gather_for_metrics drops repeated ones."""
     model.eval()
     loss_sum = correct = seen = 0
+    confusion_plot.clear()
     epoch_outputs.clear()
     predictions_file.clear()
     class_metrics = ClassMetrics()
@@ -140,6 +143,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         loss_sum += losses.sum()
         correct += (predictions == labels).sum()
         seen += len(labels)
+        confusion_plot.add(labels, predictions)
         epoch_outputs.add(accelerator, predictions, labels)
         predictions_file.add(labels, predictions)
         class_metrics.add(predictions, labels, classes=logits.shape[-1])
@@ -227,6 +231,7 @@ def main(config: Config) -> None:
     write_config(accelerator, config, config.output_dir)
     if progress.step == 0:
         metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        confusion_plot.draw(config.output_dir / "confusion.png")
         log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
         for name, loader in more_loaders.items():
             metrics |= evaluate(accelerator, model, loader, name, config.limit_batches)
@@ -317,6 +322,7 @@ def main(config: Config) -> None:
                         metrics |= evaluate(
                             accelerator, model, val_loader, "val", config.limit_batches
                         )
+                        confusion_plot.draw(config.output_dir / "confusion.png")
                         log(f"errors by class: {count_errors(*epoch_outputs.gather())}")
                         for name, loader in more_loaders.items():
                             metrics |= evaluate(
@@ -325,6 +331,9 @@ def main(config: Config) -> None:
                         best_model.update(metrics["val_accuracy"], model)
                         early_stopping.update(metrics["val_accuracy"])
                         hooks.call("evaluation_end", metrics)
+                        confusion_plot.send(
+                            accelerator, config.output_dir / "confusion.png", progress.step
+                        )
                     log(f"evaluated step {progress.step} | {format_metrics(metrics)}")
                     accelerator.log(metrics, step=progress.step)
                     metrics_file.append(progress.step, metrics)

@@ -168,7 +168,7 @@ def refuse(wrong: pd.Series, table: pd.DataFrame, path: str, problem: str) -> No
 
 
 def read_times(table: pd.DataFrame, path: str) -> pd.Series:
-    """Dates and hours without an offset, or whole numbers. 20260314 is a date."""
+    """Times in UTC, or whole numbers. 20260314 is a date, and so is midnight in a time zone."""
     given = table["time"]
     if is_numeric_dtype(given):
         refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
@@ -178,7 +178,11 @@ def read_times(table: pd.DataFrame, path: str) -> pd.Series:
         return given.astype("int64") if dates.isna().any() else dates
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
-    return times.dt.tz_localize(None)
+    offset = r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$"
+    local = given.astype(str).str.replace(offset, r"\1", regex=True)
+    local = pd.to_datetime(local, format="ISO8601")
+    # in UTC, days would not be of one length when summer time begins or ends
+    return local if (local == local.dt.normalize()).all() else times.dt.tz_localize(None)
 
 
 def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:

@@ -6,6 +6,8 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, random_split
 
+from progress import log
+
 SIZE = 8  # pixels, both ways
 
 
@@ -97,6 +99,8 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     known, _ = split_known(train_set, config)
     val_set, test_set = Probed(val_set, known, config), Probed(test_set, known, config)
     train_set = Drawn(train_set, config)
+    if min(len(val_set), len(test_set)) < 2:
+        log("a split of one image has the loss 0: there is no other image to compare it with")
     train_loader = DataLoader(
         train_set,
         config.batch_size,

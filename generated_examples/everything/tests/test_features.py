@@ -17,11 +17,14 @@ import torch
 from accelerate import Accelerator
 from accelerate.utils import find_batch_size, set_seed
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 from safetensors.torch import load_file, save_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch import nn
 from torch.utils.data import DataLoader
 
 import compare
+import confusion
 import cross_validate
 import evaluate
 import export
@@ -223,6 +226,44 @@ def test_runs_are_compared(tmp_path, monkeypatch, capsys):
         test = next(line for line in map(json.loads, lines) if "test_loss" in line)
         assert float(row["test_loss"]) == test["test_loss"]
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_confusion_matrix_has_each_sample_once(tmp_path):
+    """Of 33 samples in batches of 4, on 1 and on 2 processes."""
+    count_33(tmp_path)
+    launch(count_33, tmp_path)
+    one, two = (json.loads((tmp_path / f"{count}.json").read_text()) for count in (1, 2))
+    assert one["counts"] == two["counts"]
+    counts = torch.tensor(one["counts"])
+    assert counts.sum() == 33
+    assert float(counts.trace() / 33) == pytest.approx(one["accuracy"])
+
+
+def count_33(folder: Path) -> None:
+    """Evaluate 33 samples after another evaluation."""
+    accelerator = Accelerator()
+    set_seed(1)
+    model = accelerator.prepare(build_model(train.Config(**SETTINGS)))
+    loader = build_loaders(train.Config(**SETTINGS))[1]
+    for size in (5, 33):
+        batches = DataLoader(take(loader, size), 4, collate_fn=loader.collate_fn)
+        metrics = train.evaluate(accelerator, model, accelerator.prepare(batches), "val", 0)
+    facts = {"counts": train.confusion_plot.count().tolist(), "accuracy": metrics["val_accuracy"]}
+    if accelerator.is_main_process:
+        (folder / f"{accelerator.num_processes}.json").write_text(json.dumps(facts))
+
+
+def test_the_confusion_matrix_is_drawn(tmp_path):
+    """With more classes than a picture shows, too."""
+    run(tmp_path, epochs=1)
+    picture = tmp_path / "confusion.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    plot = confusion.ConfusionPlot()
+    labels = torch.arange(100)
+    plot.add(labels, labels.flip(0))
+    assert plot.count()[3, 96] == 1 and plot.count().sum() == 100
+    plot.draw(tmp_path / "large.png")
+    assert (tmp_path / "large.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_each_sample_is_held_out_once():
@@ -725,6 +766,13 @@ def test_the_loss_falls_fastest_where_it_is_steepest(monkeypatch):
     means = lr_finder.smooth([2.0, 1.9, 1.2, 1.0, 1.5, 9.0, 0.1])
     assert means == [2.0, 1.9, 1.2, 1.0, 1.5, 9.0]
     assert lr_finder.suggest(means) == (1, 3)
+
+
+def test_a_loss_that_hardly_falls_is_told_from_one_that_falls():
+    noise = [1.0, 1.3, 0.9, 1.1, 1.2, 0.8, 1.0, 1.2, 0.9, 1.1]
+    assert lr_finder.hardly_falls(noise * 3, lr_finder.smooth(noise * 3))
+    falling = noise + [1 - 0.05 * step for step in range(20)]
+    assert not lr_finder.hardly_falls(falling, lr_finder.smooth(falling))
 
 
 def test_metrics_file_has_each_log_line(tmp_path):
@@ -1392,3 +1440,11 @@ def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "get_available_trackers", list)
     with pytest.raises(SystemExit, match="pip install tensorboard"):
         run(tmp_path)
+
+
+def test_tracker_gets_the_confusion_matrix(tmp_path):
+    run(tmp_path, epochs=1)
+    files = [EventAccumulator(str(p)).Reload() for p in tmp_path.rglob("events.out.tfevents.*")]
+    drawn = [file.Images("confusion") for file in files if "confusion" in file.Tags()["images"]]
+    [[image]] = drawn
+    assert (image.height, image.width) == imread(tmp_path / "confusion.png").shape[:2]

@@ -122,7 +122,7 @@ def find_rate(config: train.Config) -> float:
         f"it is lowest at {rate_at(lowest):.2g})"
     )
     if hardly_falls(losses, means):
-        log("The loss hardly falls at any rate: don't trust the suggestion, and look at the picture.")
+        log("The loss hardly falls at any rate: look at the picture before you trust this rate.")
     return rate_at(best)
 
 

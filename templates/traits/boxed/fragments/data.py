@@ -68,7 +68,7 @@ def build_datasets(config) -> list[Dataset]:
     for name, rows in parts.items():
         if all(crowd for row in rows for crowd in row.crowd):
             raise SystemExit(
-                f"{config.path}: the {len(rows)} image(s) for {name} have no objects. Add some that do."
+                f"{config.path} has no objects in its {len(rows)} images for {name}: add some."
             )
         for row in rows:
             if wrong := {*row.labels} - {*names}:
