@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported
@@ -22,6 +22,7 @@ RESULTS = HERE / "results.json"
 PACKAGES = [
     *["torch", "accelerate", "lightning", "pytorch-accelerated", "transformers"],
     *["pytorch-ignite", "copier", "cookiecutter", "cruft", "trainite"],
+    *["timm", "torchvision"],
 ]
 ROUNDS = {
     "steps": 7,
@@ -31,6 +32,7 @@ ROUNDS = {
     "commands": 5,
     "scale": 5,
     "signals": 5,
+    "images": 9,
 }
 
 
@@ -62,12 +64,17 @@ def measure(name: str, folder: Path) -> object:
         from scale import measure_signals
 
         return measure_signals(folder, ROUNDS[name])
+    if name == "images":
+        from image_loading import measure_images
+
+        return measure_images(folder, ROUNDS[name])
     from scale import measure_scale
 
     return measure_scale(folder, ROUNDS[name])
 
 
 NAMES = ["steps", "parts", "startup", "memory", "checkpoints", "commands", "scale", "signals"]
+NAMES += ["images"]
 
 
 def measure_memory() -> dict[str, dict[str, float]]:
@@ -83,6 +90,7 @@ def measure_memory() -> dict[str, dict[str, float]]:
 
 def machine() -> dict[str, object]:
     """What the figures belong to."""
+    installed = {distribution.name for distribution in distributions()}
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -93,7 +101,7 @@ def machine() -> dict[str, object]:
         "processor": names[0] if names else platform.machine(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": {name: version(name) for name in PACKAGES if name in installed},
     }
 
 
