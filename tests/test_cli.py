@@ -34,7 +34,14 @@ from conftest import (
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Option, load_catalog
 from scaffold.answers.recipes import load_recipes
-from scaffold.answers.schema import applies, is_on, parse_text, resolve, schema
+from scaffold.answers.schema import (
+    applies,
+    default_answers,
+    is_on,
+    parse_text,
+    resolve,
+    schema,
+)
 from scaffold.cache import remember
 from scaffold.commands.explain import without_and_with
 from scaffold.errors import AnswerError, ScaffoldError
@@ -365,6 +372,43 @@ def test_a_default_can_be_another_answer(catalog: Catalog) -> None:
         assert resolve(catalog, {"project.name": "a", **other})[option.key] == "other"
         given = {"project.name": "a", **other, option.key: "own"}
         assert resolve(catalog, given)[option.key] == "own"
+
+
+def test_what_a_task_turns_on_gives_way_to_a_feature_that_was_chosen(catalog: Catalog) -> None:
+    """With all choices of all tasks: nobody is told to turn off what they have not turned on."""
+    usual, gone = [], set()
+    for task in catalog.tasks.values():
+        choices = [
+            {"project.task": task.name, **beside, option.key: choice.value}
+            for option in task.options
+            for beside in [
+                {key: held.values[0] for key, held in option.when.items() if held.values}
+            ]
+            for choice in option.choices
+        ]
+        usual += [{"project.task": task.name}, *choices]
+    against = {name for part in catalog.features.values() for name in part.conflicts}
+    against |= {part.name for part in catalog.features.values() if part.conflicts}
+    for answers in usual:
+        for feature in map(catalog.features.__getitem__, sorted(against)):
+            given = {**answers, feature.switch_key: feature.example}
+            try:
+                found = resolve(catalog, given)
+            except AnswerError as error:
+                named = re.search(r"with the feature (\w+): turn one", error.reason)
+                assert not named or catalog.features[named[1]].default, (given, error.reason)
+                continue
+            before = default_answers(catalog, answers)
+            gone |= {
+                (feature.name, other.name)
+                for other in catalog.features.values()
+                if is_on(other, before) and not is_on(other, found)
+            }
+    assert gone >= {("deepspeed", "channels_last"), ("fsdp", "ema"), ("local_sgd", "ema")}
+    assert not {name for _, name in gone} & {"checkpoints", "best_model", "clipping", "predict"}
+    both = {"project.task": "diffusion", "features.ema.decay": 0.9, "features.local_sgd.every": 4}
+    with pytest.raises(AnswerError, match="can't be combined with the feature ema: turn one"):
+        resolve(catalog, both)
 
 
 def test_later_sources_win(cli: Cli, here: Path) -> None:

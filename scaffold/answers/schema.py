@@ -149,9 +149,25 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
         answers |= task.defaults_with.get(name, {})
     now = {**answers, **given}
     for feature in catalog.features.values():
-        if not fits(catalog, feature, now):
+        gives_way = is_on(feature, now) and _gives_way(catalog, feature, given, now)
+        if gives_way or not fits(catalog, feature, now):
             answers[switch_key(feature)] = feature.off
     return answers
+
+
+def _gives_way(
+    catalog: Catalog, feature: Component, given: Mapping[str, Value], answers: Answers
+) -> bool:
+    """Whether a task or a choice turned a feature on that can't be combined with a given answer."""
+    implied = dict.fromkeys(implied_switches(catalog, given), True)
+    asked = [
+        other
+        for other in catalog.features.values()
+        if switch_key(other) in {**given, **implied} and is_on(other, {**answers, **implied})
+    ]
+    if feature.default or feature in asked:
+        return False
+    return any(feature.name in one.conflicts or one.name in feature.conflicts for one in asked)
 
 
 def resolve(
