@@ -32,7 +32,7 @@ class Choice:
     has: tuple[str, ...] = ()  # the traits that a task has with it
     lacks: tuple[str, ...] = ()  # the traits that a task loses with it
     excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
-    reason: str = ""  # why it can't be combined with these
+    reasons: Mapping[str, str] = field(default_factory=dict)  # by key: why they can't be combined
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
     factors: Mapping[str, float] = field(default_factory=dict)  # by key: multiplies the default
     values: Mapping[str, Any] = field(default_factory=dict)  # of a task, where they are others
@@ -162,7 +162,7 @@ class Component:
     requires: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     excludes: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)  # key: values
-    reason: str = ""  # why it can't be combined with these
+    reasons: Mapping[str, str] = field(default_factory=dict)  # by key: why they can't be combined
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
     minimal: bool = False  # whether it goes with the minimal loop
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
@@ -442,12 +442,18 @@ def _read(
         requires=tuple(data.get("requires", ())),
         conflicts=tuple(data.get("conflicts", ())),
         excludes={key: tuple(values) for key, values in data.get("excludes", {}).items()},
-        reason=data.get("reason", ""),
+        reasons=_reasons(data),
         sets=tuple(data.get("sets", ())),
         minimal=data.get("minimal", False),
         logs_train_loss=data.get("logs_train_loss", True),
         values=data if kind == "task" else {},
     )
+
+
+def _reasons(part: dict[str, Any]) -> dict[str, str]:
+    """The reason for each excluded setting: one for all of them, or a table."""
+    reason = part.pop("reason", "")
+    return dict.fromkeys(part.get("excludes", {}), reason) if type(reason) is str else reason
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:
@@ -495,8 +501,8 @@ def _option(
             needs=tuple(choice.pop("needs", ())),
             has=tuple(choice.pop("has", ())),
             lacks=tuple(choice.pop("lacks", ())),
+            reasons=_reasons(choice),
             excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
-            reason=choice.pop("reason", ""),
             defaults=dict(_flatten(choice.pop("defaults", {}))),
             factors={key: float(x) for key, x in _flatten(choice.pop("factors", {}))},
             values=choice,

@@ -269,7 +269,8 @@ def _check_excludes(
     for key, values in part.excludes.items():
         if answers[key] in values and applies(catalog, schema(catalog)[key], answers):
             text = f"{subject}can't be combined with {key}={as_typed(answers[key])}"
-            raise AnswerError(named, f"{text}: {part.reason}." if part.reason else f"{text}.")
+            reason = part.reasons.get(key)
+            raise AnswerError(named, f"{text}: {reason}." if reason else f"{text}.")
 
 
 def chosen(
