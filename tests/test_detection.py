@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
+from test_sharding import DRIVER, RING
 from training import count_passed, count_processes, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
@@ -591,6 +592,32 @@ def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     (project / "small/config.json").write_text(json.dumps(config | {"model_type": "lw_detr"}))
     [message] = said(project, "train.py", ["--output-dir", "other"])
     assert "it is a lw_detr, not one of conditional_detr, d_fine, dab-detr" in message
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["small", "detr", "rt_detr", "yolos"])
+def test_a_detector_trains_and_resumes_with_deepspeed(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
+    given: dict[str, Value] = {"hardware.sharding": "deepspeed", "hardware.num_processes": 2}
+    given |= {"hardware.distributed_type": "MULTI_GPU"}
+    make = make_project if kind == "small" else make_pretrained
+    project = make(tmp_path, "coco" if kind == "small" else kind, given)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    flags = ["--batch-size", "4", "--limit-batches", "3", "--epochs"]
+    for more in (["1"], ["2", "--resume"]):
+        trained = start(project, [DRIVER.name, *flags, *more], 2)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == 2 and "DeepSpeed on" in trained.stdout
+
+
+def test_zero_3_is_refused_for_pretrained_detectors() -> None:
+    """Transformers copies the statistics of batch norm while it builds them."""
+    given = {"hardware.sharding": "deepspeed", "hardware.distributed_type": "MULTI_GPU"}
+    given |= {"project.task": TASK, "deepspeed.zero_stage": 3}
+    with pytest.raises(AnswerError, match="from split weights: use stage 2"):
+        render({**given, **TRANSFORMERS})
+    assert "accelerate.yaml" in render(given)
 
 
 @pytest.mark.sweep
