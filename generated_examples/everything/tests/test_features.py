@@ -266,6 +266,15 @@ def test_the_confusion_matrix_is_drawn(tmp_path):
     assert (tmp_path / "large.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_run_survives_a_confusion_matrix_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "confusion.png was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+
+
 def test_each_sample_is_held_out_once():
     """The folds share no sample and leave none out; the test data are always the same."""
     held_out, sizes = [], set()

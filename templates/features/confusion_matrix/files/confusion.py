@@ -7,7 +7,7 @@ from accelerate import PartialState
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from files import replacing
+from progress import log
 
 MOST = 40  # classes in the picture
 
@@ -33,9 +33,18 @@ class ConfusionPlot:
         return (labels * classes + predictions).bincount(minlength=classes**2).view(classes, -1)
 
     def draw(self, path: Path, names: list[str] | None = None) -> None:
-        """Draw the matrix on the main process. Without names, classes are numbers."""
+        """Draw the matrix. If that fails, the run continues without it.
+
+        Without names, classes are numbers.
+        """
         if not PartialState().is_main_process:
             return
+        try:
+            self.draw_counts(path, names)
+        except Exception as error:  # noqa: BLE001, plotting must never end a run
+            log(f"{path} was not drawn: {error!r}")
+
+    def draw_counts(self, path: Path, names: list[str] | None) -> None:
         counts = self.count(len(names or []))
         names = names or [str(number) for number in range(len(counts))]
         errors = counts.sum(dim=1) - counts.diagonal()
@@ -50,7 +59,6 @@ class ConfusionPlot:
         axes.set_xticks(range(len(names)), names, rotation=90)
         axes.set_yticks(range(len(names)), names)
         axes.set(xlabel="prediction", ylabel="label")
-        with replacing(path) as scratch:
-            figure.savefig(scratch, format="png")
+        figure.savefig(path)
 
     #: slot methods

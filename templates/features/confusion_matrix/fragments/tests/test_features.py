@@ -10,6 +10,7 @@ from accelerate.utils import set_seed
 from data import build_loaders
 from helpers import SETTINGS, launch, run, take
 from model import build_model
+from matplotlib.figure import Figure
 from torch.utils.data import DataLoader
 
 #: slot tests
@@ -49,3 +50,12 @@ def test_the_confusion_matrix_is_drawn(tmp_path):
     assert plot.count()[3, 96] == 1 and plot.count().sum() == 100
     plot.draw(tmp_path / "large.png")
     assert (tmp_path / "large.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_survives_a_confusion_matrix_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "confusion.png was not drawn: ValueError('no canvas')" in capsys.readouterr().out
