@@ -87,7 +87,9 @@ ramp = np.linspace(0, 255, 40).astype(np.uint8)[None].repeat(30, 0)
 grey, deep = Image.fromarray(ramp), Image.fromarray(257 * ramp.astype(np.uint16))
 turned = Image.Exif()
 turned[0x112] = 3  # Orientation: upside down
+motorola = (257 * ramp.astype(">u2")).astype(">u2").tobytes()  # as ImageJ writes it
 kinds = {
+    "motorola.tif": Image.frombytes("I;16B", (40, 30), motorola),
     "grey.png": grey, "grey.jpg": grey, "la.png": grey.convert("LA"), "p.png": grey.convert("P"),
     "rgba.png": grey.convert("RGBA"), "cmyk.jpg": grey.convert("CMYK"), "deep.png": deep,
     "deep.tif": deep, "turned.jpg": grey.transpose(Image.Transpose.ROTATE_180),
@@ -118,7 +120,7 @@ def test_pictures_of_any_kind_show_the_same(tmp_path: Path) -> None:
     result = run_python(folder, ["-c", READ])
     assert result.returncode == 0, result.stderr
     rows = json.loads(result.stdout.splitlines()[-1])
-    assert len(rows) == 12
+    assert len(rows) == 13
     for name, channels in rows.items():
         for row in channels:
             assert row == pytest.approx(rows["grey.png"][0], abs=4), name
@@ -129,7 +131,7 @@ WRONG = """
 import shutil
 import numpy as np
 from PIL import Image
-for name in ("cut", "empty", "float", "single"):
+for name in ("cut", "empty", "float", "large", "single"):
     shutil.copytree("images", name)
 shutil.rmtree("single/train/odd")
 Image.effect_noise((200, 200), 90).save("whole.jpg")
@@ -137,6 +139,7 @@ with open("whole.jpg", "rb") as file, open("cut/train/odd/grey.jpg", "wb") as cu
     cut.write(file.read(9000))
 open("empty/train/odd/grey.jpg", "w").close()
 Image.fromarray(np.ones((30, 40), np.float32)).save("float/train/odd/deep.tif")
+Image.new("1", (15000, 15000)).save("large/train/odd/grey.png")
 """
 
 
@@ -148,6 +151,7 @@ def test_a_wrong_image_is_named_in_one_line(tmp_path: Path) -> None:
         "empty": "empty/train/odd/grey.jpg can't be read as an image: remove it.",
         "single": "single/train has one class, plain: a classifier needs two.",
         "cut": "cut/train/odd/grey.jpg can't be read as an image: image file is truncated",
+        "large": "large/train/odd/grey.png can't be read as an image: Image size (225000000 pix",
         "float": "float/train/odd/deep.tif can't be read as an image: it has 32 bits for each",
     }
     train = ["train.py", "--epochs", "1", "--batch-size", "4"]

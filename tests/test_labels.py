@@ -129,12 +129,22 @@ def test_rows_are_read_or_named(task: str, tmp_path: Path, proven) -> None:
             write_rows(tmp_path / "none.csv", (column, name), (cells[0], good), ("x.png", good))
             calls.append([f"--{key}", "none.csv"])
             expected.append("none.csv, row 2: there is no image x.png")
+            for file, cell in (("open", '"b'), ("more", "b,c")):  # an open quotation mark, no marks
+                lines = [f"{column},{name}", *(f"{text},{cell}" for text in cells)]
+                (tmp_path / f"{file}.csv").write_text("\n".join(lines) + "\n")
+                calls.append([f"--{key}", f"{file}.csv"])
+            expected += ["open.csv can't be read as CSV: ", "more.csv, line 2 has more or fewer c"]
+        if labels == "number":
+            rows = [(cell, str(1.7e9 + row)) for row, cell in enumerate(cells)]
+            write_rows(tmp_path / "exact.csv", (column, "number"), *rows)
+            calls.append([f"--{key}", "exact.csv"])
+            expected.append("numbers that 32 bits can't tell apart, such as 17000000")
         if task == TEXTS:  # of which lines are named, and the first names the columns
             lines = {"row 3": "line 4", "row 1": "line 2", "no column": "no"}
             for word, other in lines.items():
                 expected = [text.replace(word, other) for text in expected]
         for message, part in zip(said(folder, "train.py", *calls), expected, strict=True):
-            assert part in message and ".csv" in message
+            assert part in message and (".csv" in message or "32 bits" in message)
         wrong += len(expected)
     assert not list(tmp_path.glob("runs/*/*.safetensors"))
     proven("rows with wrong labels, numbers or images, named by file and row", wrong)

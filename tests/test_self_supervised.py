@@ -270,7 +270,7 @@ def test_a_users_folder(tmp_path: Path) -> None:
         ("--path", "damaged"): "damaged/red/b.png can't be read as an image: remove it.",
         ("--path", "empty"): "empty has no images to train on: ",
         ("--path", "nowhere"): "nowhere is not a folder: set --path to the one with the images.",
-        ("--patch-size", "5"): "--patch-size 5 does not divide 16 pixels.",
+        ("--patch-size", "5"): "--patch-size 5 does not divide 16 pixels into several patches.",
         ("--patch-size", "16"): "--patch-size 16 does not divide 16 pixels",
         ("--width", "20"): "--width 20 is not a multiple of 8, for the attention heads.",
     }

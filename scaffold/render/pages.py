@@ -72,6 +72,15 @@ def _other_defaults(catalog: Catalog, option: Option) -> Iterator[tuple[str, str
             yield f"`features.{feature.name}`", toml_literal(feature.defaults[option.key])
 
 
+def _defaults_here(component: Component, option: Option) -> Iterator[str]:
+    """Other defaults of an option, with the choices of its own task or feature that have them."""
+    for other in component.options:
+        for choice in other.choices:
+            if option.key in choice.defaults:
+                value = toml_literal(choice.defaults[option.key])
+                yield f"`{value}` with `{other.name}={choice.value}`"
+
+
 def _allowed(option: Option) -> str:
     if option.type == "bool":
         return "true or false"
@@ -175,7 +184,8 @@ def _settings(catalog: Catalog, component: Component) -> Iterator[str]:
     rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
     for option in options:
         default = option.default_from or toml_literal(usual[option.key].default)
-        rows.append(f"| `{option.key}` | `{default}` | {option.comment}{_with(option)} |")
+        text = ", ".join([f"`{default}`", *_defaults_here(component, option)])
+        rows.append(f"| `{option.key}` | {text} | {option.comment}{_with(option)} |")
     yield "## Settings"
     yield "\n".join(rows)
     for option in options:

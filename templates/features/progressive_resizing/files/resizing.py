@@ -33,8 +33,9 @@ def check_sizes(model: nn.Module, loader: DataLoader, config) -> None:
     try:
         model(small)
     except (AssertionError, RuntimeError, ValueError) as error:
+        flag = "image-size" if small.shape == image.shape else "progressive-resizing-start"
         raise SystemExit(
             f"The model can't use images of {small.shape[-1]} x {small.shape[-1]} pixels: use "
-            f"a larger --progressive-resizing-start, or 1. ({error})"
+            f"a larger --{flag}. ({error})"
         ) from error
     model.train()

@@ -10,7 +10,7 @@ def find_problem(file: Path | BinaryIO) -> str:
     try:
         with Image.open(file) as picture:
             to_rgb(picture)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return str(error)
     return ""
 

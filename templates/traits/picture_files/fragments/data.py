@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 #: slot build_datasets
@@ -9,7 +9,7 @@ def read_image(path, transform) -> Tensor:
     try:
         with Image.open(path) as picture:
             return transform(picture)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnreadableImage(f"{path} can't be read as an image: {error}") from error
 
 
@@ -18,7 +18,8 @@ def check_images(paths: list[Path]) -> None:
     for path in paths:
         try:
             Image.open(path).close()
-        except (OSError, SyntaxError, ValueError) as error:
-            raise SystemExit(f"{path} can't be read as an image: remove it.") from error
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            reason = "remove it." if isinstance(error, UnidentifiedImageError) else error
+            raise SystemExit(f"{path} can't be read as an image: {reason}") from error
 
 

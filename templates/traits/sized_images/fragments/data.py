@@ -8,7 +8,7 @@ def open_image(path: Path) -> Image.Image:
     try:
         with Image.open(path) as file:
             return to_rgb(file)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnreadableImage(f"{path} can't be read as an image: {error}") from error
 
 
@@ -18,7 +18,7 @@ def image_size(path: Path) -> tuple[int, int]:
         with Image.open(path) as file:
             width, height = file.size
             turned = file.getexif().get(ExifTags.Base.Orientation, 1) >= 5
-    except OSError as error:
+    except (OSError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
     return (height, width) if turned else (width, height)
 

@@ -14,7 +14,7 @@ def read_stored(stored: dict | None, place: str, transform):
     try:
         with Image.open(BytesIO(stored["bytes"] or Path(stored["path"]).read_bytes())) as picture:
             return transform(picture)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         reason = str(error).partition(" <_io")[0]  # without the address of the bytes
         raise UnreadableImage(f"{place} can't be read as an image: {reason}") from error
 

@@ -83,7 +83,7 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
     parts = {part: [] for part in PARTS}
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
+            rows = csv.DictReader(file, strict=True)
             if missing := {"file", "label"} - {*(rows.fieldnames or ())}:
                 raise SystemExit(
                     f"{path}, line 1 has no {min(missing)}. Columns, with commas between them: "
@@ -91,6 +91,8 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
                 )
             for row in rows:
                 place = f"{path}, line {rows.line_num}"
+                if None in row:
+                    raise SystemExit(f"{place} has more columns than the header.")
                 for column in ("file", "label"):
                     if not row.get(column):
                         raise SystemExit(f"{place} has no {column}. Columns: file,label[,split].")

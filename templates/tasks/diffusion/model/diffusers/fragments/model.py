@@ -14,6 +14,8 @@ class UNet(nn.Module):
     #: end forward
 
 #: slot build_model
+if config.width % 8:
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
 channels, size, _ = image_shape(config)
 if size % 2 ** (config.levels - 1):
     raise SystemExit(f"Images of {size} pixels can't be halved that often: lower --levels.")

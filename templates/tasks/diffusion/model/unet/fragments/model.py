@@ -85,6 +85,11 @@ def find_widths(width: int, levels: int) -> list[int]:
     return [width * min(2**level, 4) for level in range(levels)]
 
 #: slot build_model
+if config.width % 8:
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
+size = min(image_shape(config)[1:])
+if size < 2 ** (config.levels - 1):
+    raise SystemExit(f"Images of {size} pixels can't be halved that often: lower --levels.")
 #: region build
 return UNet(image_shape(config)[0], config.width, config.levels)
 #: end build

@@ -83,8 +83,16 @@ def read_rows(table: str, config) -> list[Row]:
 
 def list_rows(table: str) -> list[dict]:
     """All columns of a CSV file."""
+    rows = []
     try:
         with open(table, encoding="utf-8-sig", newline="") as file:
-            return list(csv.DictReader(file))
+            lines = csv.DictReader(file, strict=True)
+            for row in lines:
+                if None in row or None in row.values():
+                    raise SystemExit(
+                        f"{table}, line {lines.line_num} has more or fewer columns than the header."
+                    )
+                rows.append(row)
     except (OSError, ValueError, csv.Error) as error:
         raise SystemExit(f"{table} can't be read as CSV: {error}") from error
+    return rows

@@ -15,6 +15,8 @@ class Backbone(nn.Module):
         return [features[level] for level in self.levels]
 
 #: slot build_model
+if config.width % 8:
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
 try:

@@ -62,7 +62,9 @@ def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
     size = {{ task.size }}
     if size % config.patch_size or size == config.patch_size:
-        raise SystemExit(f"--patch-size {config.patch_size} does not divide {size} pixels.")
+        raise SystemExit(
+            f"--patch-size {config.patch_size} does not divide {size} pixels into several patches."
+        )
     if config.width % 8:
         raise SystemExit(f"--width {config.width} is not a multiple of 8, for the attention heads.")
     return MaskedAutoencoder(config, {{ task.channels }}, size)

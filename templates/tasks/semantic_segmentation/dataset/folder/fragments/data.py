@@ -87,5 +87,5 @@ def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
     try:
         with Image.open(path) as file:
             return turn(file)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error

@@ -46,4 +46,6 @@ def build_level(inputs: int, outputs: int) -> nn.Sequential:
     )
 
 #: slot build_model
+if config.width % 8:
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
 return UNet({{ task.classes }}, config.width)

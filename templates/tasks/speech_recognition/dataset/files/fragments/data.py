@@ -9,6 +9,8 @@ rows = [check_sound(row, place, *settings) for place, row in found]
 #: slot check_row
 def check_sound(row, place: str, columns: list[str], folder: Path, config) -> Row:
     """A row whose sound is in this folder or below. `place` is for error messages."""
+    if len(columns) != 2:
+        raise SystemExit("--sound-columns needs the names of two columns, as in file,text.")
     name, text = check_row(row, columns, place)
     sound, clip = folder / name, folder / "clips" / name
     if clip.is_file() and not sound.exists():  # Common Voice leaves the folder out

@@ -35,6 +35,8 @@ def load_rows(config) -> list[list[Row]]:
 #: slot check_row
 def check_sound(rows, number: int, place: str, columns: list[str], config) -> Row:
     """A row of the dataset. `place` is for error messages."""
+    if len(columns) != 2:
+        raise SystemExit("--sound-columns needs the names of two columns, as in file,text.")
     [text] = check_row(rows[number], columns[1:], place)
     sound = rows, number, columns[0]
     try:

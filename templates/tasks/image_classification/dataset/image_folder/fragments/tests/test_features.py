@@ -41,8 +41,11 @@ def test_folders_of_parts(tmp_path):
 
 def test_folders_that_do_not_fit(tmp_path):
     (tmp_path / "empty").mkdir()
-    paint(tmp_path / "few", {"blue": [0.0, 0.0, 1.0]}, 3)
+    blue, red = [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]
+    paint(tmp_path / "few", {"blue": blue, "red": red}, 3)
+    paint(tmp_path / "one", {"blue": blue}, 12)
     faults = {"none": "is not a folder", "empty": "needs a folder", "few": "too few images"}
+    faults["one"] = "has one class, blue"
     for name, message in faults.items():
         path = tmp_path / name
         with pytest.raises(SystemExit, match=message):

@@ -5,7 +5,14 @@ Row = tuple[Path, float]  # an image and its number
 def read_targets(config) -> Tensor:
     """The numbers of the training data."""
     #: slot moved
-    return torch.tensor([number for _, number in load_rows(config)[0]])
+    exact = torch.tensor([number for _, number in load_rows(config)[0]], dtype=torch.float64)
+    error, std = (exact - exact.float()).abs().max(), exact.std()
+    if std > 0 and not error < 0.01 * std:
+        raise SystemExit(
+            f"{config.number_column} has numbers that 32 bits can't tell apart, such as "
+            f"{exact[0]:.10g}: subtract a constant."
+        )
+    return exact.float()
 
 
 #: replace build_datasets

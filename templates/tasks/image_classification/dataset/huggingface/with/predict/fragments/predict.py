@@ -14,7 +14,7 @@ def read_images(config: Config, paths: list[Path]) -> Tensor:
         try:
             with Image.open(path) as picture:
                 images.append(to_square(picture, config.image_size))
-        except (OSError, SyntaxError, ValueError) as error:
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
             raise OSError(f"{path} can't be read as an image: {error}") from error
     return torch.stack(images)
 

@@ -7,6 +7,6 @@ def read_image(path: Path) -> torch.Tensor:
     """A digit, white on black, shape (1, 28, 28), from 0 to 255."""
     try:
         image = ImageOps.fit(Image.open(path).convert("L"), (28, 28))
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, 28, 28)
