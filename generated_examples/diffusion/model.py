@@ -87,4 +87,9 @@ def find_widths(width: int, levels: int) -> list[int]:
 
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
+    if config.width % 8:
+        raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
+    size = min(image_shape(config)[1:])
+    if size < 2 ** (config.levels - 1):
+        raise SystemExit(f"Images of {size} pixels can't be halved that often: lower --levels.")
     return UNet(image_shape(config)[0], config.width, config.levels)

@@ -44,7 +44,8 @@ def rising_rate(step: int, total_steps: int, peak: float, config: train.Config) 
 def record_losses(config: train.Config) -> list[float]:
     """The training loss of each step, up to the first that is not finite."""
     train.learning_rate_at = rising_rate
-    stopped = None
+    metrics, stopped = config.output_dir / "metrics.jsonl", None
+    metrics.unlink(missing_ok=True)  # of an earlier search
     try:
         train.main(config)
     except AllTried:
@@ -52,7 +53,7 @@ def record_losses(config: train.Config) -> list[float]:
     except SystemExit as reason:  # perhaps because the loss is no longer finite
         stopped = reason
     lines = []
-    if (metrics := config.output_dir / "metrics.jsonl").exists():
+    if metrics.exists():
         lines = [json.loads(line) for line in metrics.read_text().splitlines()]
     losses = [line["loss"] for line in lines if "loss" in line]
     bad = [step for step, loss in enumerate(losses) if not isfinite(loss)]

@@ -38,7 +38,7 @@ def read_image(path: Path) -> Image.Image:
     try:
         with Image.open(path) as picture:
             return to_rgb(picture)
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
 

@@ -54,4 +54,6 @@ def build_level(inputs: int, outputs: int) -> nn.Sequential:
 
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
+    if config.width % 8:
+        raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
     return UNet(len(CLASSES), config.width)

