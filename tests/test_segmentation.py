@@ -207,7 +207,7 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
         "twice": "twice/masks/000.png and twice/masks/000.tif are masks of the same image.",
         "one": "one/masks has one class, 2 (255 is ignored): a model needs two to tell apart.",
         "void": "void/val/masks has no image with a class.",
-        "empty": "empty/val/masks has no image with a class.",
+        "empty": "empty/val/images has no images.",
         "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
         "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
     }

@@ -61,6 +61,8 @@ def read_part(folder: Path, name: str, config) -> MaskedImages:
     """The images of a split. Raises SystemExit for a mask that does not fit its image."""
     image_folder, mask_folder = find_part(folder, name)
     found, images = find_files(mask_folder), find_files(image_folder)
+    if not images:
+        raise SystemExit(f"{image_folder} has no images.")
     masks = {path.stem: path for path in found}
     if twice := [path for path in found if masks[path.stem] != path]:
         raise SystemExit(f"{twice[0]} and {masks[twice[0].stem]} are masks of the same image.")
