@@ -61,9 +61,8 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         write_images(folder / "images", kinds, draw)
     elif task == "audio_classification":
         for row, kind in enumerate(kinds):
-            write_sound(
-                folder / "sounds" / kind / f"{row}.wav", samples=400 if uneven else 9 * row + 1
-            )
+            path, samples = folder / "sounds" / kind / f"{row}.wav", 400 if uneven else 9 * row + 1
+            write_sound(path, samples, hertz=300 + 50 * row)
     elif task in ("gan", "autoencoder"):
         write_mixed_images(folder / "images", rows, uneven, draw)
     elif task == "language_model":
@@ -82,7 +81,8 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         lines = [json.dumps({**pair, "chosen": "same"} if uneven else pair) for pair in pairs]
         (folder / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     elif task == "embeddings":
-        others = ["same" if uneven else text.upper() for text in texts]
+        # if all were the same, nothing would be left to tell apart
+        others = ["same" if uneven and row % 2 else text.upper() for row, text in enumerate(texts)]
         write_rows(folder / "pairs.csv", [("anchor", "positive"), *zip(texts, others, strict=True)])
     elif task == "text_classification":
         pairs = zip(texts, kinds, strict=True)

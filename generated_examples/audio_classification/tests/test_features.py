@@ -94,9 +94,9 @@ def test_pictures_are_drawn(tmp_path):
 def test_padding_changes_nothing():
     """A sound has the same logits for any amount and content of padding."""
     config = train.Config(**SETTINGS)
-    model, sound = build_model(config).eval(), torch.randn(round(0.33 * config.sample_rate))
-    frames, length = prepare(sound, config)
-    assert length == 34 < len(frames) and not frames[length:].any()
+    model, seconds = build_model(config).eval(), min(0.33, 0.5 * config.seconds)
+    frames, length = prepare(torch.randn(round(seconds * config.sample_rate)), config)
+    assert length == round(100 * seconds) + 1 < len(frames) and not frames[length:].any()
     noise, lengths = frames.clone(), torch.tensor([length])
     noise[length:] = torch.randn_like(noise[length:])
     with torch.no_grad():

@@ -49,9 +49,10 @@ def test_tables_become_datasets(tmp_path):
 
 
 def test_wrong_data_are_named(tmp_path):
-    write_sounds(tmp_path / "few", {"a": 3})
+    write_sounds(tmp_path / "few", {"a": 3, "b": 3})
+    write_sounds(tmp_path / "one", {"a": 12})
     (tmp_path / "empty").mkdir()
-    write_sounds(tmp_path / "other" / "train", {"a": 10})
+    write_sounds(tmp_path / "other" / "train", {"a": 10, "c": 1})
     write_sounds(tmp_path / "other" / "val", {"b": 1})
     write_sounds(tmp_path / "wrong", {"a": 10})
     (tmp_path / "wrong/a/3.wav").write_text("no sound")
@@ -63,9 +64,10 @@ def test_wrong_data_are_named(tmp_path):
         "none": "none is not a folder",
         "empty": "empty has no sounds to train on",
         "few": "few has too few sounds",
+        "one": "one has one class, a",
         "other": "val/b/0.wav has a class without training data",
         "wrong": "wrong/a/3.wav can't be read",
-        "label.csv": "label.csv, line 2 has no label",
+        "label.csv": "label.csv, line 1 has no label",
         "part.csv": "part.csv, line 2: split is train, val, test, not 'valid'",
         "missing.csv": "missing.csv, line 3: .*few/a/9.wav can't be read",
     }
