@@ -20,8 +20,13 @@ import pytest
 import torch
 import torch.distributed.nn.functional
 from accelerate.utils import is_lomo_available
-from conftest import TEMPLATES
+from conftest import FIRST_TASK, TEMPLATES, as_many_as_possible, fitting, given_for, write_files
 from torch import nn
+from training import count_processes, start
+
+from scaffold.answers.catalog import load_catalog
+from scaffold.answers.schema import resolve
+from scaffold.render.project import render_project
 
 
 def source(code: object) -> str:
@@ -145,3 +150,42 @@ def test_every_workaround_names_its_library_and_its_end() -> None:
             continue
         assert re.match(r"(Accelerate|PEFT|PyTorch|torch_xla) \d+\.\d+", text), (path, node.name)
         assert re.search(r"Delete\s+(this|it)\s+when", text), (path, node.name)
+
+
+# counts the wrapped models that are left when a run ends
+LEFT = """
+import gc
+from accelerate import Accelerator
+from torch.nn.parallel import DistributedDataParallel
+import train
+end = Accelerator.end_training
+def count_and_end(accelerator):
+    gc.collect()
+    print("left:", sum(type(one) is DistributedDataParallel for one in gc.get_objects()))
+    end(accelerator)
+Accelerator.end_training = count_and_end
+train.main(train.Config(epochs=1, max_steps=2, limit_batches=2))
+"""
+KEEPERS = ["hooks", "local_sgd", "find_batch_size", "save_on_error"]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", [*KEEPERS, "all"])
+def test_no_feature_keeps_the_wrapped_model(name: str, tmp_path: Path) -> None:
+    """PyTorch 2.13: a model that is freed after the process group can crash the exit, or hang it.
+
+    It then frees the group itself, while it holds Python's lock, for which gloo's thread waits.
+    """
+    catalog = load_catalog()
+    ways = [way for way in as_many_as_possible(catalog) if name in ("all", way.feature)]
+    if name != "all" and not ways:  # it does not go with the others
+        feature = next(part for part in fitting(catalog, FIRST_TASK) if part.name == name)
+        given = {"project.name": "example", feature.switch_key: feature.example}
+    else:
+        given = given_for(catalog, ways, project__task=FIRST_TASK)
+    project = write_files(tmp_path, render_project(catalog, resolve(catalog, given)))
+    (project / "left.py").write_text(LEFT)
+    result = start(project, ["left.py"], 2)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == 2
+    assert result.stdout.count("left: 0") == 2

@@ -373,6 +373,8 @@ def main(config: Config) -> None:
     learning_curves.draw()
     profiler.stop()
     hooks.call("run_end", metrics)
+    micro_batches.model = None  # so that free_memory() frees it
+    hooks.run.model = None  # so that free_memory() frees it
     model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
     accelerator.end_training()
 

@@ -21,3 +21,6 @@ for whole in bar:
                     accelerator.backward(loss * (find_batch_size(batch) / batch_size))
     progress.batch += 1
     ...  #: keep optimize
+
+#: slot before_end
+micro_batches.model = None  # so that free_memory() frees it

@@ -38,3 +38,6 @@ hooks.agree()
 
 #: slot end_of_run
 hooks.call("run_end", metrics)
+
+#: slot before_end
+hooks.run.model = None  # so that free_memory() frees it

@@ -18,3 +18,6 @@ local_sgd.average()
 
 #: slot before_test
 local_sgd.average()
+
+#: slot before_end
+local_sgd.model = None  # so that free_memory() frees it
