@@ -148,26 +148,29 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             answers[changed] = float(f"{float(answers[changed]) * factor:.3g}")
         answers |= task.defaults_with.get(name, {})
     now = {**answers, **given}
+    chosen_features = _chosen_features(catalog, given, now)
     for feature in catalog.features.values():
-        gives_way = is_on(feature, now) and _gives_way(catalog, feature, given, now)
-        if gives_way or not fits(catalog, feature, now):
+        # what a task or a choice turns on gives way to a feature that excludes it
+        gives_way = not feature.default and any(
+            feature.name in one.conflicts or one.name in feature.conflicts
+            for one in chosen_features.values()
+        )
+        if (gives_way and feature.name not in chosen_features) or not fits(catalog, feature, now):
             answers[switch_key(feature)] = feature.off
     return answers
 
 
-def _gives_way(
-    catalog: Catalog, feature: Component, given: Mapping[str, Value], answers: Answers
-) -> bool:
-    """Whether a task or a choice turned a feature on that can't be combined with a given answer."""
-    implied = dict.fromkeys(implied_switches(catalog, given), True)
-    asked = [
-        other
-        for other in catalog.features.values()
-        if switch_key(other) in {**given, **implied} and is_on(other, {**answers, **implied})
-    ]
-    if feature.default or feature in asked:
-        return False
-    return any(feature.name in one.conflicts or one.name in feature.conflicts for one in asked)
+def _chosen_features(
+    catalog: Catalog, given: Mapping[str, Value], answers: Answers
+) -> dict[str, Component]:
+    """The features that are on because of a given answer, by name."""
+    implied = {*implied_switches(catalog, given)}
+    return {
+        feature.name: feature
+        for feature in catalog.features.values()
+        if switch_key(feature) in implied
+        or (switch_key(feature) in given and is_on(feature, answers))
+    }
 
 
 def resolve(
