@@ -151,11 +151,12 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
     chosen_features = _chosen_features(catalog, given, now)
     for feature in catalog.features.values():
         # what a task or a choice turns on gives way to a feature that excludes it
-        gives_way = not feature.default and any(
+        suggested = not feature.default and feature.name not in chosen_features
+        gives_way = (suggested and is_on(feature, now)) and any(
             feature.name in one.conflicts or one.name in feature.conflicts
             for one in chosen_features.values()
         )
-        if (gives_way and feature.name not in chosen_features) or not fits(catalog, feature, now):
+        if gives_way or not fits(catalog, feature, now):
             answers[switch_key(feature)] = feature.off
     return answers
 
