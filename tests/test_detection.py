@@ -166,6 +166,15 @@ def named_lists(source: Path, target: Path) -> None:
     assert len(list(more.rglob("*.png"))) == 6
 
 
+def val_within(source: Path, target: Path) -> None:
+    """images/ has the training data, and within it images/val/ and images/test/."""
+    yolo_folders(source, target)
+    for kind in ("images", "labels"):
+        for path in (target / kind / "train").iterdir():
+            path.rename(target / kind / path.name)
+        (target / kind / "train").rmdir()
+
+
 def voc_lists(source: Path, target: Path, listed: Collection[str] = tuple(SPLITS)) -> None:
     """One folder of images, and ImageSets/Main with a list for each split."""
     lists = target / "ImageSets" / "Main"
@@ -209,7 +218,7 @@ def bare_names(source: Path, target: Path) -> None:
 
 LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
     "coco": [coco_folders, valid_folder, short_names],
-    "yolo": [yolo_folders, valid_folder, named_folders, named_lists],
+    "yolo": [yolo_folders, valid_folder, named_folders, named_lists, val_within],
     "voc": [voc_lists, two_voc_lists, valid_folder, side_by_side, small_letters, bare_names],
 }
 

@@ -20,7 +20,7 @@ import pytest
 import torch
 import torch.distributed.nn.functional
 from accelerate.utils import is_lomo_available
-from conftest import FIRST_TASK, TEMPLATES, as_many_as_possible, fitting, given_for, write_files
+from conftest import FIRST_TASK, TEMPLATES, as_many_as_possible, given_for, write_files
 from torch import nn
 from training import count_processes, start
 
@@ -177,12 +177,10 @@ def test_no_feature_keeps_the_wrapped_model(name: str, tmp_path: Path) -> None:
     It then frees the group itself, while it holds Python's lock, for which gloo's thread waits.
     """
     catalog = load_catalog()
-    ways = [way for way in as_many_as_possible(catalog) if name in ("all", way.feature)]
-    if name != "all" and not ways:  # it does not go with the others
-        feature = next(part for part in fitting(catalog, FIRST_TASK) if part.name == name)
-        given = {"project.name": "example", feature.switch_key: feature.example}
+    if name == "all":
+        given = given_for(catalog, as_many_as_possible(catalog), project__task=FIRST_TASK)
     else:
-        given = given_for(catalog, ways, project__task=FIRST_TASK)
+        given = {"project.name": "example", catalog.features[name].switch_key: True}
     project = write_files(tmp_path, render_project(catalog, resolve(catalog, given)))
     (project / "left.py").write_text(LEFT)
     result = start(project, ["left.py"], 2)

@@ -453,7 +453,7 @@ def _read(
 def _reasons(part: dict[str, Any]) -> dict[str, str]:
     """The reason for each excluded setting: one for all of them, or a table."""
     reason = part.pop("reason", "")
-    return dict.fromkeys(part.get("excludes", {}), reason) if type(reason) is str else reason
+    return dict.fromkeys(part.get("excludes", {}), reason) if isinstance(reason, str) else reason
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:

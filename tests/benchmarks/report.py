@@ -94,7 +94,7 @@ def images_table(results: Results) -> str:
         "loader",
         "images per second",
         "processor, per image",
-        "scaffold is so many times as fast",
+        "speed of scaffold, relative to it",
     ]
     rows = [
         [

@@ -35,7 +35,8 @@ def find_part(config, name: str) -> list[Path]:
     content = read_yaml(folder / "data.yaml")
     if named := content.get(name):
         roots = [folder / str(content.get("path", "")), folder]
-        return [find_named(roots, f"{one}") for one in (named if type(named) is list else [named])]
+        named = named if isinstance(named, list) else [named]
+        return [find_named(roots, f"{one}") for one in named]
     images = folder / "images"
     for path in (find_split(folder, name) / "images", find_split(images, name)):
         if path.is_dir():
@@ -75,9 +76,14 @@ def read_part(config, name: str) -> list[Annotated]:
 
     An image without such a file has no objects.
     """
-    names, rows, used = class_names(config), [], set()
-    places = find_part(config, name)
+    names, rows, places = class_names(config), [], find_part(config, name)
+    # images/ can have the training data, and images/val/ within it
+    others = [part for other in ("val", "test") for part in find_part(config, other)]
+    held_out = {image for part in others for image in list_images(part)}
+    used = {label_place(image).with_suffix(".txt") for image in held_out}
     for image in [image for place in places for image in list_images(place)]:
+        if name == "train" and image in held_out:
+            continue
         row, labels = Annotated(image, image_size(image)), label_place(image).with_suffix(".txt")
         if labels.is_file():
             for number, line in enumerate(read_text(labels).split("\n"), start=1):
