@@ -180,7 +180,7 @@ def resumes_to_the_bit(project: Path) -> dict[str, Any]:
     train(project, *SHORT, "--output-dir", "runs/two")
     middle = "runs/one/checkpoint_00000010"
     resumed = train(project, "--resume", middle, "--output-dir", "runs/resumed")
-    if f"resumed {middle} at step 10" not in resumed:
+    if f"resumed from {middle} at step 10" not in resumed:
         raise Failed(f"not resumed: {resumed[:500]}")
     same = {run: weights(project, run) == weights(project, "one") for run in ("two", "resumed")}
     if not all(same.values()):

@@ -630,7 +630,7 @@ CLIPPING = (
     "grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)"
 )
 LOOP = "for epoch in range(progress.epoch, config.epochs):"
-LOOP_END = "checkpoints.after_training()"
+LOOP_END = "checkpoints.save()"
 MIN_DELTA = "min_delta: ..."
 EMA_DECAY = "ema_decay: ..."
 LIMIT = "limit_batches: ..."
@@ -1937,11 +1937,11 @@ scenario(
             'f"checkpoint_{self.progress.step:08d}"',
             'f"checkpoint_{self.progress.step:010d}"',
         ),
-        before(CHECKPOINT, "self.history: ...", "self.count = 0"),
+        before(CHECKPOINT, "self.states: ...", "self.count = 0"),
         words(
             CHECKPOINT,
             "self.accelerator.save_state(scratch)",
-            "self.accelerator.save_state(scratch)\n            self.count += 1",
+            "self.accelerator.save_state(scratch)\n        self.count += 1",
         ),
     ),
     {**NO_PREEMPTION, **NO_NAN},

@@ -793,7 +793,9 @@ MEANT = {
     ("add", "Wandb"): ["the feature tracker (features.tracker.kind=wandb)?"],
     ("add", "wanbd"): ["the feature tracker (features.tracker.kind=wandb)?"],
     ("remove", "onnxruntime"): ["the feature export?"],
-    ("remove", "matplotlib"): ["the feature compare or the feature lr_finder or"],
+    ("remove", "matplotlib"): [
+        "the feature compare or the feature confusion_matrix or the feature lr_finder"
+    ],
     ("add", "adam"): ["the setting training.optimizer=adam?"],
     ("set", "ema=true"): ["did you mean features.ema?"],
     ("set", "ema.decay=0.9"): ["did you mean features.ema.decay?"],

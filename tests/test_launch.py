@@ -431,7 +431,7 @@ def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path
     )
     command = [*pods["command"], *pods["args"], *SHORT]
     project = write_files(tmp_path / "project", with_launcher(launcher, TWO_MACHINES))
-    for expected in ("step 1/10", "resumed runs/latest/checkpoint_00000010 at step 10"):
+    for expected in ("step 1/10", "resumed from runs/latest/checkpoint_00000010 at step 10"):
         port, nodes = str(free_port()), []
         for rank in range(2):
             # Source: pkg/runtime/framework/plugins/torch/torch.go of Kubeflow Trainer 2.3, and
@@ -460,7 +460,7 @@ def test_the_cells_of_the_notebook_run(processes: int, tmp_path: Path) -> None:
         start(project, sys.executable, str(tmp_path / "cells.py"), PYTHONPATH=str(project))
     )
     assert count_processes(out) == processes
-    assert "resumed runs/latest/checkpoint_00000010 at step 10" in out
+    assert "resumed from runs/latest/checkpoint_00000010 at step 10" in out
 
 
 # --- SLURM -------------------------------------------------------------------------------------
@@ -539,7 +539,7 @@ def test_a_preempted_job_ends_as_one_that_never_stopped(
     wait_until(says(log, "done |"), 240, log)
     text = log.read_text()
     assert "stopped by a signal at step" in text
-    assert "resumed runs/cut/checkpoint_" in text
+    assert "resumed from runs/cut/checkpoint_" in text
     final = [whole / "runs" / name / "model.safetensors" for name in ("latest", "cut")]
     assert final[0].read_bytes() == final[1].read_bytes()
     wait_until(lambda: not slurm("squeue", "-h"), 30)
@@ -557,7 +557,7 @@ def test_a_job_goes_on_after_the_end_of_its_time(slurm: Callable[..., str], whol
     wait_until(says(log, "done |"), 240, log)
     text = log.read_text()
     assert "stopped by a signal at step" in text
-    assert "resumed runs/time/checkpoint_" in text
+    assert "resumed from runs/time/checkpoint_" in text
     final = [whole / "runs" / name / "model.safetensors" for name in ("latest", "time")]
     assert final[0].read_bytes() == final[1].read_bytes()
     wait_until(lambda: not slurm("squeue", "-h"), 30)
@@ -570,7 +570,7 @@ def test_the_time_of_a_job_really_ends(slurm: Callable[..., str], tmp_path: Path
     project = write_files(tmp_path / "project", with_launcher("slurm", answers))
     job = slurm("sbatch", "--parsable", "train.sbatch", "--epochs", "5000", cwd=project)
     log = project / f"slurm-{job}.out"
-    wait_until(says(log, "resumed runs/latest/checkpoint_"), 240, log)
+    wait_until(says(log, "resumed from runs/latest/checkpoint_"), 240, log)
     assert "stopped by a signal at step" in log.read_text()
     slurm("scancel", job)
     wait_until(lambda: not slurm("squeue", "-h"), 60)
@@ -589,7 +589,7 @@ def test_an_array_has_a_run_for_each_seed(slurm: Callable[..., str], tmp_path: P
     slurm("scancel", f"{job}_1")
     for seed in (0, 2):
         wait_until(says(logs[seed], "done |"), 240, logs[seed])
-    assert "resumed runs/seed_2/checkpoint_" in logs[2].read_text()
+    assert "resumed from runs/seed_2/checkpoint_" in logs[2].read_text()
     assert "resumed" not in logs[0].read_text()
     wait_until(lambda: not slurm("squeue", "-h"), 60)
     assert "resumed" not in logs[1].read_text(), "what a person cancels stays cancelled"

@@ -72,6 +72,7 @@ NOT_IMPORTED = (
     "onnx",
     "onnxscript",
     "protobuf",
+    "safetensors",
     "scipy",
     "sentencepiece",
     "torch_xla",

@@ -33,7 +33,7 @@ def test_two_processes_share_a_folder(tmp_path: Path) -> None:
     assert files < {path.name for path in made.iterdir()}
     result = start(folder, ["clocks.py", "--max-steps", "4", "--resume"], 2)
     assert result.returncode == 0, result.stderr
-    assert f"resumed runs/{made.name}/checkpoint_" in result.stdout
+    assert f"resumed from runs/{made.name}/checkpoint_" in result.stdout
     assert list((folder / "runs").iterdir()) == [made]
     wrong = start(folder, ["train.py", "--output-dir", "runs/{date}", "--resume"], 1)
     assert wrong.returncode == 1

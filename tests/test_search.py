@@ -475,7 +475,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     killed = search()
     trial = folder / "runs/search/first/trial_0000"
     for _ in range(2400):
-        if any(trial.glob("checkpoint_*/checkpoint.json")):
+        if any(trial.glob("checkpoint_*/checksums.json")):
             break
         time.sleep(0.02)
     for process in psutil.process_iter(["cwd"]):  # the search, and its run
@@ -484,7 +484,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     killed.wait()
     assert search().wait(timeout=240) == 0
     log = trial.with_name("trial_0000.log").read_text()
-    assert log.count("resumed runs/search/first/trial_0000/checkpoint_") == 1
+    assert log.count("resumed from runs/search/first/trial_0000/checkpoint_") == 1
     one, other = (path / "metrics.jsonl" for path in (trial, folder / "runs/whole"))
     assert one.read_text() == other.read_text()
 

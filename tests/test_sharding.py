@@ -152,7 +152,7 @@ def assert_best_weights_are_loaded(project: Path) -> None:
     save_file(marked, folder / "best.safetensors")
     last = max(folder.glob("checkpoint_*"))  # which knows its best model by a checksum
     states = torch.load(last / "states.pt", weights_only=True)
-    states["BestModel"]["checksum"] = checksum((folder / "best.safetensors").read_bytes())
+    states["states"]["BestModel"]["digest"] = checksum((folder / "best.safetensors").read_bytes())
     torch.save(states, last / "states.pt")
     seal(last)
     train(project, "split", DRIVER.name, 2, "--resume")

@@ -66,7 +66,7 @@ class LastStep:
             np.random.set_state(numpy_state)
             torch.set_rng_state(generators[0])
             torch.cuda.set_rng_state_all(generators[1])
-            self.checkpoints.after_training()
+            self.checkpoints.save()
             print(f"step {self.checkpoints.progress.step} is saved: continue with --resume")
 
 

@@ -61,16 +61,16 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # the learning rate, at its peak if it changes
-    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    learning_rate: float = 0.001  # peak learning rate
+    weight_decay: float = 0.01  # weight decay; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: none
-    seed: int = 0  # for initial weights, data order and dropout
+    num_workers: int = 0  # data workers per process; 0: load in the main process
+    seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
-    keep_checkpoints: int = 2  # how many of the newest to keep; 0: all
-    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
+    max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     cross_validation_folds: int = 5  # parts of the data; each is held out once
     cross_validation_fold: int = 0  # the fold to hold out, counted from 0
     augmentation_pixels: int = 1  # largest shift in each direction, in pixels; 0: off
@@ -98,8 +98,8 @@ class Config:
     stop_on_spike_factor: float = 3.0  # highest loss, relative to its running average
     tracker_project: str = "everything"  # the project's name in the tracker
     output_dir: Path = Path("runs/{time}")  # metrics, weights and checkpoints
-    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
-    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
+    resume: str = ""  # checkpoint to resume from; without a value: the newest
 
 
 confusion_plot = ConfusionPlot()  # evaluate() adds to it, main() draws it
@@ -128,7 +128,7 @@ def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops repeated ones."""
+    """Mean loss and accuracy of all samples. gather_for_metrics drops the duplicates of padding."""
     model.eval()
     loss_sum = correct = seen = 0
     confusion_plot.clear()
@@ -197,7 +197,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # a resume loads other rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -228,7 +228,7 @@ def main(config: Config) -> None:
     )
     checkpoints.resume()
     last_step = LastStep(checkpoints, model)
-    write_config(accelerator, config, config.output_dir)
+    write_config(accelerator, config)
     if progress.step == 0:
         metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         confusion_plot.draw(config.output_dir / "confusion.png")
@@ -360,7 +360,7 @@ def main(config: Config) -> None:
             checkpoints.after_epoch()
             last_step.remember()
             stop_signals.stop_if_received(checkpoints)
-    checkpoints.after_training()
+    checkpoints.save()
     with ema.applied():
         best_model.load(model)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
@@ -375,7 +375,7 @@ def main(config: Config) -> None:
     hooks.call("run_end", metrics)
     micro_batches.model = None  # so that free_memory() frees it
     hooks.run.model = None  # so that free_memory() frees it
-    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
     accelerator.end_training()
 
 

@@ -1,4 +1,4 @@
-"""Objects that the loop calls by name. Each keeps its own state."""
+"""Objects that the loop calls during training. Each keeps its own state."""
 
 import json
 from collections import defaultdict
@@ -9,8 +9,7 @@ from accelerate.utils import broadcast_object_list
 from matplotlib.figure import Figure
 from torch import nn
 
-from checksums import checksum
-from files import load_weights, save_weights, writing
+from files import checksum, load_weights, save_weights, writing
 from progress import log
 
 
@@ -20,14 +19,14 @@ class BestModel:
     def __init__(self, accelerator: Accelerator, path: Path) -> None:
         self.accelerator, self.path = accelerator, path
         self.score = float("-inf")
-        self.checksum = ""
+        self.digest = ""
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
         if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = score
-            self.checksum = checksum(self.path)
+            self.digest = checksum(self.path)
 
     def load(self, model: nn.Module) -> None:
         """Load the best weights, if there are any. All processes call it together."""
@@ -35,15 +34,15 @@ class BestModel:
             load_weights(self.accelerator, model, self.path)
 
     def state_dict(self) -> dict:
-        return {"score": self.score, "checksum": self.checksum}
+        return {"score": self.score, "digest": self.digest}
 
     def load_state_dict(self, state: dict) -> None:
         # another run may have replaced the file; the main process decides for all processes
-        unchanged = broadcast_object_list([checksum(self.path) == state.get("checksum")])[0]
-        if unchanged:
-            self.score, self.checksum = state["score"], state["checksum"]
+        same = self.path.exists() and checksum(self.path) == state["digest"]
+        if broadcast_object_list([same])[0]:
+            self.score, self.digest = state["score"], state["digest"]
         else:
-            log(f"{self.path} is not the best model of this checkpoint: it will be replaced")
+            log(f"{self.path} is not the best model of this checkpoint: its score is not used")
 
 
 class MetricsFile:
@@ -57,7 +56,7 @@ class MetricsFile:
             return
         line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            size = min(self.size, file.tell())  # the file is new if the folder is another one
+            size = min(self.size, file.tell())  # 0 if it is resumed in a new folder
             file.truncate(size)
             file.write(line.encode())
         self.size = size + len(line)

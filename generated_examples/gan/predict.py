@@ -9,9 +9,9 @@ from accelerate.utils import gather_object
 from PIL import Image
 from torch.utils.data import DataLoader
 
-from environment import check_environment
+from environment import check_environment, read_settings
 from files import load_weights, writing
-from flags import parse_flags, saved_flags
+from flags import parse_flags
 from model import build_model, fixed_noise
 from train import Config
 
@@ -20,7 +20,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     accelerator = Accelerator()
     check_environment(accelerator)
-    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
+    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
     load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()

@@ -35,20 +35,20 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 32  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.002  # the learning rate, at its peak if it changes
-    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    learning_rate: float = 0.002  # peak learning rate
+    weight_decay: float = 0.01  # weight decay; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: none
-    seed: int = 0  # for initial weights, data order and dropout
+    num_workers: int = 0  # data workers per process; 0: load in the main process
+    seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
     latent: int = 32  # length of the noise vector of an image
-    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
-    keep_checkpoints: int = 2  # how many of the newest to keep; 0: all
+    keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
-    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
-    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
+    resume: str = ""  # checkpoint to resume from; without a value: the newest
 
 
 def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
@@ -111,7 +111,7 @@ def main(config: Config) -> None:
     progress, train_loss = Progress(), RunningLoss(accelerator)
     train_discriminator_loss = RunningLoss(accelerator)
     discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_groups]
-    peaks = [group["lr"] for group in optimizer.param_groups]  # a resume loads other rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
@@ -125,7 +125,7 @@ def main(config: Config) -> None:
         metrics_file,
     )
     checkpoints.resume()
-    write_config(accelerator, config, config.output_dir)
+    write_config(accelerator, config)
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -183,7 +183,7 @@ def main(config: Config) -> None:
         if progress.batch >= batches_per_epoch:
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
-    checkpoints.after_training()
+    checkpoints.save()
     best_model.load(model)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
@@ -191,7 +191,7 @@ def main(config: Config) -> None:
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
     del discriminator, discriminator_optimizer
-    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
     accelerator.end_training()
 
 

@@ -1,26 +1,23 @@
 """Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
 
-import re
+import json
+import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from pickle import PickleError
 
 import torch
-from accelerate.utils import broadcast_object_list
-from safetensors import SafetensorError
+from accelerate.utils import broadcast_object_list, load
 
-from checksums import is_complete, matches_checksums, read_manifest, write_manifest
-from environment import find_trial, log_changes, refuse_changes, write_config
-from files import delete, flush, writing
+from environment import compare_settings, is_trial
+from files import checksum, delete, flush, writing
 from progress import log
 
-# A resumed run can't change these: its batches would differ, or the optimizer has the value.
-# Each is mapped to its value in a script that lacks the setting.
+# Settings that a resumed run can't change, each with its value in a script that does not have it
 FIXED = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None, "weight_decay": None}
-UNFIT = re.compile("loading state_dict|PytorchStreamReader|custom checkpoints")  # wrong files
 
 
 class Checkpoints:
@@ -32,8 +29,7 @@ class Checkpoints:
         for state in (progress, *states):
             same = sum(type(state) is type(other) for other in self.states.values())
             self.states[f"{type(state).__name__}{same or ''}"] = state
-        self.saved, self.saved_at = replace(self.progress), time.monotonic()
-        self.history: list[str] = []  # the checkpoints of this run that are kept, oldest first
+        self.saved_step, self.saved_at = 0, time.monotonic()
 
     def after_step(self) -> None:
         """Save every `checkpoint_every` steps or minutes. All processes call it together."""
@@ -53,118 +49,120 @@ class Checkpoints:
         if every and unit == self.config.checkpoint_unit and count % every == 0:
             self.save()
 
-    def after_training(self) -> None:
-        if self.saved != self.progress:
-            self.save()
-
     def save(self) -> None:
-        """Write a scratch folder, then rename it. All processes call it together."""
+        """Save this step, if it is not saved yet. All processes call it together."""
+        if self.saved_step == self.progress.step:
+            return
         scratch = self.config.output_dir / "checkpoint.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
         if self.accelerator.is_main_process:
-            with writing(scratch):
-                delete(scratch)
-                scratch.mkdir(parents=True)
+            delete(scratch)
         self.accelerator.wait_for_everyone()
-        with writing(scratch):
-            self.accelerator.save_state(scratch)
-            self.accelerator.save(states, scratch / "states.pt")
+        self.accelerator.save_state(scratch)
+        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "states.pt")
         self.accelerator.wait_for_everyone()
-        write_config(self.accelerator, self.config, scratch)
         if self.accelerator.is_main_process:
             with writing(scratch):
                 self.publish(scratch)
         self.accelerator.wait_for_everyone()
-        self.saved, self.saved_at = replace(self.progress), time.monotonic()
+        self.saved_step, self.saved_at = self.progress.step, time.monotonic()
 
     def publish(self, scratch: Path) -> None:
-        """Rename a scratch folder, and delete the oldest checkpoints of this run."""
+        """Give a complete scratch folder its name, and delete the oldest checkpoints."""
         folder, keep = scratch.parent, self.config.keep_checkpoints
-        target = folder / f"checkpoint_{self.progress.step:08d}"
-        while target.exists() or target.is_symlink():  # another run has saved this step
-            target = target.with_name(f"{target.name}+")
-        self.history.append(target.name)
-        numbers = [read_manifest(path)["number"] for path in find_checkpoints(folder)]
-        number = max(numbers, default=0) + 1  # tells which is the newest: a step can come again
-        write_manifest(scratch, {"number": number, "history": self.history, "fixed": FIXED})
-        scratch.rename(target)
+        shutil.copy(folder / "config.json", scratch)
+        files = [path for path in scratch.rglob("*") if path.is_file()]
+        with ThreadPoolExecutor() as pool:
+            pool.map(flush, files)  # the disk writes while checksums are computed
+            checksums = {str(path.relative_to(scratch)): checksum(path) for path in files}
+        (scratch / "checksums.json").write_text(json.dumps(checksums, indent=1))
+        for path in [*scratch.rglob("*"), scratch]:
+            flush(path)
+        scratch.rename(folder / f"checkpoint_{self.progress.step:08d}")
         flush(folder)
-        while keep and len(self.history) > keep:
-            delete(folder / self.history.pop(0))
+        if keep:
+            for old in find_checkpoints(folder)[:-keep]:
+                delete(old)
 
     def resume(self) -> None:
         """Load the checkpoint of `--resume`. Without it, start in a folder that holds no run."""
-        folder, found = self.config.output_dir, find_checkpoints(self.config.output_dir)
-        if incomplete := sorted(set(folder.glob("checkpoint_*")) - set(found)):
-            log(f"ignoring damaged or incomplete: {', '.join(path.name for path in incomplete)}")
-        path = find_resumed(self.config)
-        damaged: list[Path] = []
-        while path and not matches_checksums(path):
-            damaged.append(path)
-            path = find_resumed(self.config, damaged)
-        old = [folder / "checkpoint.partial"]
-        if path and path.absolute().parent.resolve() == folder.resolve():
-            history = read_manifest(path)["history"]
-            self.history = [saved.name for saved in found if saved.name in history]
-            if others := [saved.name for saved in found if saved.name not in history]:
-                log(f"keeping checkpoints that this run does not continue: {', '.join(others)}")
-        else:
-            old += find_trial(self.config, found)
+        folder, path = self.config.output_dir, find_resumed(self.config)
+        same_folder = path and path.absolute().parent.resolve() == folder.resolve()
+        trial = [] if same_folder else find_trial(folder)
         if path:
             self.load(path)
         self.accelerator.wait_for_everyone()  # all processes have seen the old files
         if self.accelerator.is_main_process:
-            for leftover in old:
+            for leftover in [folder / "checkpoint.partial", *trial]:
                 delete(leftover)
+            for other in find_checkpoints(folder) if same_folder else []:
+                if step_of(other) >= self.progress.step and other.name != path.name:
+                    renamed = other.rename(folder / f"abandoned_{time.time_ns()}_{other.name[11:]}")
+                    log(f"{other} is not part of this run: renamed to {renamed}")
 
     def load(self, path: Path) -> None:
-        """Restore everything as it was saved. Nothing in a checkpoint is executed."""
-        fixed = {**read_manifest(path).get("fixed", {}), **FIXED}
-        refuse_changes(self.accelerator, self.config, path, fixed)
-        log_changes(self.accelerator, self.config, path, fixed)
+        """Restore everything as it was saved. Loading never runs code from a checkpoint."""
         try:
-            states = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
-            torch.seed()  # any other state, which load_state has to replace
-            before = torch.get_rng_state()
+            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+            compare_settings(self.accelerator, self.config, path, {**saved["fixed"], **FIXED})
             self.accelerator.load_state(path)
-            if torch.equal(torch.get_rng_state(), before):  # load_state only logs this
-                raise ValueError("its random state can't be read")
-            for name, state in self.states.items():
-                if name in states:
-                    state.load_state_dict(states[name])
-            for name in sorted(states.keys() ^ self.states.keys()):
-                log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
-        except (OSError, RuntimeError, ValueError, KeyError, PickleError, SafetensorError) as error:
-            reason = str(error).partition("\n")[0]
-            if isinstance(error, PickleError):  # its own message suggests loading the file anyway
-                match = re.search(r"GLOBAL (\S+)", str(error))
-                reason = f"it holds {match[1] if match else 'an object'}, and might run code"
-            elif isinstance(error, ConnectionError | RuntimeError) and not UNFIT.search(reason):
-                raise  # such as out of memory, or a lost connection
-            raise SystemExit(f"{path} does not fit this model or optimizer: {reason}") from error
-        self.saved = replace(self.progress)
-        self.accelerator.wait_for_everyone()
-        log(f"resumed {path} at step {self.progress.step}")
+            # load_state() only logs if it can't read this file
+            load(path / f"random_states_{self.accelerator.process_index}.pkl")
+        except PickleError as error:  # PyTorch's message suggests loading the file anyway
+            raise SystemExit(f"{path} holds more than data, and might run code.") from error
+        states = saved["states"]
+        for name, state in self.states.items():
+            if name in states:
+                state.load_state_dict(states[name])
+        for name in sorted(states.keys() ^ self.states.keys()):
+            log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
+        self.saved_step = self.progress.step
+        log(f"resumed from {path} at step {self.progress.step}")
 
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
-    """The complete checkpoints of a folder, in the order in which they were saved."""
-    found = filter(is_complete, output_dir.glob("checkpoint_*"))
-    return sorted(found, key=lambda path: read_manifest(path)["number"])
+    """The checkpoints of a folder, from the oldest to the newest."""
+    found = output_dir.glob("checkpoint_*")
+    return sorted([path for path in found if path.name[11:].isdigit()], key=step_of)
 
 
-def find_resumed(config, damaged=()) -> Path | None:
-    """The checkpoint of `--resume`, the newest or a path, but not one of `damaged`."""
+def step_of(path: Path) -> int:
+    return int(path.name[11:])
+
+
+def find_trial(folder: Path) -> list[Path]:
+    """The results of a trial run, to overwrite. Exits if the folder holds any other run."""
+    weights = folder / "best.safetensors", folder / "model.safetensors"
+    results = [*find_checkpoints(folder), *(path for path in weights if path.exists())]
+    if results and not is_trial(folder):
+        raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
+    if results:
+        log(f"overwriting the trial run in {folder}, started with --limit-batches")
+    return results
+
+
+def find_resumed(config) -> Path | None:
+    """The checkpoint of `--resume`: the one it names, or the newest that is not damaged."""
     resume, found = config.resume, find_checkpoints(config.output_dir)
     if not resume:
         return None
-    if resume != "newest":
-        found = [path for path in [Path(resume)] if is_complete(path)]
-    intact = [path for path in found if path not in damaged]
-    if not intact:
-        path = config.output_dir if resume == "newest" else resume
-        raise SystemExit(f"No complete checkpoint to resume: {path}.")
-    return intact[-1]
+    for path in reversed(found) if resume == "newest" else [Path(resume)]:
+        if is_intact(path):
+            return path
+    path = config.output_dir if resume == "newest" else resume
+    raise SystemExit(f"No complete checkpoint to resume: {path}.")
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether all files of a checkpoint are as they were saved. Names those that are not."""
+    try:
+        saved = json.loads((folder / "checksums.json").read_text())
+        changed = [name for name in saved if checksum(folder / name) != saved[name]]
+    except (OSError, ValueError) as error:
+        changed = [str(error)]
+    if changed:
+        print(f"{folder} is damaged or incomplete: {', '.join(changed)}")
+    return not changed
 
 
 @contextmanager

@@ -13,20 +13,23 @@ class RunningLoss:
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
-        # of this process, since the last read()
+        # on this process, since the last read()
         self.sum, self.samples = torch.zeros((), device=accelerator.device), 0
-        # of all processes, from the start of the epoch to the last read()
+        # over all processes, from the start of the epoch to the last read()
         self.epoch_sum, self.epoch_samples = 0.0, 0.0
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
-        self.sum.add_(loss.detach(), alpha=samples)
+        self.sum += loss.detach() * samples
         self.samples += samples
+
+    def window(self) -> Tensor:
+        """Sum and samples on this process since the last read(), shape (1, 2)."""
+        return torch.stack([self.sum, torch.full_like(self.sum, self.samples)])[None]
 
     def read(self) -> float:
         """The mean since the last call. All processes call it together."""
-        sums = torch.stack([self.sum, torch.full_like(self.sum, self.samples)])
-        total, samples = self.accelerator.reduce(sums, "sum").tolist()
+        total, samples = self.accelerator.reduce(self.window(), "sum")[0].tolist()
         self.sum.zero_()
         self.samples = 0
         self.epoch_sum += total
@@ -41,12 +44,14 @@ class RunningLoss:
         return mean
 
     def state_dict(self) -> dict:
-        """All processes call it together. The next read() starts here, also in a resumed run."""
-        self.read()
-        return {"sum": self.epoch_sum, "samples": self.epoch_samples}
+        """All processes call it together."""
+        windows = self.accelerator.gather(self.window()).cpu()  # of each process
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples, "windows": windows}
 
     def load_state_dict(self, state: dict) -> None:
         self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+        window = state["windows"][self.accelerator.process_index]
+        self.sum, self.samples = window[0].to(self.accelerator.device), int(window[1])
 
 
 def format_metrics(metrics: dict[str, float]) -> str:

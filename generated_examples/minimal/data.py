@@ -24,10 +24,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         shuffle=True,
         drop_last=True,
         num_workers=config.num_workers,
-        generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's generator alone
+        generator=torch.Generator().manual_seed(config.seed),  # the global one is for dropout
     )
     # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # leaves dropout's generator alone, too
+    settings["generator"] = torch.Generator()  # the global one is for dropout
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

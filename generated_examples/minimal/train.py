@@ -22,10 +22,10 @@ from model import build_model
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # the learning rate, at its peak if it changes
-    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
-    num_workers: int = 0  # data workers per process; 0: none
-    seed: int = 0  # for initial weights, data order and dropout
+    learning_rate: float = 0.001  # peak learning rate
+    weight_decay: float = 0.01  # weight decay; 0: off
+    num_workers: int = 0  # data workers per process; 0: load in the main process
+    seed: int = 0  # seeds the initial weights, the data order and dropout
     output_dir: str = "runs/latest"  # for model.safetensors
 
 
@@ -41,7 +41,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples: gather_for_metrics drops repeated ones."""
+    """Mean loss and accuracy of all samples. gather_for_metrics drops the duplicates of padding."""
     model.eval()
     loss_sum = correct = seen = 0
     for images, labels in islice(loader, limit or None):

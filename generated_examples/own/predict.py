@@ -10,9 +10,9 @@ from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from torch import Tensor
 
-from environment import check_environment
+from environment import check_environment, read_settings
 from files import load_weights
-from flags import parse_flags, saved_flags
+from flags import parse_flags
 from model import build_model
 from train import Config
 
@@ -21,7 +21,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     accelerator = Accelerator()
     check_environment(accelerator)
-    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
+    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
     load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()

@@ -25,21 +25,11 @@ LIMITS = {
 }
 
 
-def saved_flags(config_class, folder) -> list[str]:
-    """The settings of a run or a checkpoint as flags, without the folder and --resume."""
-    saved, flags = read_settings(folder), []
-    for field in fields(config_class):
-        if field.name in saved and field.name not in ("output_dir", "resume"):
-            flag, value = field.name.replace("_", "-"), saved[field.name]
-            if field.type is bool:
-                flags.append(f"--{flag}" if value else f"--no-{flag}")
-            else:
-                flags.append(f"--{flag}={value}")
-    return flags
+def parse_flags(config_class, description, arguments=None, saved=None):
+    """Parse the settings of a run. An invalid value exits with status 2.
 
-
-def parse_flags(config_class, description, arguments=None):
-    """Parse the settings of a run. An invalid value exits with status 2."""
+    Fields can be bool, int, float, str, Path or Literal.
+    """
     parser = argparse.ArgumentParser(
         usage=argparse.SUPPRESS,
         description=description,
@@ -47,23 +37,24 @@ def parse_flags(config_class, description, arguments=None):
     )
     comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
-        text = f"{comments.get(field.name, '')} (default: {field.default})".replace("%", "%%")
-        settings = {"default": field.default, "help": text}
         if field.type is bool:
-            settings |= {"action": argparse.BooleanOptionalAction}
+            options = {"action": argparse.BooleanOptionalAction}
         elif get_origin(field.type) is Literal:
-            settings |= {"choices": get_args(field.type)}
+            options = {"choices": get_args(field.type)}
         else:
-            settings |= {"type": field.type, "metavar": field.type.__name__.upper()}
+            options = {"type": field.type, "metavar": field.type.__name__.upper()}
         if field.name == "resume":
-            settings |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
-        parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
+            options |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
+        flag, comment = f"--{field.name.replace('_', '-')}", comments.get(field.name, "")
+        text = f"{comment} (default: {field.default})".replace("%", "%%")
+        parser.add_argument(flag, default=field.default, help=text, **options)
+    if saved:  # the settings of a run, instead of the defaults
+        names = {field.name for field in fields(config_class)} - {"output_dir", "resume"}
+        parser.set_defaults(**{name: value for name, value in saved.items() if name in names})
     values = vars(parser.parse_args(arguments))
-    if path := find_resumed(config_class(**values)):
-        parser.prog += f" with the settings of {path}"
-        values = vars(
-            parser.parse_args([*saved_flags(config_class, path), *(arguments or sys.argv[1:])])
-        )
+    if not saved and (path := find_resumed(config_class(**values))):
+        arguments = [*(sys.argv[1:] if arguments is None else arguments), f"--resume={path}"]
+        return parse_flags(config_class, description, arguments, read_settings(path))
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
         if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):

@@ -11,9 +11,9 @@ from accelerate.utils import broadcast_object_list, gather_object
 from torch.utils.data import DataLoader
 
 from data import encode_prompt, find_ends, read_messages
-from environment import check_environment
+from environment import check_environment, read_settings
 from files import load_weights
-from flags import parse_flags, saved_flags
+from flags import parse_flags
 from generation import generate
 from model import build_model, build_tokenizer
 from train import Config
@@ -23,7 +23,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     accelerator = Accelerator()
     check_environment(accelerator)
-    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
+    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
     load_weights(accelerator, model, config.output_dir / "model.safetensors")
     return config, model.to(device or PartialState().device).eval()

@@ -14,9 +14,9 @@ from torch.utils.data import DataLoader
 
 from audio import find_sounds, read_sound
 from data import pad, prepare, sample_rate
-from environment import check_environment
+from environment import check_environment, read_settings
 from files import load_weights
-from flags import parse_flags, saved_flags
+from flags import parse_flags
 from metrics import read_letters
 from model import build_model
 from train import Config
@@ -26,7 +26,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     accelerator = Accelerator()
     check_environment(accelerator)
-    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
+    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     letters = json.loads((config.output_dir / "letters.json").read_text())
     model = build_model(config, letters)
     load_weights(accelerator, model, config.output_dir / "model.safetensors")

@@ -33,20 +33,20 @@ from workarounds import apply_workarounds
 class Config:
     epochs: int = 30  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # the learning rate, at its peak if it changes
-    weight_decay: float = 0.01  # how strongly each step shrinks the weights; 0: off
+    learning_rate: float = 0.001  # peak learning rate
+    weight_decay: float = 0.01  # weight decay; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: none
-    seed: int = 0  # for initial weights, data order and dropout
+    num_workers: int = 0  # data workers per process; 0: load in the main process
+    seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    checkpoint_every: int = 1  # epochs, steps or minutes; 0: only at the end
+    checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
     checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
-    keep_checkpoints: int = 2  # how many of the newest to keep; 0: all
-    max_grad_norm: float = 1.0  # scale larger gradients down to this norm; 0: off
+    keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
+    max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
-    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
-    resume: str = ""  # a checkpoint to continue from; without a value: the newest
+    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
+    resume: str = ""  # checkpoint to resume from; without a value: the newest
 
 
 def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
@@ -119,13 +119,13 @@ def main(config: Config) -> None:
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(), RunningLoss(accelerator)
     scale = accelerator.unwrap_model(model).scale
-    peaks = [group["lr"] for group in optimizer.param_groups]  # a resume loads other rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
-    write_config(accelerator, config, config.output_dir)
+    write_config(accelerator, config)
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -168,14 +168,14 @@ def main(config: Config) -> None:
         if progress.batch >= batches_per_epoch:
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
-    checkpoints.after_training()
+    checkpoints.save()
     best_model.load(model)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
     accelerator.end_training()
 
 

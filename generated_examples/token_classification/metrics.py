@@ -43,11 +43,13 @@ class RunningLoss:
         return mean
 
     def state_dict(self) -> dict:
-        self.read()
-        return {"sum": self.epoch_sum, "tokens": self.epoch_tokens}
+        """All processes call it together."""
+        windows = self.accelerator.gather(self.sums[None]).cpu()  # of each process
+        return {"sum": self.epoch_sum, "tokens": self.epoch_tokens, "windows": windows}
 
     def load_state_dict(self, state: dict) -> None:
         self.epoch_sum, self.epoch_tokens = state["sum"], state["tokens"]
+        self.sums.copy_(state["windows"][self.accelerator.process_index])
 
 
 def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:

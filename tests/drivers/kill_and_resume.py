@@ -50,7 +50,7 @@ def wait(children):
 def newest(folder):
     """The step of the newest checkpoint, whole or not."""
     names = [path.name for path in folder.glob("checkpoint_*")]
-    return max((int(name.split("_")[1].rstrip("+")) for name in names), default=0)
+    return max((int(name.split("_")[1]) for name in names), default=0)
 
 
 assert wait(start(Path("whole"))) == [0] * processes
@@ -88,13 +88,11 @@ while killed < kills:
     for one, other in pairs:
         if one.read_bytes() != other.read_bytes():
             different.append(str(other))
-    saved = [json.loads((path / "checkpoint.json").read_text()) for path in (whole, last)]
-    for checkpoint in saved:
-        checkpoint.pop("checksum")
-        for values in (checkpoint["files"], checkpoint["checksums"]):
-            values.pop("config.json")  # which has the command and the folder of each run
+    saved = [json.loads((path / "checksums.json").read_text()) for path in (whole, last)]
+    for checksums in saved:
+        checksums.pop("config.json")  # which has the command and the folder of each run
     if saved[0] != saved[1]:
-        different.append(str(last / "checkpoint.json"))
+        different.append(str(last / "checksums.json"))
     killed += 1
 facts = {"processes": processes, "kills": killed, "saving": saving, "different": different}
 print(json.dumps(facts))

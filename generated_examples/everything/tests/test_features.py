@@ -1,12 +1,14 @@
 """The features of this project."""
 
 import csv
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.machinery import PathFinder
 from multiprocessing import active_children
 from pathlib import Path
 from unittest import mock
@@ -64,6 +66,7 @@ from save_on_error import LastStep
 from teacher import distill
 from test_resume import assert_same_run, last_checkpoint
 from train import Config
+from workarounds import apply_workarounds
 
 
 def test_every_run_has_the_same_split():
@@ -632,6 +635,22 @@ def test_a_model_that_branches_on_values_is_refused(tmp_path, monkeypatch):
 def write_export(run: Path, format: str, monkeypatch) -> None:
     monkeypatch.setattr(sys, "argv", ["export.py", f"--run={run}", f"--format={format}"])
     export.main()
+
+
+def test_a_step_searches_neither_the_disk_nor_signatures():
+    apply_workarounds()
+    model = torch.nn.Linear(2, 2)
+    optimizer = Accelerator().prepare(torch.optim.SGD(model.parameters(), lr=0.1))
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    needless = mock.Mock(side_effect=AssertionError("Accelerate does needless work in a step"))
+    with (
+        mock.patch.object(inspect, "signature", needless),
+        mock.patch.object(PathFinder, "find_spec", needless),
+    ):
+        optimizer.step()
+        optimizer.zero_grad()
+    assert model.weight.grad is None
 
 
 def test_parts_make_the_step_of_the_whole_batch(tmp_path, capsys):

@@ -83,7 +83,7 @@ def ragged_run(folder: Path, batch_size: int = 16) -> None:
     after.add(torch.full((1, tokens), float(tokens)), torch.zeros(1, tokens))
     expected = {1: 1.0, 2: (1 + 100) / 11}[accelerator.num_processes]
     assert after.read() == pytest.approx(expected), "the mean is over tokens"
-    assert (after.epoch_sum, after.epoch_tokens) == (2 * before.epoch_sum, 2 * before.epoch_tokens)
+    assert before.read() == pytest.approx(expected), "saving changes nothing"
     assert after.end_epoch() == pytest.approx(expected), "the mean is over tokens"
     fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
     with mock.patch.multiple(train, **fakes, build_loaders=build_ragged_loaders):

@@ -16,13 +16,13 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         #: slot train_batches
-        generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's generator alone
+        generator=torch.Generator().manual_seed(config.seed),  # the global one is for dropout
     )
     #: region eval_batch
     # keep the last batch; without gradients, a larger batch fits in memory
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     #: end eval_batch
-    settings["generator"] = torch.Generator()  # leaves dropout's generator alone, too
+    settings["generator"] = torch.Generator()  # the global one is for dropout
     #: slot eval_settings
     #: region eval_loaders
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

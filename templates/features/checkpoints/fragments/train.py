@@ -1,7 +1,7 @@
 from checkpoint import Checkpoints, explain_interrupt
 
 #: slot fields
-resume: str = ""  # a checkpoint to continue from; without a value: the newest
+resume: str = ""  # checkpoint to resume from; without a value: the newest
 
 #: slot checkpoints
 
@@ -16,7 +16,7 @@ checkpoints.after_step()
 checkpoints.after_epoch()
 
 #: slot save_after_training
-checkpoints.after_training()
+checkpoints.save()
 
 #: wrap start
 with explain_interrupt(config.output_dir):

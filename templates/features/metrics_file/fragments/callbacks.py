@@ -16,7 +16,7 @@ class MetricsFile:
             return
         line = json.dumps({"step": step, **metrics}) + "\n"
         with writing(self.path), self.path.open("ab") as file:
-            size = min(self.size, file.tell())  # the file is new if the folder is another one
+            size = min(self.size, file.tell())  # 0 if it is resumed in a new folder
             file.truncate(size)
             file.write(line.encode())
         self.size = size + len(line)

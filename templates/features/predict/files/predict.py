@@ -5,8 +5,8 @@ import argparse
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from environment import check_environment
-from flags import parse_flags, saved_flags
+from environment import check_environment, read_settings
+from flags import parse_flags
 from model import build_model
 from train import Config
 
@@ -18,7 +18,7 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     check_environment(accelerator)
     #: end accelerator
     #: slot choose_run
-    config = parse_flags(Config, "", [*saved_flags(Config, folder), f"--output-dir={folder}"])
+    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     #: region build
     model = build_model(config)
     #: end build

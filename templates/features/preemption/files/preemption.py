@@ -40,7 +40,7 @@ class StopSignals:
             votes = torch.tensor(float(stopping), device=self.accelerator.device)
             stopping = self.accelerator.reduce(votes, "sum") > 0
         if stopping:
-            checkpoints.after_training()
+            checkpoints.save()
             log(f"stopped by a signal at step {checkpoints.progress.step}: continue with --resume")
             raise SystemExit(75)  # EX_TEMPFAIL of sysexits.h: try again later
 

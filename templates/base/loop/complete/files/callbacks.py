@@ -1,3 +1,3 @@
-"""Objects that the loop calls by name. Each keeps its own state."""
+"""Objects that the loop calls during training. Each keeps its own state."""
 
 #: slot classes

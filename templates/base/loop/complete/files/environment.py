@@ -1,4 +1,4 @@
-"""What a run uses: checked before it starts, and recorded."""
+"""Checks and records what a run uses: processes, settings and versions."""
 
 import json
 import os
@@ -49,22 +49,24 @@ def describe(accelerator, model, config, total_steps) -> str:
     )
 
 
-def describe_config(accelerator, config) -> dict:
-    """The settings of a run, the command that started it, and the versions it uses."""
-    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
+def list_settings(accelerator, config) -> dict:
+    """The settings of a run, with those that follow from how it was started."""
     settings = {**vars(config), "processes": accelerator.num_processes}
     #: slot recorded
+    return settings
+
+
+def write_config(accelerator, config) -> None:
+    """Write config.json: the settings, the command, and the versions it uses."""
+    if not accelerator.is_main_process:
+        return
+    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
     versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
     versions["project"] = project["version"]
-    return {"settings": settings, "command": sys.argv, "versions": versions}
-
-
-def write_config(accelerator, config, folder) -> None:
-    """Write config.json on the main process."""
-    if accelerator.is_main_process:
-        text = json.dumps(describe_config(accelerator, config), indent=2, default=str)
-        with replacing(folder / "config.json") as scratch:
-            scratch.write_text(text)
+    settings = list_settings(accelerator, config)
+    values = {"settings": settings, "command": sys.argv, "versions": versions}
+    with replacing(config.output_dir / "config.json") as scratch:
+        scratch.write_text(json.dumps(values, indent=2, default=str))
 
 
 #: slot config_functions

@@ -6,20 +6,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from accelerate import Accelerator
-from safetensors import SafetensorError
 from torch import nn
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with a one-line message if writing fails, for example because the disk is full."""
+    """Exit with one line if the disk can't be written, for example because it is full."""
     try:
         yield
-    except (OSError, RuntimeError, SafetensorError) as error:
-        # torch.save reports a full disk as a RuntimeError of its file format
-        not_the_disk = isinstance(error, RuntimeError) and "inline_container" not in str(error)
-        if not_the_disk or isinstance(error, ConnectionError):
-            raise
+    except OSError as error:
         raise SystemExit(f"Can't write {path}: {error}. Earlier files are intact.") from error
 
 

@@ -16,8 +16,14 @@ LIMITS = {
 #: slot functions
 
 
-def parse_flags(config_class, description, arguments=None):
-    """Parse the settings of a run. An invalid value exits with status 2."""
+def parse_flags(
+    config_class, description, arguments=None
+    #: slot parameters
+):
+    """Parse the settings of a run. An invalid value exits with status 2.
+
+    Fields can be bool, int, float, str, Path or Literal.
+    """
     parser = argparse.ArgumentParser(
         usage=argparse.SUPPRESS,
         description=description,
@@ -25,16 +31,17 @@ def parse_flags(config_class, description, arguments=None):
     )
     comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
-        text = f"{comments.get(field.name, '')} (default: {field.default})".replace("%", "%%")
-        settings = {"default": field.default, "help": text}
         if field.type is bool:
-            settings |= {"action": argparse.BooleanOptionalAction}
+            options = {"action": argparse.BooleanOptionalAction}
         elif get_origin(field.type) is Literal:
-            settings |= {"choices": get_args(field.type)}
+            options = {"choices": get_args(field.type)}
         else:
-            settings |= {"type": field.type, "metavar": field.type.__name__.upper()}
+            options = {"type": field.type, "metavar": field.type.__name__.upper()}
         #: slot flags
-        parser.add_argument(f"--{field.name.replace('_', '-')}", **settings)
+        flag, comment = f"--{field.name.replace('_', '-')}", comments.get(field.name, "")
+        text = f"{comment} (default: {field.default})".replace("%", "%%")
+        parser.add_argument(flag, default=field.default, help=text, **options)
+    #: slot defaults
     values = vars(parser.parse_args(arguments))
     #: slot parsed
     for name, value in values.items():

@@ -27,7 +27,7 @@ class Config:
     #: region output_dir
     output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
     #: end output_dir
-    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
+    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
     #: slot fields
 
 
@@ -94,7 +94,7 @@ def main(config: Config) -> None:
     checkpoints.resume()
     #: end checkpoints
     #: slot checkpoints
-    write_config(accelerator, config, config.output_dir)
+    write_config(accelerator, config)
     #: slot start_of_training
 
     #: region training
@@ -192,7 +192,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    model, optimizer = accelerator.free_memory(model, optimizer)  # else the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
     accelerator.end_training()
 
 

@@ -1,12 +1,7 @@
-from environment import read_settings
+#: slot parameters
+, saved=None
 
-#: slot functions
-def saved_flags(config_class, folder) -> list[str]:
-    """The settings of a run as flags, without its folder."""
-    saved, flags = read_settings(folder), []
-    for field in fields(config_class):
-        if field.name in saved and field.name != "output_dir":
-            flag, value = field.name.replace("_", "-"), saved[field.name]
-            switch = f"--{flag}" if value else f"--no-{flag}"
-            flags.append(switch if field.type is bool else f"--{flag}={value}")
-    return flags
+#: slot defaults
+if saved:  # the settings of a run, instead of the defaults
+    names = {field.name for field in fields(config_class)} - {"output_dir"}
+    parser.set_defaults(**{name: value for name, value in saved.items() if name in names})

@@ -1,5 +1,6 @@
 import math
 
 #: slot checkpoints_before_write
-if not math.isfinite(states["RunningLoss"]["sum"]):
+loss = states["RunningLoss"]
+if not math.isfinite(loss["sum"] + loss["windows"].sum()):
     raise SystemExit(f"The loss is nan at step {self.progress.step}: nothing was saved.")
