@@ -269,9 +269,7 @@ def test_a_run_says_which_checkpoints_it_does_not_continue(project: Path) -> Non
     _, resumed = run_all(project, {**BY_STEPS, "output_dir": "named"}, again)
     assert resumed["status"] == 0
     for step in (4, 6):
-        said = (
-            f"named/checkpoint_0000000{step} is not part of this run: renamed to named/abandoned_"
-        )
+        said = f"named/checkpoint_0000000{step} is not part of this run: renamed to abandoned_"
         assert resumed["out"].count(said) == 1
     last = max((project / "named").glob("abandoned_*_00000006"))
     [continued] = run_all(project, {**again, "max_steps": 8, "epochs": 3, "resume": str(last)})

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from pickle import PickleError
 
@@ -97,8 +98,9 @@ class Checkpoints:
                 delete(leftover)
             for other in find_checkpoints(folder) if same_folder else []:
                 if step_of(other) >= self.progress.step and other.name != path.name:
-                    renamed = other.rename(folder / f"abandoned_{time.time_ns()}_{other.name[11:]}")
-                    log(f"{other} is not part of this run: renamed to {renamed}")
+                    name = f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}_{other.name[11:]}"
+                    log(f"{other} is not part of this run: renamed to {name}")
+                    other.rename(folder / name)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Loading never runs code from a checkpoint."""

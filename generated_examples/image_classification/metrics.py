@@ -20,7 +20,7 @@ class RunningLoss:
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
-        self.sum += loss.detach() * samples
+        self.sum.add_(loss.detach(), alpha=samples)
         self.samples += samples
 
     def window(self) -> Tensor:

@@ -148,12 +148,14 @@ class Throughput:
         self.device, self.train_loss = accelerator.device, train_loss
         self.progress, self.total_steps = progress, total_steps
         self.began, self.first_step = time.monotonic(), None
+        self.processes = accelerator.num_processes
 
     def start_epoch(self) -> None:
         """Leave evaluations and checkpoints out of the speed."""
         if self.first_step is None:
             self.first_step = self.progress.step  # not 0 after a resume
-        self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_tokens
+        unread = float(self.train_loss.sums[1]) * self.processes  # not 0 after a resume
+        self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_tokens + unread
 
     def read(self) -> str:
         """A line about the steps since the last call. Read the loss first."""

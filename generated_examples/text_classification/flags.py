@@ -11,7 +11,7 @@ from typing import Literal, get_args, get_origin
 from checkpoint import find_resumed
 from environment import read_settings
 
-# the minimum and maximum of each setting whose range is not 0 to infinity
+# the minimum and maximum of settings; all other numbers must be at least 0
 LIMITS = {
     "epochs": (1, inf),
     "batch_size": (1, inf),
@@ -49,7 +49,7 @@ def parse_flags(config_class, description, arguments=None, saved=None):
         names = {field.name for field in fields(config_class)} - {"output_dir", "resume"}
         parser.set_defaults(**{name: value for name, value in saved.items() if name in names})
     values = vars(parser.parse_args(arguments))
-    if not saved and (path := find_resumed(config_class(**values))):
+    if saved is None and (path := find_resumed(config_class(**values))):
         arguments = [*(sys.argv[1:] if arguments is None else arguments), f"--resume={path}"]
         return parse_flags(config_class, description, arguments, read_settings(path))
     for name, value in values.items():

@@ -388,6 +388,7 @@ def test_speed_and_time_left():
     with mock.patch("callbacks.time") as clock:
         clock.monotonic.side_effect = [0, 8, 12]
         throughput = Throughput(accelerator, train_loss, progress, total_steps=10)
+        train_loss.add(torch.ones(2, 16), torch.zeros(2, 16))  # before the checkpoint
         throughput.start_epoch()
         train_loss.add(torch.ones(4, 16), torch.zeros(4, 16))
         train_loss.read()

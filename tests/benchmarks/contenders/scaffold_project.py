@@ -1,6 +1,7 @@
 """The project that `scaffold new` writes, with the model and the data of the benchmark.
 
-Its train.py is what a user has, to the byte: only model.py and data.py are others.
+Its train.py is what a user has, to the byte: only model.py and data.py are others. The project has
+`fast_steps`, as one with a tiny model should.
 """
 
 import importlib
@@ -58,6 +59,7 @@ def project_files(option: str) -> dict[str, str]:
         "project.task": "image_classification",
         "features.schedule.enabled": False,  # no contender changes its learning rate
         "features.clipping.enabled": False,
+        "features.fast_steps.enabled": True,  # for the tiny model: see its page
         **OPTIONS[option],
     }
     catalog = load_catalog()

@@ -15,6 +15,6 @@ if saved:  # the settings of a run, instead of the defaults
     parser.set_defaults(**{name: value for name, value in saved.items() if name in names})
 
 #: slot parsed
-if not saved and (path := find_resumed(config_class(**values))):
+if saved is None and (path := find_resumed(config_class(**values))):
     arguments = [*(sys.argv[1:] if arguments is None else arguments), f"--resume={path}"]
     return parse_flags(config_class, description, arguments, read_settings(path))

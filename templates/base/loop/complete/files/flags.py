@@ -7,7 +7,7 @@ from dataclasses import fields
 from math import inf, isfinite
 from typing import Literal, get_args, get_origin
 
-# the minimum and maximum of each setting whose range is not 0 to infinity
+# the minimum and maximum of settings; all other numbers must be at least 0
 LIMITS = {
     #: slot limits
 }

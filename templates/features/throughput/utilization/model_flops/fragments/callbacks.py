@@ -4,7 +4,7 @@ from utilization import peak_flops
 token_flops: int,
 
 #: slot started
-self.token_flops, self.processes = token_flops, accelerator.num_processes
+self.token_flops = token_flops
 self.peak_flops = peak_flops(accelerator.device)
 
 #: slot measured

@@ -17,6 +17,7 @@ def test_speed_and_time_left():
             accelerator, train_loss, progress, total_steps=10
             #: slot new_throughput
         )
+        train_loss.add(torch.ones(2, 16), torch.zeros(2, 16))  # before the checkpoint
         throughput.start_epoch()
         train_loss.add(torch.ones(4, 16), torch.zeros(4, 16))
         train_loss.read()
