@@ -120,7 +120,7 @@ def test_states(project: Path, compare: Compare) -> None:
     stopped = make_run(runs / "stopped", lines(0.5))
     (stopped / "checkpoint_00000010").mkdir()
     saving = make_run(runs / "saving", lines(0.5))
-    (saving / "checkpoint.partial").mkdir()
+    (saving / "checkpoint_00000001.partial").mkdir()
     extended = make_run(runs / "extended", [*lines(0.5, test=0.5), *lines(0.6)])
     (extended / "checkpoint_00000010").mkdir()
     found = {row["run"].removeprefix("runs/"): row["state"] for row in rows(compare().stdout)}

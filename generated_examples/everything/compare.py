@@ -40,7 +40,7 @@ class Run:
         pause = (self.written - self.started) / max(1, len(self.lines))  # between two lines
         if time.time() - self.written < max(60, 3 * pause):
             return "running"
-        if any(self.folder.glob("checkpoint_*")):
+        if any(self.folder.glob("checkpoint_*[0-9]")):
             return "can be resumed"
         return "unfinished"
 

@@ -196,7 +196,7 @@ def main(config: Config) -> None:
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(), RunningLoss(accelerator)
+    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
@@ -228,7 +228,7 @@ def main(config: Config) -> None:
     )
     checkpoints.resume()
     last_step = LastStep(checkpoints, model)
-    write_config(accelerator, config)
+    write_config(accelerator, config, config.output_dir)
     if progress.step == 0:
         metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         confusion_plot.draw(config.output_dir / "confusion.png")
@@ -375,7 +375,7 @@ def main(config: Config) -> None:
     hooks.call("run_end", metrics)
     micro_batches.model = None  # so that free_memory() frees it
     hooks.run.model = None  # so that free_memory() frees it
-    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
     accelerator.end_training()
 
 

@@ -120,7 +120,7 @@ def main(config: Config) -> None:
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(), RunningLoss(accelerator)
+    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     val_set = val_loader.dataset
     chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
     shown = default_collate([val_set[row] for row in chosen])
@@ -130,7 +130,7 @@ def main(config: Config) -> None:
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
-    write_config(accelerator, config)
+    write_config(accelerator, config, config.output_dir)
     if accelerator.is_main_process:
         fit_scales(config).save(config.output_dir)
 
@@ -184,7 +184,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
     accelerator.end_training()
 
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if the disk can't be written, for example because it is full."""
+    """Exit with one line if a file can't be written, for example because the disk is full."""
     try:
         yield
     except OSError as error:
@@ -36,7 +35,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def flush(path: Path) -> None:
     """Wait until a file or folder is on the disk. A file gets the permissions of its folder."""
     if path.is_file():
-        with suppress(OSError):  # safetensors lets only the owner read; some disks have no modes
+        with suppress(OSError):  # safetensors lets only the owner read; some disks can't chmod
             path.chmod(path.parent.stat().st_mode & 0o666)
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)
@@ -60,19 +59,18 @@ def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
         raise SystemExit(f"{path} can't be loaded: {error}") from error
 
 
-def checksum(path: Path) -> str:
-    """The CRC-32 of a file: it detects corruption, not tampering."""
-    value = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            value = zlib.crc32(block, value)
-    return f"{value:08x}"
+def link(source: Path, target: Path) -> None:
+    """Give a file a second name, or copy it where the disk has no hard links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy(source, target)
 
 
 def delete(path: Path) -> None:
-    """Delete a file, a link or a checkpoint. A crash never leaves half a checkpoint."""
+    """Delete a file, a link or a checkpoint, which is renamed first in case of a crash."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():
-        scratch = path.rename(path.with_name("checkpoint.partial"))
+        scratch = path.rename(path.with_suffix(".partial"))
         shutil.rmtree(scratch, ignore_errors=True)

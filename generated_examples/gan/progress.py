@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 @dataclass
 class Progress:
+    batches_per_epoch: int = 0  # on each process
     epoch: int = 0  # finished epochs
     batch: int = 0  # finished batches of the current epoch, on each process
     step: int = 0  # optimizer steps
@@ -19,6 +20,11 @@ class Progress:
         return asdict(self)
 
     def load_state_dict(self, state: dict) -> None:
+        if state["batches_per_epoch"] != self.batches_per_epoch:
+            raise SystemExit(
+                f"The training data has {self.batches_per_epoch} batches per epoch, and had "
+                f"{state['batches_per_epoch']} when the checkpoint was saved: start a new run."
+            )
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
 
 

@@ -108,7 +108,7 @@ def main(config: Config) -> None:
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(), RunningLoss(accelerator)
+    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     train_discriminator_loss = RunningLoss(accelerator)
     discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_groups]
     peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
@@ -125,7 +125,7 @@ def main(config: Config) -> None:
         metrics_file,
     )
     checkpoints.resume()
-    write_config(accelerator, config)
+    write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:
@@ -191,7 +191,7 @@ def main(config: Config) -> None:
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
     del discriminator, discriminator_optimizer
-    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
     accelerator.end_training()
 
 

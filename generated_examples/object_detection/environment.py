@@ -43,10 +43,11 @@ def describe(accelerator, model, config, total_steps) -> str:
 def list_settings(accelerator, config) -> dict:
     """The settings of a run, with those that follow from how it was started."""
     settings = {**vars(config), "processes": accelerator.num_processes}
+    settings["precision"] = accelerator.mixed_precision
     return settings
 
 
-def write_config(accelerator, config) -> None:
+def write_config(accelerator, config, folder) -> None:
     """Write config.json: the settings, the command, and the versions it uses."""
     if not accelerator.is_main_process:
         return
@@ -55,7 +56,7 @@ def write_config(accelerator, config) -> None:
     versions["project"] = project["version"]
     settings = list_settings(accelerator, config)
     values = {"settings": settings, "command": sys.argv, "versions": versions}
-    with replacing(config.output_dir / "config.json") as scratch:
+    with replacing(folder / "config.json") as scratch:
         scratch.write_text(json.dumps(values, indent=2, default=str))
 
 
@@ -76,12 +77,12 @@ def is_trial(folder) -> bool:
 def compare_settings(accelerator, config, path, fixed) -> None:
     """Log the settings that differ from those of a checkpoint. Exit if a `fixed` one differs.
 
-    `fixed` maps their names to their values in a script that does not have them.
+    `fixed` maps their names to the values that are assumed where a setting does not exist.
     """
     saved, settings = read_settings(path), list_settings(accelerator, config)
     for name in {**settings, **fixed}:
         old, new = saved.get(name, fixed.get(name)), settings.get(name, fixed.get(name))
-        if str(new) == str(old) or name in ("output_dir", "resume"):  # config.json holds texts
+        if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
         if name in fixed:
             raise SystemExit(

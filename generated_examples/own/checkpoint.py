@@ -1,23 +1,21 @@
 """Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
 
-import json
 import shutil
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from pickle import PickleError
 
 import torch
 from accelerate.utils import broadcast_object_list, load
 
-from environment import compare_settings, is_trial
-from files import checksum, delete, flush, writing
+from environment import compare_settings, is_trial, write_config
+from files import delete, flush, link, replacing, writing
+from integrity import is_intact, refusing_code, write_checksums
 from progress import log
 
-# Settings that a resumed run can't change, each with its value in a script that does not have it
+# Settings that a resumed run can't change. The value is assumed where the setting does not exist.
 FIXED = {"batch_size": None, "limit_batches": 0, "processes": 1, "seed": None, "weight_decay": None}
 
 
@@ -54,7 +52,7 @@ class Checkpoints:
         """Save this step, if it is not saved yet. All processes call it together."""
         if self.saved_step == self.progress.step:
             return
-        scratch = self.config.output_dir / "checkpoint.partial"
+        scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
         if self.accelerator.is_main_process:
             delete(scratch)
@@ -69,55 +67,66 @@ class Checkpoints:
         self.saved_step, self.saved_at = self.progress.step, time.monotonic()
 
     def publish(self, scratch: Path) -> None:
-        """Give a complete scratch folder its name, and delete the oldest checkpoints."""
+        """Complete the scratch folder, rename it, and delete the oldest checkpoints."""
         folder, keep = scratch.parent, self.config.keep_checkpoints
-        shutil.copy(folder / "config.json", scratch)
-        files = [path for path in scratch.rglob("*") if path.is_file()]
-        with ThreadPoolExecutor() as pool:
-            pool.map(flush, files)  # the disk writes while checksums are computed
-            checksums = {str(path.relative_to(scratch)): checksum(path) for path in files}
-        (scratch / "checksums.json").write_text(json.dumps(checksums, indent=1))
-        for path in [*scratch.rglob("*"), scratch]:
-            flush(path)
-        scratch.rename(folder / f"checkpoint_{self.progress.step:08d}")
+        if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:
+            raise SystemExit(f"{folder} must be on a disk that all processes share.")
+        write_config(self.accelerator, self.config, scratch)
+        if (folder / "best.safetensors").exists():
+            link(folder / "best.safetensors", scratch / "best.safetensors")
+        with refusing_code(scratch):  # else a resume would fail
+            torch.load(scratch / "states.pt", weights_only=True, mmap=True)
+        write_checksums(scratch)
+        scratch.rename(scratch.with_suffix(""))
         flush(folder)
         if keep:
             for old in find_checkpoints(folder)[:-keep]:
                 delete(old)
 
     def resume(self) -> None:
-        """Load the checkpoint of `--resume`. Without it, start in a folder that holds no run."""
-        folder, path = self.config.output_dir, find_resumed(self.config)
+        """Load the checkpoint of `--resume`. Without it, exit if the folder holds a run."""
+        folder, main = self.config.output_dir, self.accelerator.is_main_process
+        path = broadcast_object_list([find_resumed(self.config) if main else None])[0]
         same_folder = path and path.absolute().parent.resolve() == folder.resolve()
-        trial = [] if same_folder else find_trial(folder)
+        trial = [] if same_folder else check_folder(folder)
+        self.accelerator.wait_for_everyone()  # all processes have checked the folder
+        if main:
+            for leftover in [*folder.glob("checkpoint_*.partial"), *trial]:
+                delete(leftover)
         if path:
             self.load(path)
-        self.accelerator.wait_for_everyone()  # all processes have seen the old files
-        if self.accelerator.is_main_process:
-            for leftover in [folder / "checkpoint.partial", *trial]:
-                delete(leftover)
-            for other in find_checkpoints(folder) if same_folder else []:
-                if step_of(other) >= self.progress.step and other.name != path.name:
-                    name = f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}_{other.name[11:]}"
-                    log(f"{other} is not part of this run: renamed to {name}")
-                    other.rename(folder / name)
+        self.accelerator.wait_for_everyone()  # all processes have loaded it
+        if main and same_folder:
+            self.set_aside(path)
+
+    def set_aside(self, path: Path) -> None:
+        """Rename the checkpoints of the folder that come after the resumed one."""
+        for other in find_checkpoints(path.parent):
+            if step_of(other) >= self.progress.step and other.resolve() != path.resolve():
+                name = f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}_{step_of(other):08d}"
+                log(f"{other} comes after the resumed checkpoint: renamed to {name}")
+                other.rename(other.with_name(name))
+        if path.name.startswith("abandoned_"):
+            path.rename(path.with_name(f"checkpoint_{self.progress.step:08d}"))
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Loading never runs code from a checkpoint."""
-        try:
+        with refusing_code(path):
             saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, {**saved["fixed"], **FIXED})
             self.accelerator.load_state(path)
             # load_state() only logs if it can't read this file
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
-        except PickleError as error:  # PyTorch's message suggests loading the file anyway
-            raise SystemExit(f"{path} holds more than data, and might run code.") from error
         states = saved["states"]
         for name, state in self.states.items():
             if name in states:
                 state.load_state_dict(states[name])
         for name in sorted(states.keys() ^ self.states.keys()):
-            log(f"{name} is only in {'the checkpoint' if name in states else 'this run'}")
+            where = "the checkpoint: ignored" if name in states else "this run: it starts anew"
+            log(f"{name} is only in {where}")
+        if self.accelerator.is_main_process and (path / "best.safetensors").exists():
+            with replacing(self.config.output_dir / "best.safetensors") as scratch:
+                shutil.copy(path / "best.safetensors", scratch)
         self.saved_step = self.progress.step
         log(f"resumed from {path} at step {self.progress.step}")
 
@@ -125,46 +134,37 @@ class Checkpoints:
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
     found = output_dir.glob("checkpoint_*")
-    return sorted([path for path in found if path.name[11:].isdigit()], key=step_of)
+    return sorted([path for path in found if path.name[11:].isdecimal()], key=step_of)
 
 
 def step_of(path: Path) -> int:
-    return int(path.name[11:])
-
-
-def find_trial(folder: Path) -> list[Path]:
-    """The results of a trial run, to overwrite. Exits if the folder holds any other run."""
-    weights = folder / "best.safetensors", folder / "model.safetensors"
-    results = [*find_checkpoints(folder), *(path for path in weights if path.exists())]
-    if results and not is_trial(folder):
-        raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
-    if results:
-        log(f"overwriting the trial run in {folder}, started with --limit-batches")
-    return results
+    return int(path.name.removeprefix("checkpoint_"))
 
 
 def find_resumed(config) -> Path | None:
-    """The checkpoint of `--resume`: the one it names, or the newest that is not damaged."""
+    """The checkpoint that `--resume` names, or the newest of a run that is not damaged."""
     resume, found = config.resume, find_checkpoints(config.output_dir)
     if not resume:
         return None
-    for path in reversed(found) if resume == "newest" else [Path(resume)]:
+    if resume != "newest":
+        found = find_checkpoints(Path(resume)) or [Path(resume)]
+    for path in reversed(found):
         if is_intact(path):
             return path
     path = config.output_dir if resume == "newest" else resume
     raise SystemExit(f"No complete checkpoint to resume: {path}.")
 
 
-def is_intact(folder: Path) -> bool:
-    """Whether all files of a checkpoint are as they were saved. Names those that are not."""
-    try:
-        saved = json.loads((folder / "checksums.json").read_text())
-        changed = [name for name in saved if checksum(folder / name) != saved[name]]
-    except (OSError, ValueError) as error:
-        changed = [str(error)]
-    if changed:
-        print(f"{folder} is damaged or incomplete: {', '.join(changed)}")
-    return not changed
+def check_folder(folder: Path) -> list[Path]:
+    """The results of a trial run, to overwrite. Exits if the folder holds any other run."""
+    checkpoints = find_checkpoints(folder)
+    weights = folder / "best.safetensors", folder / "model.safetensors"
+    results = [*checkpoints, *(path for path in weights if path.exists())]
+    if results and not all(map(is_trial, [folder, *checkpoints])):
+        raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
+    if results:
+        log(f"overwriting the trial run in {folder}, started with --limit-batches")
+    return results
 
 
 @contextmanager

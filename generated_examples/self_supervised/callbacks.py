@@ -5,11 +5,10 @@ from collections import defaultdict
 from pathlib import Path
 
 from accelerate import Accelerator, PartialState
-from accelerate.utils import broadcast_object_list
 from matplotlib.figure import Figure
 from torch import nn
 
-from files import checksum, load_weights, save_weights, writing
+from files import load_weights, replacing, save_weights, writing
 from progress import log
 
 
@@ -19,14 +18,12 @@ class BestModel:
     def __init__(self, accelerator: Accelerator, path: Path) -> None:
         self.accelerator, self.path = accelerator, path
         self.score = float("-inf")
-        self.digest = ""
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
         if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
-            self.score = score
-            self.digest = checksum(self.path)
+            self.score = float(score)
 
     def load(self, model: nn.Module) -> None:
         """Load the best weights, if there are any. All processes call it together."""
@@ -34,38 +31,32 @@ class BestModel:
             load_weights(self.accelerator, model, self.path)
 
     def state_dict(self) -> dict:
-        return {"score": self.score, "digest": self.digest}
+        return {"score": self.score}
 
     def load_state_dict(self, state: dict) -> None:
-        # another run may have replaced the file; the main process decides for all processes
-        same = self.path.exists() and checksum(self.path) == state["digest"]
-        if broadcast_object_list([same])[0]:
-            self.score, self.digest = state["score"], state["digest"]
-        else:
-            log(f"{self.path} is not the best model of this checkpoint: its score is not used")
+        self.score = state["score"]
 
 
 class MetricsFile:
-    """Appends lines of JSON. A resumed run overwrites the lines after its checkpoint."""
+    """Writes a line of JSON for each log line and each evaluation."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.size = path, 0
+        self.path, self.mode = path, "w"  # the first line replaces the file of an earlier run
 
     def append(self, step: int, metrics: dict[str, float]) -> None:
-        if not PartialState().is_main_process:
-            return
-        line = json.dumps({"step": step, **metrics}) + "\n"
-        with writing(self.path), self.path.open("ab") as file:
-            size = min(self.size, file.tell())  # 0 if it is resumed in a new folder
-            file.truncate(size)
-            file.write(line.encode())
-        self.size = size + len(line)
+        if PartialState().is_main_process:
+            with writing(self.path), self.path.open(self.mode) as file:
+                file.write(json.dumps({"step": step, **metrics}) + "\n")
+            self.mode = "a"
 
     def state_dict(self) -> dict:
-        return {"size": self.size}
+        return {"text": self.path.read_text() if self.mode == "a" else ""}
 
     def load_state_dict(self, state: dict) -> None:
-        self.size = state["size"]
+        if PartialState().is_main_process:
+            with replacing(self.path) as scratch:
+                scratch.write_text(state["text"])
+            self.mode = "a"
 
 
 COLORS = {"train": "C0", "val": "C1", "test": "C2"}

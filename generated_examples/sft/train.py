@@ -133,7 +133,7 @@ def main(config: Config) -> None:
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(), RunningLoss(accelerator)
+    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
@@ -141,7 +141,7 @@ def main(config: Config) -> None:
     throughput = Throughput(accelerator, train_loss, progress, total_steps)
     checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
     checkpoints.resume()
-    write_config(accelerator, config)
+    write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
         throughput.start_epoch()
@@ -198,7 +198,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
     accelerator.end_training()
 
 

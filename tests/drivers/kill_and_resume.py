@@ -49,7 +49,7 @@ def wait(children):
 
 def newest(folder):
     """The step of the newest checkpoint, whole or not."""
-    names = [path.name for path in folder.glob("checkpoint_*")]
+    names = [path.stem for path in folder.glob("checkpoint_*")]
     return max((int(name.split("_")[1]) for name in names), default=0)
 
 
@@ -65,7 +65,7 @@ while killed < kills:
     while newest(folder) < reached and time.monotonic() < patience:
         time.sleep(0.001)
     if killed % 2:
-        while not (folder / "checkpoint.partial").exists() and newest(folder) < 10:
+        while not any(folder.glob("checkpoint_*.partial")) and newest(folder) < 10:
             time.sleep(0.0002)
         time.sleep(chance.uniform(0, 0.01))
     else:
@@ -75,7 +75,7 @@ while killed < kills:
     if wait(children) == [0] * processes:
         folder.rename(f"whole{time.monotonic_ns()}")  # it was faster
         continue
-    saving += (folder / "checkpoint.partial").exists()
+    saving += any(folder.glob("checkpoint_*.partial"))
     found = find_checkpoints(folder)
     resume = {"resume": "newest"} if found else {}
     assert wait(start(folder, **resume)) == [0] * processes, folder

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from matplotlib.figure import Figure
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
 import train
@@ -128,18 +128,36 @@ def test_without_a_best_model_the_last_weights_stay(tmp_path, monkeypatch):
     assert (tmp_path / "model.safetensors").exists()
 
 
-def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
-    """In another folder, or if another run replaced the file, the best model is chosen again."""
+def test_a_resumed_run_gets_its_best_model_back(tmp_path, monkeypatch):
+    """Also in another folder, or if another run has replaced the file."""
     first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
     monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
     path = tmp_path / "one" / "best.safetensors"
-    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    best = path.read_bytes()
+    path.unlink()  # the checkpoint has a link to it
+    path.write_bytes(b"of another run")
     for folder in ("one", "two"):
         run(tmp_path / folder, epochs=2, resume=str(first))
-        assert "is not the best model of this checkpoint" in capsys.readouterr().out
-        names = ("best.safetensors", "model.safetensors")
-        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
-        assert best == final
+        for name in ("best.safetensors", "model.safetensors"):
+            same = (tmp_path / folder / name).read_bytes() == best
+            assert same, f"{name} is not the best model of this checkpoint"
+
+
+def test_a_score_of_another_kind_can_be_resumed(tmp_path, monkeypatch):
+    """Such as a number of NumPy, which a checkpoint can't hold."""
+    numpy, update = pytest.importorskip("numpy"), train.BestModel.update
+    score = numpy.float64(0.5)
+    monkeypatch.setattr(
+        train.BestModel, "update", lambda best, _, model: update(best, score, model)
+    )
+    run(tmp_path, epochs=1)
+    run(tmp_path, epochs=2, resume="newest")
+
+
+def test_a_state_that_is_no_data_is_refused_when_it_is_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(train.BestModel, "state_dict", lambda best: {"path": best.path})
+    with pytest.raises(SystemExit, match="states are tensors, numbers and texts"):
+        run(tmp_path, epochs=1)
 
 
 def test_metrics_file_has_each_log_line(tmp_path):
@@ -152,9 +170,26 @@ def test_metrics_file_has_each_log_line(tmp_path):
 def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
     first = last_checkpoint(run(tmp_path / "one", epochs=1))
     run(tmp_path / "two", epochs=2, resume=str(first))
-    lines = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
-    steps = [json.loads(line)["step"] for line in lines]
-    assert steps and min(steps) > 6, "the file has what came after the checkpoint"
+    steps = read_steps(tmp_path / "two")
+    assert steps[:6] == [1, 2, 3, 4, 5, 6] and steps == sorted(steps)
+
+
+def test_metrics_of_another_branch_are_replaced(tmp_path):
+    first = last_checkpoint(run(tmp_path, epochs=1, keep_checkpoints=0))
+    run(tmp_path, epochs=2, resume=str(first), learning_rate=0.1)
+    branch = (tmp_path / "metrics.jsonl").read_bytes()
+    run(tmp_path, epochs=2, resume=str(first))
+    other = (tmp_path / "metrics.jsonl").read_bytes()
+    assert other != branch and read_steps(tmp_path) == sorted(read_steps(tmp_path))
+    [abandoned] = tmp_path.glob("abandoned_*")
+    run(tmp_path, epochs=2, resume=str(abandoned))
+    lines = (tmp_path / "metrics.jsonl").read_bytes().splitlines()
+    assert lines[:-1] == branch.splitlines()[:-1], "the last one is of the test data"
+
+
+def read_steps(folder) -> list[int]:
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line)["step"] for line in lines]
 
 
 def test_metrics_are_replaced_after_an_earlier_checkpoint(tmp_path):

@@ -183,7 +183,7 @@ def test_kill_loses_nothing(tmp_path):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(command, cwd=project, env=env, stdout=subprocess.DEVNULL)
     while process.poll() is None:
-        saving = (folder / "checkpoint.partial").exists()
+        saving = any(folder.glob("checkpoint_*.partial"))
         if saving and len(find_checkpoints(folder)) >= 3:
             process.send_signal(signal.SIGKILL)
             break

@@ -11,14 +11,12 @@ class BestModel:
     def __init__(self, accelerator: Accelerator, path: Path) -> None:
         self.accelerator, self.path = accelerator, path
         self.score = float("-inf")
-        #: slot best_model_setup
 
     def update(self, score: float, model: nn.Module) -> None:
         """Save the weights if the score is better. All processes call it together."""
         if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
-            self.score = score
-            #: slot best_model_saved
+            self.score = float(score)
 
     def load(self, model: nn.Module) -> None:
         """Load the best weights, if there are any. All processes call it together."""

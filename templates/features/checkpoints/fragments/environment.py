@@ -18,12 +18,12 @@ def is_trial(folder) -> bool:
 def compare_settings(accelerator, config, path, fixed) -> None:
     """Log the settings that differ from those of a checkpoint. Exit if a `fixed` one differs.
 
-    `fixed` maps their names to their values in a script that does not have them.
+    `fixed` maps their names to the values that are assumed where a setting does not exist.
     """
     saved, settings = read_settings(path), list_settings(accelerator, config)
     for name in {**settings, **fixed}:
         old, new = saved.get(name, fixed.get(name)), settings.get(name, fixed.get(name))
-        if str(new) == str(old) or name in ("output_dir", "resume"):  # config.json holds texts
+        if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
         if name in fixed:
             raise SystemExit(

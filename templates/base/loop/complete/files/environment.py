@@ -52,11 +52,12 @@ def describe(accelerator, model, config, total_steps) -> str:
 def list_settings(accelerator, config) -> dict:
     """The settings of a run, with those that follow from how it was started."""
     settings = {**vars(config), "processes": accelerator.num_processes}
+    settings["precision"] = accelerator.mixed_precision
     #: slot recorded
     return settings
 
 
-def write_config(accelerator, config) -> None:
+def write_config(accelerator, config, folder) -> None:
     """Write config.json: the settings, the command, and the versions it uses."""
     if not accelerator.is_main_process:
         return
@@ -65,7 +66,7 @@ def write_config(accelerator, config) -> None:
     versions["project"] = project["version"]
     settings = list_settings(accelerator, config)
     values = {"settings": settings, "command": sys.argv, "versions": versions}
-    with replacing(config.output_dir / "config.json") as scratch:
+    with replacing(folder / "config.json") as scratch:
         scratch.write_text(json.dumps(values, indent=2, default=str))
 
 

@@ -11,7 +11,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if the disk can't be written, for example because it is full."""
+    """Exit with one line if a file can't be written, for example because the disk is full."""
     try:
         yield
     except OSError as error:
@@ -32,7 +32,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def flush(path: Path) -> None:
     """Wait until a file or folder is on the disk. A file gets the permissions of its folder."""
     if path.is_file():
-        with suppress(OSError):  # safetensors lets only the owner read; some disks have no modes
+        with suppress(OSError):  # safetensors lets only the owner read; some disks can't chmod
             path.chmod(path.parent.stat().st_mode & 0o666)
     descriptor = os.open(path, os.O_RDONLY)
     os.fsync(descriptor)

@@ -83,7 +83,7 @@ def main(config: Config) -> None:
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(), RunningLoss(accelerator)
+    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     #: slot before_training
     #: slot setup
     #: region checkpoints when checkpoints
@@ -94,7 +94,7 @@ def main(config: Config) -> None:
     checkpoints.resume()
     #: end checkpoints
     #: slot checkpoints
-    write_config(accelerator, config)
+    write_config(accelerator, config, config.output_dir)
     #: slot start_of_training
 
     #: region training
@@ -192,7 +192,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    model, optimizer = accelerator.free_memory(model, optimizer)  # or the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
     accelerator.end_training()
 
 

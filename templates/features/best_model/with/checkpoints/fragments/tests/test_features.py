@@ -1,18 +1,36 @@
+import pytest
 import train
 from helpers import run
 from test_resume import last_checkpoint
-from safetensors.torch import load_file, save_file
 
 #: slot tests
-def test_the_best_model_belongs_to_its_checkpoint(tmp_path, monkeypatch, capsys):
-    """In another folder, or if another run replaced the file, the best model is chosen again."""
+def test_a_resumed_run_gets_its_best_model_back(tmp_path, monkeypatch):
+    """Also in another folder, or if another run has replaced the file."""
     first, update = last_checkpoint(run(tmp_path / "one", epochs=1)), train.BestModel.update
     monkeypatch.setattr(train.BestModel, "update", lambda best, _, model: update(best, -1e9, model))
     path = tmp_path / "one" / "best.safetensors"
-    save_file({name: weight + 1 for name, weight in load_file(path).items()}, path)
+    best = path.read_bytes()
+    path.unlink()  # the checkpoint has a link to it
+    path.write_bytes(b"of another run")
     for folder in ("one", "two"):
         run(tmp_path / folder, epochs=2, resume=str(first))
-        assert "is not the best model of this checkpoint" in capsys.readouterr().out
-        names = ("best.safetensors", "model.safetensors")
-        best, final = ((tmp_path / folder / name).read_bytes() for name in names)
-        assert best == final
+        for name in ("best.safetensors", "model.safetensors"):
+            same = (tmp_path / folder / name).read_bytes() == best
+            assert same, f"{name} is not the best model of this checkpoint"
+
+
+def test_a_score_of_another_kind_can_be_resumed(tmp_path, monkeypatch):
+    """Such as a number of NumPy, which a checkpoint can't hold."""
+    numpy, update = pytest.importorskip("numpy"), train.BestModel.update
+    score = numpy.float64(0.5)
+    monkeypatch.setattr(
+        train.BestModel, "update", lambda best, _, model: update(best, score, model)
+    )
+    run(tmp_path, epochs=1)
+    run(tmp_path, epochs=2, resume="newest")
+
+
+def test_a_state_that_is_no_data_is_refused_when_it_is_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(train.BestModel, "state_dict", lambda best: {"path": best.path})
+    with pytest.raises(SystemExit, match="states are tensors, numbers and texts"):
+        run(tmp_path, epochs=1)

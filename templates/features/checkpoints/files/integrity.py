@@ -1,0 +1,55 @@
+"""Checks that a checkpoint is as it was saved, and that it holds only data."""
+
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import PickleError
+
+from files import flush
+
+
+def write_checksums(folder: Path) -> None:
+    """Write checksums.json, and wait until all files are on the disk."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    with ThreadPoolExecutor() as pool:
+        pool.map(flush, files)  # the disk writes while checksums are computed
+        checksums = {path.relative_to(folder).as_posix(): checksum(path) for path in files}
+    (folder / "checksums.json").write_text(json.dumps(checksums, indent=1))
+    for path in [*folder.rglob("*"), folder]:
+        flush(path)
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether all files of a checkpoint are as they were saved. Names those that are not."""
+    try:
+        saved = json.loads((folder / "checksums.json").read_text())
+        changed = [name for name in saved if checksum(folder / name) != saved[name]]
+    except (OSError, ValueError, TypeError) as error:
+        changed = [str(error)]
+    if changed:
+        print(f"{folder} is damaged or incomplete: {', '.join(changed)}")
+    return not changed
+
+
+def checksum(path: Path) -> str:
+    """The CRC-32 of a file, which detects corruption, not tampering."""
+    value = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            value = zlib.crc32(block, value)
+    return f"{value:08x}"
+
+
+@contextmanager
+def refusing_code(path: Path) -> Iterator[None]:
+    """Exit if a checkpoint holds objects, because loading them could run code."""
+    try:
+        yield
+    except PickleError as error:  # PyTorch's own message suggests running the code
+        name = re.search(r"GLOBAL (\S+)", str(error))
+        what = name[1] if name else "an object"
+        raise SystemExit(f"{path} holds {what}: states are tensors, numbers and texts.") from error

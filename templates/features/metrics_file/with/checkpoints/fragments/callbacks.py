@@ -1,0 +1,12 @@
+from accelerate import PartialState
+from files import replacing
+
+#: slot metrics_file_state
+def state_dict(self) -> dict:
+    return {"text": self.path.read_text() if self.mode == "a" else ""}
+
+def load_state_dict(self, state: dict) -> None:
+    if PartialState().is_main_process:
+        with replacing(self.path) as scratch:
+            scratch.write_text(state["text"])
+        self.mode = "a"
