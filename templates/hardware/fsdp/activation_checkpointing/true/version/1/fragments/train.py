@@ -1,0 +1,2 @@
+#: slot fsdp_settings
+activation_checkpointing=True,
