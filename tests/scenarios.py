@@ -682,7 +682,7 @@ scenario(
     change(
         TRAIN,
         """
-        if progress.step >= total_steps:
+        if progress.step >= total_steps:  # all steps are done
             break
         model.train()
         """,

@@ -122,7 +122,7 @@ class Checkpoints:
             saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, {**saved["fixed"], **FIXED})
             self.accelerator.load_state(path)
-            # load_state() only logs if it can't read this file
+            # load_state() only logs an error if it can't read this file
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
         states = saved["states"]
         for name, state in self.states.items():

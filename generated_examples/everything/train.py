@@ -97,7 +97,7 @@ class Config:
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     stop_on_spike_factor: float = 3.0  # highest loss, relative to its running average
     tracker_project: str = "everything"  # the project's name in the tracker
-    output_dir: Path = Path("runs/{time}")  # metrics, weights and checkpoints
+    output_dir: Path = Path("runs/{time}")  # folder for metrics, weights and checkpoints
     limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
     resume: str = ""  # checkpoint to resume from; without a value: the newest
 
@@ -197,7 +197,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() loads decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -250,7 +250,7 @@ def main(config: Config) -> None:
             if hooks.stopped:
                 break
             throughput.start_epoch()
-            if progress.step >= total_steps:
+            if progress.step >= total_steps:  # all steps are done
                 break
             model.train()
             train_loader.set_epoch(epoch)  # a new order in each epoch
@@ -353,7 +353,7 @@ def main(config: Config) -> None:
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
-            if progress.batch >= batches_per_epoch:
+            if progress.batch >= batches_per_epoch:  # not if max_steps ended the epoch
                 progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()

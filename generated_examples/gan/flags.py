@@ -32,6 +32,7 @@ def parse_flags(config_class, description, arguments=None, saved=None):
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    # the comment after a field is its help text
     comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
         if field.type is bool:

@@ -9,7 +9,7 @@ def apply_workarounds() -> None:
 
 
 def import_distributed_functions() -> None:
-    """PyTorch 2.13: torch.distributed.nn keeps the process group that exists at its import.
+    """PyTorch 2.13: torch.distributed.nn keeps the process group that exists when it is imported.
 
     If it is imported later, the process can crash when it exits. Delete this when
     `group=group.WORLD` is gone there.

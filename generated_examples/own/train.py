@@ -44,7 +44,7 @@ class Config:
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
-    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    output_dir: Path = Path("runs/latest")  # folder for metrics, weights and checkpoints
     limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
     resume: str = ""  # checkpoint to resume from; without a value: the newest
 
@@ -114,7 +114,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # a checkpoint has decayed rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() loads decayed rates
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
@@ -123,7 +123,7 @@ def main(config: Config) -> None:
     write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:
+        if progress.step >= total_steps:  # all steps are done
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
@@ -160,7 +160,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch >= batches_per_epoch:
+        if progress.batch >= batches_per_epoch:  # not if max_steps ended the epoch
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.save()

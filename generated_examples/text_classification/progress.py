@@ -40,7 +40,7 @@ def count_steps(loader, config) -> tuple[int, int]:
 def progress_bar(batches: Iterable, done: int, total: int) -> tqdm:
     """The batches of an epoch up to `total`, with a progress bar in the main process's terminal."""
     remaining = islice(batches, total - done)
-    disable = None if PartialState().is_main_process else True  # None: off without a terminal
+    disable = None if PartialState().is_main_process else True  # None: off if there is no terminal
     return tqdm(remaining, initial=done, total=total, leave=False, disable=disable)
 
 

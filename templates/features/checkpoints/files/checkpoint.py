@@ -122,7 +122,7 @@ class Checkpoints:
             #: region load_state
             self.accelerator.load_state(path)
             #: end load_state
-            # load_state() only logs if it can't read this file
+            # load_state() only logs an error if it can't read this file
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
         states = saved["states"]
         for name, state in self.states.items():

@@ -1,2 +1,2 @@
 #: replace output_dir
-output_dir: Path = Path("runs/{time}")  # metrics, weights and checkpoints
+output_dir: Path = Path("runs/{time}")  # folder for metrics, weights and checkpoints

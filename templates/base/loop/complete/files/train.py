@@ -25,7 +25,7 @@ from workarounds import apply_workarounds
 class Config:
     #: slot config
     #: region output_dir
-    output_dir: Path = Path("runs/latest")  # metrics, weights and checkpoints
+    output_dir: Path = Path("runs/latest")  # folder for metrics, weights and checkpoints
     #: end output_dir
     limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
     #: slot fields
@@ -100,7 +100,7 @@ def main(config: Config) -> None:
     #: region training
     for epoch in range(progress.epoch, config.epochs):
         #: slot start_of_epoch
-        if progress.step >= total_steps:
+        if progress.step >= total_steps:  # all steps are done
             break
         model.train()
         #: slot training_mode
@@ -173,7 +173,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
-        if progress.batch >= batches_per_epoch:
+        if progress.batch >= batches_per_epoch:  # not if max_steps ended the epoch
             progress.epoch, progress.batch = epoch + 1, 0
         #: slot end_of_epoch
         #: slot save_after_epoch
