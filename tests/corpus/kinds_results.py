@@ -46,7 +46,7 @@ TEST = r"metrics = evaluate\(accelerator, model, test_loader"
 SAVE, DONE = r"save_weights\(", r'log\(f"done'
 STEPS, PSTEP = r"progress, train_loss = ", r"progress\.step \+= 1"
 RESUME, VALUES = r"checkpoints\.resume\(", r'values = \{"loss"'
-AFTER_EPOCH, AFTER_TRAINING = r"checkpoints\.after_epoch\(", r"checkpoints\.after_training\("
+AFTER_EPOCH = r"checkpoints\.after_epoch\("
 LOADED = r"best_model\.load\("
 GATHERED = r"losses, predictions, labels = accelerator\.gather"
 
