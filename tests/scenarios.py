@@ -1828,13 +1828,7 @@ scenario(
     "goes: a function that an own file imports, so it stays",
     EXPORT,
     NO_BEST,
-    expect=both(
-        EXPORT,
-        # link() goes, which only the best model needs
-        lambda files: files.update(
-            {FILES: re.sub(r"def link\(.*?\n\n\n", "", render({})[FILES], flags=re.DOTALL)}
-        ),
-    ),
+    expect=both(EXPORT, lambda files: files.update({FILES: render({})[FILES]})),
 )
 scenario(
     "goes: a field that own code reads",

@@ -112,7 +112,7 @@ def assert_same_weights(project: Path, one: str, other: str, names: tuple[str, .
         twice = {"model.lm_head.weight"}  # of layers that share weights: put together for each
         assert weights.keys() <= others.keys() <= weights.keys() | twice
         for key, value in weights.items():
-            torch.testing.assert_close(others[key], value, rtol=0, atol=1e-5, msg=f"{name}: {key}")
+            torch.testing.assert_close(others[key], value, rtol=0, atol=3e-5, msg=f"{name}: {key}")
 
 
 def assert_split_is_whole(

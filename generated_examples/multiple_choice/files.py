@@ -59,14 +59,6 @@ def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
         raise SystemExit(f"{path} can't be loaded: {error}") from error
 
 
-def link(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where the disk has no hard links."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy(source, target)
-
-
 def delete(path: Path) -> None:
     """Delete a file, a link or a checkpoint, which is renamed first in case of a crash."""
     if path.is_symlink() or path.is_file():

@@ -11,7 +11,7 @@ import torch
 from accelerate.utils import broadcast_object_list, load
 
 from environment import compare_settings, is_trial, write_config
-from files import delete, flush, link, replacing, writing
+from files import delete, flush, replacing, writing
 from integrity import is_intact, refusing_code, write_checksums
 from progress import log
 
@@ -73,7 +73,7 @@ class Checkpoints:
             raise SystemExit(f"{folder} must be on a disk that all processes share.")
         write_config(self.accelerator, self.config, scratch)
         if (folder / "best.safetensors").exists():
-            link(folder / "best.safetensors", scratch / "best.safetensors")
+            shutil.copy(folder / "best.safetensors", scratch)
         with refusing_code(scratch):  # else a resume would fail
             torch.load(scratch / "states.pt", weights_only=True, mmap=True)
         write_checksums(scratch)

@@ -41,22 +41,21 @@ class MetricsFile:
     """Writes a line of JSON for each log line and each evaluation."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.mode = path, "w"  # the first line replaces the file of an earlier run
+        self.path, self.size = path, 0  # the first line replaces the file of an earlier run
 
     def append(self, step: int, metrics: dict[str, float]) -> None:
         if PartialState().is_main_process:
-            with writing(self.path), self.path.open(self.mode) as file:
+            with writing(self.path), self.path.open("a" if self.size else "w") as file:
                 file.write(json.dumps({"step": step, **metrics}) + "\n")
-            self.mode = "a"
+                self.size = file.tell()
 
     def state_dict(self) -> dict:
-        return {"text": self.path.read_text() if self.mode == "a" else ""}
+        return {"text": self.path.read_text()[: self.size] if self.size else ""}
 
     def load_state_dict(self, state: dict) -> None:
         if PartialState().is_main_process:
             with replacing(self.path) as scratch:
-                scratch.write_text(state["text"])
-            self.mode = "a"
+                self.size = scratch.write_text(state["text"])
 
 
 COLORS = {"train": "C0", "val": "C1", "test": "C2"}

@@ -1,10 +1,10 @@
 import shutil
 
-from files import link, replacing
+from files import replacing
 
 #: slot kept_files
 if (folder / "best.safetensors").exists():
-    link(folder / "best.safetensors", scratch / "best.safetensors")
+    shutil.copy(folder / "best.safetensors", scratch)
 
 #: slot restored_files
 if self.accelerator.is_main_process and (path / "best.safetensors").exists():

@@ -3,10 +3,9 @@ from files import replacing
 
 #: slot metrics_file_state
 def state_dict(self) -> dict:
-    return {"text": self.path.read_text() if self.mode == "a" else ""}
+    return {"text": self.path.read_text()[: self.size] if self.size else ""}
 
 def load_state_dict(self, state: dict) -> None:
     if PartialState().is_main_process:
         with replacing(self.path) as scratch:
-            scratch.write_text(state["text"])
-        self.mode = "a"
+            self.size = scratch.write_text(state["text"])
