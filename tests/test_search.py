@@ -4,6 +4,7 @@ Most tests replace train.py by a stand-in that starts at once and logs a known m
 where a test tells it to, so that nothing depends on how fast this machine is.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -505,9 +506,10 @@ def test_kills_at_any_moment(
         while kill % 2 and search.poll() is None and len(project.notes("started")) == before:
             time.sleep(0.05)  # into the middle of a trial; else also while the search starts
         time.sleep(random.uniform(0, 2 if kill % 2 else 8))
-        runs = psutil.Process(search.pid).children() if random.random() < 0.5 else []
-        for process in (search, *runs):
-            process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended just now
+            runs = psutil.Process(search.pid).children() if random.random() < 0.5 else []
+            for process in (search, *runs):
+                process.kill()
         search.communicate()
         proven("kills of a search", 1)
     code, _, err = project.search(*flags)
