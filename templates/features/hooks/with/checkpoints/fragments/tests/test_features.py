@@ -17,6 +17,6 @@ def test_a_request_to_stop_is_remembered(tmp_path):
     changes = {"checkpoint_unit": "epochs", "log_every": 4, "max_steps": 9}
     run(tmp_path, resume=str(tmp_path / "checkpoint_00000003"), **changes)
     last = last_checkpoint(tmp_path).name
-    assert last == "checkpoint_00000004+", "the resumed run does not stop"
+    assert last == "checkpoint_00000004", "the resumed run does not stop"
     run(tmp_path, resume="newest", **changes)
     assert last_checkpoint(tmp_path).name == "checkpoint_00000009", "it stops a second time"
