@@ -215,7 +215,7 @@ def test_metrics_file_has_each_log_line(tmp_path):
 def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
     first = last_checkpoint(run(tmp_path / "one", epochs=1))
     run(tmp_path / "two", epochs=2, resume=str(first))
-    *lines, test = (tmp_path / "one" / "metrics.jsonl").read_text().splitlines()
+    lines = (tmp_path / "one" / "metrics.jsonl").read_text().splitlines()[:-1]  # but the test's
     resumed = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
     assert resumed[: len(lines)] == lines and len(resumed) > len(lines) + 1
 
