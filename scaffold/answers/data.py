@@ -141,7 +141,8 @@ def read_table(path: Path, separator: str = ",") -> Table:
     text, whole = read_text(path)
     if path.suffix.lower() == ".jsonl":
         return _read_objects(text, whole)
-    csv.field_size_limit(len(text) + 1)  # by default, a text must be shorter than 128 kB
+    # by default, a text must be shorter than 128 kB; the limit is one for the whole process
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     lines = _read_cells(text, separator)
     table = Table(next(lines, []), whole=whole)
     rows = [row for row in _in_time(lines, table) if row]  # as pandas and csv.DictReader do
