@@ -127,7 +127,8 @@ def assert_split_is_whole(
     whole = train(project, "whole", "train.py", copies or processes, *flags)
     split = train(project, "split", DRIVER.name, processes, *flags)
     assert_same_weights(project, "whole", "split", ("model.safetensors", "best.safetensors"))
-    assert results(split) == pytest.approx(results(whole), rel=1e-4, abs=2e-4)
+    # two boxes whose scores differ by rounding can change places
+    assert results(split) == pytest.approx(results(whole), rel=1e-4, abs=5e-4)
 
     shutil.copytree(project / "runs/split", project / "runs/resumed")
     for later in sorted((project / "runs/resumed").glob("checkpoint_*"))[1:]:
