@@ -503,6 +503,58 @@ def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> 
         assert steps(run) == []
 
 
+def test_a_resumed_run_stays_in_the_folder_of_its_checkpoint(project: Path, done: str) -> None:
+    """The newest of a folder, or one that is named; unless a flag names another folder."""
+    code = "import json; from flags import parse_flags; from train import Config; found = []\n"
+    code += f"for given in (['{done}'], ['{done}/checkpoint_00000003', '--output-dir', 'b']):\n"
+    code += "    config = parse_flags(Config, '', ['--resume', *given])\n"
+    code += "    found.append([config.resume, str(config.output_dir)])\n"
+    code += "print(json.dumps(found))"
+    path = f"{done}/checkpoint_00000003"
+    assert call(project, code) == [[path, done], [path, "b"]]
+
+
+OTHER_DATA = """
+count = train.count_steps
+
+def count_more(*given):
+    batches, steps = count(*given)
+    return batches + 1, steps
+
+train.count_steps = count_more
+print(json.dumps(run(**json.loads(sys.argv[1]))["status"]))
+"""
+
+
+def test_a_resume_with_other_data_is_refused(project: Path, done: str) -> None:
+    """Their batches would differ from those of the run."""
+    settings = {**SHORT, "output_dir": done, "resume": "newest"}
+    said = call(project, RUNS + OTHER_DATA, json.dumps(settings))
+    assert said.startswith("The training data has 4 batches per epoch, and had 3 when ")
+
+
+OTHER_DISK = """
+from accelerate import Accelerator
+
+save_state = Accelerator.save_state
+
+def save_elsewhere(accelerator, folder, **more):
+    save_state(accelerator, folder, **more)
+    (Path(folder) / "random_states_0.pkl").unlink()
+
+Accelerator.save_state = save_elsewhere
+print(json.dumps(run(**json.loads(sys.argv[1]))["status"]))
+"""
+
+
+def test_processes_without_a_common_disk_are_told_so(project: Path) -> None:
+    """When the first checkpoint is saved, and not when it is needed."""
+    settings = {**SHORT, "epochs": 1, "output_dir": "apart"}
+    said = call(project, RUNS + OTHER_DISK, json.dumps(settings))
+    assert said == "apart must be on a disk that all processes share."
+    assert saved(project, "apart") == []
+
+
 # What goes wrong while a checkpoint is saved or loaded, and how the run ends
 FAULTS = """
 import errno
