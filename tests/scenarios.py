@@ -682,7 +682,7 @@ scenario(
     change(
         TRAIN,
         """
-        if progress.step >= total_steps:  # all steps are done
+        if progress.step >= total_steps:  # max_steps, or a finished run
             break
         model.train()
         """,

@@ -141,8 +141,8 @@ class Checkpoints:
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
     found = find_in_runs(output_dir, "checkpoint_*")
-    found = [path for path in found if path.name[11:].isdecimal()]
-    return sorted(found, key=lambda path: (path.parent, step_of(path)))
+    named = [path for path in found if path.name.removeprefix("checkpoint_").isdecimal()]
+    return sorted(named, key=lambda path: (path.parent, step_of(path)))
 
 
 def step_of(path: Path) -> int:

@@ -134,7 +134,8 @@ class Checkpoints:
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
     found = output_dir.glob("checkpoint_*")
-    return sorted([path for path in found if path.name[11:].isdecimal()], key=step_of)
+    named = [path for path in found if path.name.removeprefix("checkpoint_").isdecimal()]
+    return sorted(named, key=step_of)
 
 
 def step_of(path: Path) -> int:

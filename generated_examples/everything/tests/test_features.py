@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from fractions import Fraction
 from importlib.machinery import PathFinder
 from multiprocessing import active_children
 from pathlib import Path
@@ -165,9 +166,8 @@ def test_a_resumed_run_gets_its_best_model_back(tmp_path, monkeypatch):
 
 
 def test_a_score_of_another_kind_can_be_resumed(tmp_path, monkeypatch):
-    """Such as a number of NumPy, which a checkpoint can't hold."""
-    numpy, update = pytest.importorskip("numpy"), train.BestModel.update
-    score = numpy.float64(0.5)
+    """A checkpoint can't hold such a number, as it can't hold those of NumPy."""
+    score, update = Fraction(1, 2), train.BestModel.update
     monkeypatch.setattr(
         train.BestModel, "update", lambda best, _, model: update(best, score, model)
     )

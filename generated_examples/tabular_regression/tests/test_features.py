@@ -1,6 +1,7 @@
 """The features of this project."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from unittest import mock
 
@@ -115,9 +116,8 @@ def test_a_resumed_run_gets_its_best_model_back(tmp_path, monkeypatch):
 
 
 def test_a_score_of_another_kind_can_be_resumed(tmp_path, monkeypatch):
-    """Such as a number of NumPy, which a checkpoint can't hold."""
-    numpy, update = pytest.importorskip("numpy"), train.BestModel.update
-    score = numpy.float64(0.5)
+    """A checkpoint can't hold such a number, as it can't hold those of NumPy."""
+    score, update = Fraction(1, 2), train.BestModel.update
     monkeypatch.setattr(
         train.BestModel, "update", lambda best, _, model: update(best, score, model)
     )

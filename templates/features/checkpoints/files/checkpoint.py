@@ -140,8 +140,11 @@ def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
     #: region find
     found = output_dir.glob("checkpoint_*")
-    return sorted([path for path in found if path.name[11:].isdecimal()], key=step_of)
     #: end find
+    named = [path for path in found if path.name.removeprefix("checkpoint_").isdecimal()]
+    #: region order
+    return sorted(named, key=step_of)
+    #: end order
 
 
 def step_of(path: Path) -> int:

@@ -100,7 +100,7 @@ def main(config: Config) -> None:
     #: region training
     for epoch in range(progress.epoch, config.epochs):
         #: slot start_of_epoch
-        if progress.step >= total_steps:  # all steps are done
+        if progress.step >= total_steps:  # max_steps, or a finished run
             break
         model.train()
         #: slot training_mode
