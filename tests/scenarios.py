@@ -921,9 +921,7 @@ scenario(
 
 
 def local_imports_first(files: Files) -> None:
-    start, end, _ = _span(
-        files, TRAIN, "from callbacks import ...", "from workarounds import apply_workarounds"
-    )
+    start, end, _ = _span(files, TRAIN, "from callbacks import ...", "from progress import ...")
     lines = files[TRAIN].splitlines()
     moved = [*lines[start:end], ""]
     del lines[start - 1 : end]
@@ -1934,8 +1932,8 @@ scenario(
     both(
         words(
             CHECKPOINT,
-            'f"checkpoint_{self.progress.step:08d}"',
-            'f"checkpoint_{self.progress.step:010d}"',
+            'f"checkpoint_{self.progress.step:08d}.partial"',
+            'f"checkpoint_{self.progress.step:010d}.partial"',
         ),
         before(CHECKPOINT, "self.states: ...", "self.count = 0"),
         words(

@@ -140,10 +140,10 @@ def test_a_task_can_have_its_own_version_of_a_feature(other: Path) -> None:
 
 
 def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
-    write_files(other / "tasks/other/files", {"workarounds.py": "apply_workarounds = print\n"})
+    write_files(other / "tasks/other/files", {"metrics.py": "RunningLoss = print\n"})
     catalog = load_catalog(other)
     files = render_project(catalog, resolve(catalog, given_other()))
-    assert files["workarounds.py"] == "apply_workarounds = print\n"
+    assert files["metrics.py"] == "RunningLoss = print\n"
 
 
 def test_an_unknown_trait_is_named(other: Path) -> None:

@@ -104,7 +104,8 @@ def test_judge_knows_right_from_wrong() -> None:
     assert verdict(dict(render(answers(change)[1]))) == WRONG, "the edit is lost"
     moved = text.replace("            progress.batch += len(window)\n", "")
     assert verdict({**expected, "train.py": moved}) == WRONG
-    marked = text.replace("    apply_workarounds()\n", "<<<<<<< yours\n=======\n>>>>>>> new\n")
+    line, marks = "    check_environment(accelerator)\n", "<<<<<<< yours\n=======\n>>>>>>> new\n"
+    marked = text.replace(line, marks)
     assert verdict({**expected, "train.py": marked}) == NOT_NEEDED
     assert verdict(expected, 1) == NOT_NEEDED, "a warning that nothing is right"
     assert verdict(expected, 2) == WRONG

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from callbacks import BestModel, LearningCurves, MetricsFile
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, newest_checkpoint
 from data import build_loaders
 from environment import check_environment, describe, write_config
 from files import save_weights
@@ -27,7 +27,6 @@ from metrics import RunningLoss, format_metrics
 from model import build_model
 from pictures import draw_reconstructions
 from progress import Progress, count_steps, log, progress_bar
-from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Config:
     log_every: int = 20  # steps between log lines; 0: none
     latent: int = 16  # length of the latent code
     checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
@@ -92,7 +91,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -175,5 +173,7 @@ def main(config: Config) -> None:
 
 if __name__ == "__main__":
     config = parse_flags(Config, __doc__)
-    with explain_interrupt(config.output_dir):
+    try:
         main(config)
+    except KeyboardInterrupt:
+        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

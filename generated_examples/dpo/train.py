@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from callbacks import BestModel, LearningCurves, MetricsFile, Throughput, write_sample
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, newest_checkpoint
 from data import build_loaders, show
 from environment import check_environment, describe, write_config
 from files import save_weights
@@ -28,7 +28,6 @@ from metrics import RunningLoss, count_tokens, format_metrics
 from model import build_model
 from progress import Progress, count_steps, log, progress_bar
 from reference import ROUNDING, answer_log_probs, find_gaps
-from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Config:
     width: int = 64  # hidden size of the model
     heads: int = 4  # attention heads per layer; must divide the width
     checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
@@ -107,7 +106,6 @@ def score(model, inputs, targets, reference, beta) -> tuple[Tensor, Tensor]:
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -202,5 +200,7 @@ def main(config: Config) -> None:
 
 if __name__ == "__main__":
     config = parse_flags(Config, __doc__)
-    with explain_interrupt(config.output_dir):
+    try:
         main(config)
+    except KeyboardInterrupt:
+        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

@@ -1,18 +1,18 @@
 """Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
 
+import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from pickle import PickleError
 
 import torch
 from accelerate.utils import broadcast_object_list, load
 
 from environment import compare_settings, is_trial, write_config
-from files import delete, flush, replacing, writing
-from integrity import is_intact, refusing_code, write_checksums
+from files import delete, flush, replacing
 from progress import log
 
 # Settings that a resumed run can't change. The value is assumed where the setting does not exist.
@@ -28,16 +28,11 @@ class Checkpoints:
         for state in (progress, *states):
             same = sum(type(state) is type(other) for other in self.states.values())
             self.states[f"{type(state).__name__}{same or ''}"] = state
-        self.saved_step, self.saved_at = 0, time.monotonic()
+        self.saved_step = 0
 
     def after_step(self) -> None:
-        """Save every `checkpoint_every` steps or minutes. All processes call it together."""
+        """Save every `checkpoint_every` steps. All processes call it together."""
         self.save_every("steps", self.progress.step)
-        minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
-        if minutes and self.progress.step % (self.config.log_every or 1) == 0:
-            due = time.monotonic() - self.saved_at >= 60 * minutes
-            if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
-                self.save()
 
     def after_epoch(self) -> None:
         """Save every `checkpoint_every` epochs. All processes call it together."""
@@ -54,17 +49,13 @@ class Checkpoints:
             return
         scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
-        if self.accelerator.is_main_process:
-            delete(scratch)
-        self.accelerator.wait_for_everyone()
         self.accelerator.save_state(scratch)
-        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "states.pt")
+        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "run.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
-            with writing(scratch):
-                self.publish(scratch)
+            self.publish(scratch)
         self.accelerator.wait_for_everyone()
-        self.saved_step, self.saved_at = self.progress.step, time.monotonic()
+        self.saved_step = self.progress.step
 
     def publish(self, scratch: Path) -> None:
         """Complete the scratch folder, rename it, and delete the oldest checkpoints."""
@@ -74,9 +65,10 @@ class Checkpoints:
         write_config(self.accelerator, self.config, scratch)
         if (folder / "best.safetensors").exists():
             shutil.copy(folder / "best.safetensors", scratch)
-        with refusing_code(scratch):  # else a resume would fail
-            torch.load(scratch / "states.pt", weights_only=True, mmap=True)
-        write_checksums(scratch)
+        with refusing_objects(scratch):  # else a resume would fail
+            torch.load(scratch / "run.pt", weights_only=True, mmap=True)
+        for path in [*scratch.rglob("*"), scratch]:
+            flush(path)
         scratch.rename(scratch.with_suffix(""))
         flush(folder)
         if keep:
@@ -97,22 +89,22 @@ class Checkpoints:
             self.load(path)
         self.accelerator.wait_for_everyone()  # all processes have loaded it
         if main and same_folder:
-            self.set_aside(path)
+            self.set_aside(path.parent)
 
-    def set_aside(self, path: Path) -> None:
-        """Rename the checkpoints of the folder that come after the resumed one."""
-        for other in find_checkpoints(path.parent):
-            if step_of(other) >= self.progress.step and other.resolve() != path.resolve():
-                name = f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}_{step_of(other):08d}"
-                log(f"{other} comes after the resumed checkpoint: renamed to {name}")
-                other.rename(other.with_name(name))
-        if path.name.startswith("abandoned_"):
-            path.rename(path.with_name(f"checkpoint_{self.progress.step:08d}"))
+    def set_aside(self, folder: Path) -> None:
+        """Move checkpoints that come after the resumed one to a folder of their own."""
+        newer = [path for path in find_checkpoints(folder) if step_of(path) > self.progress.step]
+        if newer:
+            abandoned = folder / f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S}"
+            abandoned.mkdir()
+            for path in newer:
+                log(f"{path} comes after the resumed checkpoint: moved to {abandoned}")
+                path.rename(abandoned / path.name)
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Loading never runs code from a checkpoint."""
-        with refusing_code(path):
-            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+        with refusing_objects(path):
+            saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, {**saved["fixed"], **FIXED})
             self.accelerator.load_state(path)
             # load_state() only logs an error if it can't read this file
@@ -142,17 +134,18 @@ def step_of(path: Path) -> int:
     return int(path.name.removeprefix("checkpoint_"))
 
 
+def newest_checkpoint(output_dir: Path) -> Path | None:
+    return next(reversed(find_checkpoints(output_dir)), None)
+
+
 def find_resumed(config) -> Path | None:
-    """The checkpoint that `--resume` names, or the newest of a run that is not damaged."""
-    resume, found = config.resume, find_checkpoints(config.output_dir)
-    if not resume:
+    """The checkpoint of `--resume`: the newest of a folder, or the one that it names."""
+    if not config.resume:
         return None
-    if resume != "newest":
-        found = find_checkpoints(Path(resume)) or [Path(resume)]
-    for path in reversed(found):
-        if is_intact(path):
-            return path
-    path = config.output_dir if resume == "newest" else resume
+    path = config.output_dir if config.resume == "newest" else Path(config.resume)
+    for found in reversed(find_checkpoints(path) or [path]):
+        if (found / "run.pt").exists():
+            return found
     raise SystemExit(f"No complete checkpoint to resume: {path}.")
 
 
@@ -169,11 +162,11 @@ def check_folder(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def explain_interrupt(output_dir: Path) -> Iterator[None]:
-    """After Ctrl-C, print which checkpoint is saved."""
+def refusing_objects(path: Path) -> Iterator[None]:
+    """Exit if a checkpoint holds objects, because loading them could run code."""
     try:
         yield
-    except KeyboardInterrupt:
-        saved = find_checkpoints(output_dir)
-        log(f"Interrupted. {saved[-1]} is saved." if saved else "Interrupted. Nothing is saved.")
-        raise SystemExit(130) from None
+    except PickleError as error:  # PyTorch's own message suggests running the code
+        name = re.search(r"GLOBAL (\S+)", str(error))
+        what = name[1] if name else "an object"
+        raise SystemExit(f"{path} holds {what}: states are tensors, numbers and text.") from error

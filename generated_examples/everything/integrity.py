@@ -1,13 +1,9 @@
-"""Checks that a checkpoint is as it was saved, and that it holds only data."""
+"""Checksums of the files of a checkpoint."""
 
 import json
-import re
 import zlib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from pickle import PickleError
 
 from files import flush
 
@@ -42,14 +38,3 @@ def checksum(path: Path) -> str:
         while block := file.read(1 << 20):
             value = zlib.crc32(block, value)
     return f"{value:08x}"
-
-
-@contextmanager
-def refusing_code(path: Path) -> Iterator[None]:
-    """Exit if a checkpoint holds objects, because loading them could run code."""
-    try:
-        yield
-    except PickleError as error:  # PyTorch's own message suggests running the code
-        name = re.search(r"GLOBAL (\S+)", str(error))
-        what = name[1] if name else "an object"
-        raise SystemExit(f"{path} holds {what}: states are tensors, numbers and texts.") from error

@@ -30,7 +30,7 @@ from callbacks import (
     Throughput,
     stop_on_nan,
 )
-from checkpoint import Checkpoints, explain_interrupt, find_resumed
+from checkpoint import Checkpoints, find_resumed, newest_checkpoint
 from confusion import ConfusionPlot
 from data import build_loaders, build_more_loaders
 from environment import check_compression, check_environment, describe, write_config
@@ -54,7 +54,7 @@ from progress import Progress, count_steps, log, progress_bar
 from run_folders import choose_folder
 from save_on_error import LastStep
 from teacher import distill, load_teacher
-from workarounds import apply_workarounds
+from workarounds import skip_search_for_lomo, skip_signature_of_zero_grad
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Config:
     seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
     checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     cross_validation_folds: int = 5  # parts of the data; each is held out once
@@ -156,7 +156,8 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
+    skip_search_for_lomo()
+    skip_signature_of_zero_grad()
     if "tensorboard" not in map(str, get_available_trackers()):
         raise SystemExit("The tracker needs a package: pip install tensorboard")
     accelerator = Accelerator(
@@ -381,5 +382,7 @@ def main(config: Config) -> None:
 
 if __name__ == "__main__":
     config = parse_flags(Config, __doc__)
-    with explain_interrupt(config.output_dir):
+    try:
         main(config)
+    except KeyboardInterrupt:
+        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

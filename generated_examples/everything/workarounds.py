@@ -1,26 +1,9 @@
 """Workarounds for bugs in PyTorch and Accelerate. Each says when you can delete it."""
 
 import sys
-from importlib import import_module
 from importlib.util import find_spec
 
 from accelerate.optimizer import AcceleratedOptimizer
-
-
-def apply_workarounds() -> None:
-    """Call it before Accelerator()."""
-    import_distributed_functions()
-    skip_search_for_lomo()
-    skip_signature_of_zero_grad()
-
-
-def import_distributed_functions() -> None:
-    """PyTorch 2.13: torch.distributed.nn keeps the process group that exists when it is imported.
-
-    If it is imported later, the process can crash when it exits. Delete this when
-    `group=group.WORLD` is gone there.
-    """
-    import_module("torch.distributed.nn")
 
 
 def skip_search_for_lomo() -> None:

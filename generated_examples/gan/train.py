@@ -17,7 +17,7 @@ from torch import nn
 from torch.optim import AdamW, Optimizer
 
 from callbacks import BestModel, LearningCurves, MetricsFile
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, newest_checkpoint
 from data import build_loaders
 from distance import Moments, frechet_distance
 from environment import check_environment, describe, write_config
@@ -28,7 +28,6 @@ from metrics import RunningLoss, format_metrics
 from model import build_discriminator, build_model, fixed_noise
 from pictures import draw_samples
 from progress import Progress, count_steps, log, progress_bar
-from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Config:
     log_every: int = 20  # steps between log lines; 0: none
     latent: int = 32  # length of the noise vector of an image
     checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # folder for metrics, weights and checkpoints
@@ -86,7 +85,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -197,5 +195,7 @@ def main(config: Config) -> None:
 
 if __name__ == "__main__":
     config = parse_flags(Config, __doc__)
-    with explain_interrupt(config.output_dir):
+    try:
         main(config)
+    except KeyboardInterrupt:
+        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from callbacks import BestModel, LearningCurves, MetricsFile, Throughput, write_sample
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, newest_checkpoint
 from data import build_loaders
 from environment import check_environment, describe, write_config
 from files import save_weights
@@ -26,7 +26,6 @@ from flags import parse_flags
 from metrics import IGNORED, RunningLoss, count_tokens, format_metrics
 from model import build_model
 from progress import Progress, count_steps, log, progress_bar
-from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Config:
     width: int = 64  # hidden size of the model
     heads: int = 4  # attention heads per layer; must divide the width
     checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
@@ -98,7 +97,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -186,5 +184,7 @@ def main(config: Config) -> None:
 
 if __name__ == "__main__":
     config = parse_flags(Config, __doc__)
-    with explain_interrupt(config.output_dir):
+    try:
         main(config)
+    except KeyboardInterrupt:
+        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

@@ -3,7 +3,6 @@
 import argparse
 import inspect
 import re
-import sys
 from dataclasses import fields
 from math import inf, isfinite
 from typing import Literal, get_args, get_origin
@@ -49,15 +48,12 @@ def parse_flags(config_class, description, arguments=None, saved=None):
         flag, comment = f"--{field.name.replace('_', '-')}", comments.get(field.name, "")
         text = f"{comment} (default: {field.default})".replace("%", "%%")
         parser.add_argument(flag, default=field.default, help=text, **options)
+    if saved is None and (path := find_resumed(parser.parse_args(arguments))):
+        saved = {**read_settings(path), "output_dir": path.parent}
     if saved:  # the settings of a run are the defaults
         names = {field.name for field in fields(config_class)} - {"resume"}
         parser.set_defaults(**{name: value for name, value in saved.items() if name in names})
     values = vars(parser.parse_args(arguments))
-    if saved is None and (path := find_resumed(config_class(**values))):
-        # parse again: now the settings of the checkpoint are the defaults, also its folder
-        arguments = [*(sys.argv[1:] if arguments is None else arguments), f"--resume={path}"]
-        saved = {**read_settings(path), "output_dir": path.parent}
-        return parse_flags(config_class, description, arguments, saved)
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
         if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):

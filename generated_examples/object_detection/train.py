@@ -18,7 +18,7 @@ from torch.optim import AdamW, Optimizer
 
 from boxes import find_objects
 from callbacks import BestModel, LearningCurves, MetricsFile
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, newest_checkpoint
 from data import Objects, build_loaders, class_names
 from environment import check_environment, describe, write_config
 from files import save_weights
@@ -28,7 +28,6 @@ from metrics import RunningLoss, count_objects, detection_scores, format_metrics
 from model import build_model
 from pictures import draw_boxes
 from progress import Progress, count_steps, log, progress_bar
-from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Config:
     image_size: int = 64  # pixels per side
     width: int = 16  # channels; a multiple of 8
     checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps", "minutes"] = "epochs"  # unit of checkpoint_every
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
@@ -93,7 +92,6 @@ def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tens
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -176,5 +174,7 @@ def main(config: Config) -> None:
 
 if __name__ == "__main__":
     config = parse_flags(Config, __doc__)
-    with explain_interrupt(config.output_dir):
+    try:
         main(config)
+    except KeyboardInterrupt:
+        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

@@ -62,7 +62,13 @@ def _limits(component: Component, option: Option) -> Iterator[Line]:
 
 def _field(component: Component, option: Option, value: Value) -> Iterator[Line]:
     """One field with its comment, which goes above it where the line would be too long."""
-    values = ", ".join(python_literal(choice.value) for choice in option.choices)
+    folder = component.folder / option.name
+    # the code in the folder of a choice is only rendered if it is the answer
+    values = ", ".join(
+        python_literal(choice.value)
+        for choice in option.choices
+        if choice.value == value or not (folder / str(choice.value)).is_dir()
+    )
     kind = f"Literal[{values}]" if option.type == "choice" else option.type
     head, comment = f"{option.field}: {kind} = ", f"# {option.comment}"
     field = f"{head}{{{{ {option.key} | python }}}}"

@@ -18,7 +18,6 @@ from corpus.edit import (
     create,
     find,
     kind,
-    remove,
     splice,
     sub,
 )
@@ -243,9 +242,9 @@ kind(
     "TF32 and cuDNN at the head of main",
     sub(
         TRAIN,
-        r"^(    apply_workarounds\(\))$",
-        r"\1"
-        + "\n    torch.backends.cuda.matmul.allow_tf32 = True\n    torch.backends.cudnn.benchmark = True",
+        r"^(    accelerator = Accelerator\()$",
+        "    torch.backends.cuda.matmul.allow_tf32 = True\n    torch.backends.cudnn.benchmark = True\n"
+        + r"\1",
     ),
 )
 kind(
@@ -443,12 +442,11 @@ kind(
     lambda files: _joined(files),
 )
 kind(
-    "unused modules deleted",
+    "unused checks deleted",
     "karpathy/nanoGPT:train.py",
-    "workarounds.py goes, with its call",
-    remove("workarounds.py"),
-    sub(TRAIN, r"^from workarounds import apply_workarounds\n", ""),
-    sub(TRAIN, r"^    apply_workarounds\(\)\n", ""),
+    "environment.py does not check the environment, and train.py does not ask it to",
+    sub(TRAIN, r"^from environment import check_environment, ", "from environment import "),
+    sub(TRAIN, r"^    check_environment\(accelerator\)\n", ""),
 )
 
 

@@ -202,7 +202,7 @@ kind(
         r"^    config = parse_flags\(Config, __doc__\)$",
         "    args = parse_flags(Config, __doc__)",
     ),
-    sub(TRAIN, r"explain_interrupt\(config\.output_dir\)", "explain_interrupt(args.output_dir)"),
+    sub(TRAIN, r"newest_checkpoint\(config\.output_dir\)", "newest_checkpoint(args.output_dir)"),
     sub(TRAIN, r"^        main\(config\)$", "        main(args)"),
 )
 kind(
@@ -333,8 +333,8 @@ kind(
     "main() is called for each of several seeds",
     sub(
         TRAIN,
-        r"^(    with explain_interrupt\(config\.output_dir\):)\n        main\(config\)$",
-        "    for seed in range(config.seed, config.seed + 2):\n        one = replace(config, seed=seed, output_dir=config.output_dir / str(seed))\n        with explain_interrupt(one.output_dir):\n            main(one)",
+        r"^        main\(config\)$",
+        "        for seed in range(config.seed, config.seed + 2):\n            main(replace(config, seed=seed, output_dir=config.output_dir / str(seed)))",
     ),
     sub(
         TRAIN, r"^from dataclasses import dataclass$", "from dataclasses import dataclass, replace"
@@ -504,10 +504,10 @@ kind(
     "import checkpoint as ckpt, and ckpt.Checkpoints",
     sub(
         TRAIN,
-        r"^from checkpoint import Checkpoints, explain_interrupt$",
+        r"^from checkpoint import Checkpoints, newest_checkpoint$",
         "import checkpoint as ckpt",
     ),
-    sub(TRAIN, r"(?<![\w.])(Checkpoints\(|explain_interrupt\()", r"ckpt.\1", None),
+    sub(TRAIN, r"(?<![\w.])(Checkpoints\(|newest_checkpoint\()", r"ckpt.\1", None),
 )
 kind(
     "star imports",

@@ -33,7 +33,7 @@ def assert_same_run(one: Path, other: Path) -> None:
     """Compare the outputs and the last checkpoints of two runs, byte by byte."""
     outputs = {path.name for path in one.iterdir() if path.is_file()} - {"config.json"}
     first, second = last_checkpoint(one), last_checkpoint(other)
-    saved = {path.name for path in first.iterdir()} - {"checksums.json", "config.json"}
+    saved = {path.name for path in first.iterdir()} - {"config.json"}
     files = [(one / name, other / name) for name in sorted(outputs)]
     files += [(first / name, second / name) for name in sorted(saved)]
     # random states first: if they differ, so does everything that depends on them
@@ -136,23 +136,10 @@ def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, caps
     monkeypatch.setattr(sys, "argv", ["train.py", *flags])
     config = parse_flags(train.Config, "")
     saved = train.Config(output_dir=tmp_path, **{**SETTINGS, "epochs": 1})
-    assert config == replace(saved, resume=str(last_checkpoint(tmp_path)), epochs=2)
+    assert config == replace(saved, resume="newest", epochs=2)
     with enough_data():
         train.main(config)
     assert "epochs is 2, and was 1 when the checkpoint was saved" in capsys.readouterr().out
-
-
-def test_a_flipped_bit_is_noticed(tmp_path, capsys):
-    """The run continues from the previous checkpoint."""
-    run(tmp_path, epochs=2)
-    before, newest = find_checkpoints(tmp_path)
-    content = bytearray((newest / "states.pt").read_bytes())
-    content[len(content) // 2] ^= 1
-    (newest / "states.pt").write_bytes(content)
-    run(tmp_path, epochs=2, resume="newest")
-    log = capsys.readouterr().out
-    assert f"{newest} is damaged or incomplete: states.pt" in log
-    assert f"resumed from {before} at step" in log
 
 
 def test_only_trials_are_overwritten(tmp_path, capsys, monkeypatch):

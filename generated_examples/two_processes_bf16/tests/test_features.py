@@ -92,7 +92,7 @@ def test_a_score_of_another_kind_can_be_resumed(tmp_path, monkeypatch):
 
 def test_a_state_that_is_no_data_is_refused_when_it_is_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(train.BestModel, "state_dict", lambda best: {"path": best.path})
-    with pytest.raises(SystemExit, match="states are tensors, numbers and texts"):
+    with pytest.raises(SystemExit, match="states are tensors, numbers and text"):
         run(tmp_path, epochs=1)
 
 
@@ -144,8 +144,8 @@ def test_metrics_of_another_branch_are_replaced(tmp_path):
     other = (tmp_path / "metrics.jsonl").read_bytes()
     assert other != branch and read_steps(tmp_path) == sorted(read_steps(tmp_path))
     [abandoned] = tmp_path.glob("abandoned_*")
-    run(tmp_path, epochs=2, resume=str(abandoned))
-    lines = (tmp_path / "metrics.jsonl").read_bytes().splitlines()
+    run(abandoned, epochs=2, resume="newest")
+    lines = (abandoned / "metrics.jsonl").read_bytes().splitlines()
     assert lines[:-1] == branch.splitlines()[:-1], "the last one is of the test data"
 
 

@@ -1,4 +1,4 @@
-from checkpoint import Checkpoints, explain_interrupt
+from checkpoint import Checkpoints, newest_checkpoint
 
 #: slot fields
 resume: str = ""  # checkpoint to resume from; without a value: the newest
@@ -19,5 +19,7 @@ checkpoints.after_epoch()
 checkpoints.save()
 
 #: wrap start
-with explain_interrupt(config.output_dir):
+try:
     ...  #: body
+except KeyboardInterrupt:
+    raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None

@@ -3,10 +3,6 @@ from importlib.util import find_spec
 
 from accelerate.optimizer import AcceleratedOptimizer
 
-#: slot apply
-skip_search_for_lomo()
-skip_signature_of_zero_grad()
-
 #: slot functions
 def skip_search_for_lomo() -> None:
     """Accelerate 1.15: optimizer.step() searches the disk for lomo_optim, which slows small models.

@@ -1,6 +1,11 @@
 from environment import is_trial
 
 #: slot before_resume
-if resume == "auto":  # for jobs that restart automatically
-    found = [path for path in found if is_trial(path) == (config.limit_batches > 0)]
-    resume = "newest" if found else ""
+if config.resume == "auto":  # for jobs that restart automatically
+    found = find_checkpoints(config.output_dir)
+    if not found or is_trial(found[-1]) != (config.limit_batches > 0):
+        return None
+
+#: replace resumed
+newest = config.resume in ("auto", "newest")
+path = config.output_dir if newest else Path(config.resume)

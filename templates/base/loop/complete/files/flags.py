@@ -44,7 +44,6 @@ def parse_flags(
         parser.add_argument(flag, default=field.default, help=text, **options)
     #: slot defaults
     values = vars(parser.parse_args(arguments))
-    #: slot parsed
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
         if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):

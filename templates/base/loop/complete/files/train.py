@@ -18,7 +18,6 @@ from model import build_model
 from progress import Progress, count_steps, log, progress_bar
 from torch import nn
 from torch.optim import Optimizer
-from workarounds import apply_workarounds
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 
 
 def main(config: Config) -> None:
-    apply_workarounds()
     #: slot before_accelerator
     accelerator = Accelerator(
         #: slot accelerator

@@ -5,7 +5,3 @@ found = find_in_runs(output_dir, "checkpoint_*")
 
 #: replace order
 return sorted(named, key=lambda path: (path.parent, step_of(path)))
-
-#: replace interrupted
-last = f"--resume continues {saved[-1]}" if saved else "Nothing is saved"
-log(f"Interrupted. {last}.")

@@ -19,8 +19,8 @@ def test_metrics_of_another_branch_are_replaced(tmp_path):
     other = (tmp_path / "metrics.jsonl").read_bytes()
     assert other != branch and read_steps(tmp_path) == sorted(read_steps(tmp_path))
     [abandoned] = tmp_path.glob("abandoned_*")
-    run(tmp_path, epochs=2, resume=str(abandoned))
-    lines = (tmp_path / "metrics.jsonl").read_bytes().splitlines()
+    run(abandoned, epochs=2, resume="newest")
+    lines = (abandoned / "metrics.jsonl").read_bytes().splitlines()
     assert lines[:-1] == branch.splitlines()[:-1], "the last one is of the test data"
 
 

@@ -1,8 +1,5 @@
 from peft import PeftModel, PeftModelForQuestionAnswering
 
-#: slot apply
-keep_token_types()
-
 #: slot functions
 def keep_token_types() -> None:
     """PEFT 0.21: its model for question answering drops token_type_ids.

@@ -1,0 +1,14 @@
+import time
+
+#: slot checkpoints_setup
+self.saved_at = time.monotonic()
+
+#: slot checkpoints_after_step
+minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
+if minutes and self.progress.step % (self.config.log_every or 1) == 0:
+    due = time.monotonic() - self.saved_at >= 60 * minutes
+    if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ
+        self.save()
+
+#: slot checkpoints_saved
+self.saved_at = time.monotonic()

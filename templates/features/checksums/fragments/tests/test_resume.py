@@ -1,0 +1,2 @@
+#: slot saved
+saved.remove("checksums.json")  # config.json differs

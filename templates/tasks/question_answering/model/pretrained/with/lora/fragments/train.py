@@ -1,0 +1,4 @@
+from workarounds import keep_token_types
+
+#: slot before_accelerator
+keep_token_types()
