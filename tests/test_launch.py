@@ -64,16 +64,16 @@ def settings(sbatch: str) -> dict[str, str]:
 @pytest.mark.parametrize("launcher", FILES)
 def test_a_launcher_brings_its_files_and_no_others(launcher: str, cli: Cli, tmp_path: Path) -> None:
     files = with_launcher(launcher)
-    preempted = "preemption.py" in files
-    assert preempted == (launcher in ("slurm", "trainjob", "pytorchjob", "sagemaker"))
-    usual = render({"features.preemption.enabled": preempted})
+    restarted = launcher in ("slurm", "trainjob", "pytorchjob", "sagemaker")
+    assert ("preemption.py" in files) == ("integrity.py" in files) == restarted
+    usual = render({f"features.{n}.enabled": restarted for n in ("preemption", "checksums")})
     assert files.keys() - usual.keys() == FILES[launcher]
     result = cli("new", tmp_path / "p", "--yes", "--set", f"hardware.launcher={launcher}")
     command = result.out.splitlines()[-2].strip()
     words = command.split()
     assert (tmp_path / "p" / words[-1]).is_file()
     assert command in files["README.md"]
-    assert 'resume == "auto"' not in usual["checkpoint.py"]
+    assert '"auto"' not in usual["checkpoint.py"]
     for name in FILES[launcher]:
         assert f"`{name}`" in files["README.md"]
 

@@ -748,7 +748,7 @@ def test_scripts_are_short(catalog: Catalog, projects: dict[str, Project]) -> No
     """train.py as its owner reads it: by default, and with everything that goes together."""
     for task in catalog.tasks:
         assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 205), task
-        assert lines(projects[f"{task}, all"]) <= 405, task
+        assert lines(projects[f"{task}, all"]) <= 408, task
     main = next(
         node
         for node in parsed(projects[f"{FIRST_TASK}, default"].files["train.py"]).body
