@@ -1935,7 +1935,7 @@ scenario(
             'f"checkpoint_{self.progress.step:08d}.partial"',
             'f"checkpoint_{self.progress.step:010d}.partial"',
         ),
-        before(CHECKPOINT, "self.states: ...", "self.count = 0"),
+        before(CHECKPOINT, "self.states = ...", "self.count = 0"),
         words(
             CHECKPOINT,
             "self.accelerator.save_state(scratch)",

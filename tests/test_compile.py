@@ -73,3 +73,15 @@ def test_a_compiled_model_trains_as_any_other(way: str, tmp_path: Path) -> None:
     assert train("resumed", DRIVER.name, "--resume") == compiled
     final = [project / "runs" / run / "model.safetensors" for run in ("compiled", "resumed")]
     assert final[0].read_bytes() == final[1].read_bytes()
+
+
+@pytest.mark.train
+def test_the_weights_of_a_model_that_accelerate_compiled_have_their_own_names(
+    tmp_path: Path,
+) -> None:
+    """The environment compiles it, as `accelerate launch --dynamo_backend` does."""
+    project = write_files(tmp_path / "project", render({}))
+    result = start(project, ["train.py", *SHORT], 1, ACCELERATE_DYNAMO_BACKEND="eager")
+    assert result.returncode == 0, result.stderr
+    result = start(project, ["-c", "from predict import load; print(load()[1].training)"], 1)
+    assert result.stdout == "False\n", result.stderr

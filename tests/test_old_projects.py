@@ -195,7 +195,7 @@ EDITS = {
             change("scaffold.toml", "patience = 5 ", "patience = 9 "),
             change("scaffold.toml", 'checkpoint_unit = "epochs"', 'checkpoint_unit = "updates"'),
         ],
-        ["patience: int = 9 ", '"minutes"] = "steps"'],
+        ["patience: int = 9 ", '"epochs", "steps"] = "steps"'],
     ),
 }
 

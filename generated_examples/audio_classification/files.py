@@ -14,7 +14,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if a file can't be written, for example because the disk is full."""
+    """Exit with one line if the disk is full, or does not allow to write."""
     try:
         yield
     except OSError as error:
@@ -43,8 +43,8 @@ def flush(path: Path) -> None:
 
 
 def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
-    """Save the weights as safetensors. All processes call it together."""
-    weights = accelerator.get_state_dict(accelerator.unwrap_model(model))
+    """Save the weights as safetensors. Call it on all processes."""
+    weights = accelerator.get_state_dict(accelerator.unwrap_model(model, keep_torch_compile=False))
     if accelerator.is_main_process:
         with replacing(path) as scratch:
             accelerator.save(weights, scratch, safe_serialization=True)
@@ -52,9 +52,9 @@ def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 
 def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
-    """Load weights into a model, prepared or not. All processes call it together."""
+    """Load weights into a model, prepared or not. Call it on all processes."""
     try:
-        load_model(accelerator.unwrap_model(model), path)
+        load_model(accelerator.unwrap_model(model, keep_torch_compile=False), path)
     except (OSError, RuntimeError, SafetensorError) as error:
         raise SystemExit(f"{path} can't be loaded: {error}") from error
 

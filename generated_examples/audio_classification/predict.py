@@ -39,7 +39,7 @@ def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     names = class_names(config)
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:

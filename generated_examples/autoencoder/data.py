@@ -28,8 +28,8 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         num_workers=config.num_workers,
         generator=torch.Generator().manual_seed(config.seed),  # the global one is for dropout
     )
-    # keep the last batch; without gradients, a larger batch fits in memory
+    # larger batches fit in memory, because no gradients are kept
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # the global one is for dropout
+    settings["generator"] = torch.Generator()  # evaluations must not change the dropout
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

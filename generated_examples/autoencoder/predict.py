@@ -49,7 +49,7 @@ def draw(config: Config, model: torch.nn.Module, paths: list[Path], picture: Pat
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):

@@ -13,7 +13,7 @@ from files import writing
 
 
 def draw_samples(accelerator: Accelerator, model: nn.Module, config, path: Path) -> None:
-    """Draw 64 generated images, always from the same noise. All processes call it together."""
+    """Draw 64 generated images, always from the same noise. Call it on all processes."""
     noise = fixed_noise(list(range(64)), image_shape(config)).to(accelerator.device)
     model.eval()
     images = sample(model, noise)

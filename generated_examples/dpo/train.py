@@ -128,12 +128,13 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() loads decayed rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() changes them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
     throughput = Throughput(accelerator, train_loss, progress, total_steps)
-    checkpoints = Checkpoints(accelerator, config, progress, train_loss, best_model, metrics_file)
+    states = {"train_loss": train_loss, "best_model": best_model, "metrics_file": metrics_file}
+    checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
 
@@ -146,7 +147,7 @@ def main(config: Config) -> None:
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # ends at total
         start, start_step = time.perf_counter(), progress.step
         for inputs, targets, reference, beta in bar:
             log_probs = answer_log_probs(model, inputs, targets)
@@ -174,7 +175,6 @@ def main(config: Config) -> None:
             if progress.step >= total_steps:
                 break
             checkpoints.after_step()
-
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         if accelerator.is_main_process:
@@ -184,7 +184,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch >= batches_per_epoch:  # not if max_steps ended the epoch
+        if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.save()
@@ -194,7 +194,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before the process group ends
     accelerator.end_training()
 
 

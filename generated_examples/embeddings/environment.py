@@ -23,7 +23,7 @@ def check_environment(accelerator: Accelerator) -> None:
             "ACCELERATE_USE_CPU=true if there is no GPU for each process."
         )
     if accelerator.gradient_accumulation_steps != 1:
-        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would scale gradients.")
+        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would divide the loss.")
     if accelerator.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
 
@@ -75,13 +75,10 @@ def is_trial(folder) -> bool:
 
 
 def compare_settings(accelerator, config, path, fixed) -> None:
-    """Log the settings that differ from those of a checkpoint. Exit if a `fixed` one differs.
-
-    `fixed` maps their names to the values that are assumed where a setting does not exist.
-    """
+    """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
     saved, settings = read_settings(path), list_settings(accelerator, config)
-    for name in {**settings, **fixed}:
-        old, new = saved.get(name, fixed.get(name)), settings.get(name, fixed.get(name))
+    for name in {**settings, **saved}:
+        old, new = saved.get(name), settings.get(name)
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
         if name in fixed:

@@ -29,13 +29,13 @@ class BestModel:
         self.score = float("-inf")
 
     def update(self, score: float, model: nn.Module) -> None:
-        """Save the weights if the score is better. All processes call it together."""
+        """Save the weights if the score is better. Call it on all processes."""
         if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = float(score)
 
     def load(self, model: nn.Module) -> None:
-        """Load the best weights, if there are any. All processes call it together."""
+        """Load the best weights, if there are any. Call it on all processes."""
         if self.score > float("-inf"):
             load_weights(self.accelerator, model, self.path)
 
@@ -293,7 +293,7 @@ class Throughput:
         """Leave evaluations and checkpoints out of the speed."""
         if self.first_step is None:
             self.first_step = self.progress.step  # not 0 after a resume
-        unread = self.train_loss.samples * self.processes  # not 0 after a resume within an epoch
+        unread = float(self.train_loss.sums[1]) * self.processes  # not 0 after a resume
         self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_samples + unread
 
     def read(self) -> str:

@@ -159,7 +159,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     # keep the last batch
     eval_batch_size = config.eval_batch_size or 4 * config.batch_size
     settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # the global one is for dropout
+    settings["generator"] = torch.Generator()  # evaluations must not change the dropout
     settings |= loading_settings(val_set, config)
     settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

@@ -65,7 +65,7 @@ class Hooks:
             hook(self.run)
 
     def agree(self) -> bool:
-        """Whether to stop now. All processes call it together."""
+        """Whether to stop now. Call it on all processes."""
         if self.any_asked():
             self.stopped, self.run.stop_asked = True, False
         return self.stopped
@@ -75,7 +75,7 @@ class Hooks:
         return bool(self.run.accelerator.reduce(asked, "sum") > 0)
 
     def state_dict(self) -> dict:
-        """The pending stop request. All processes call it together."""
+        """The pending stop request. Call it on all processes."""
         return {"stop_asked": self.any_asked()}
 
     def load_state_dict(self, state: dict) -> None:

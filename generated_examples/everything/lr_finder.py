@@ -100,7 +100,7 @@ def draw(means: list[float], best: int, path: Path) -> None:
 
 
 def find_rate(config: train.Config) -> float:
-    """The suggested learning rate. All processes call it together."""
+    """The suggested learning rate. Call it on all processes."""
     folder = config.output_dir / "lr_finder"
     losses = record_losses(
         replace(

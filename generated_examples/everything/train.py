@@ -128,7 +128,7 @@ def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples. gather_for_metrics drops the duplicates of padding."""
+    """Mean loss and accuracy of all samples. gather_for_metrics drops duplicates."""
     model.eval()
     loss_sum = correct = seen = 0
     confusion_plot.clear()
@@ -198,7 +198,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() loads decayed rates
+    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() changes them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -213,20 +213,18 @@ def main(config: Config) -> None:
     hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
     stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
     throughput = Throughput(accelerator, train_loss, progress, total_steps)
-    checkpoints = Checkpoints(
-        accelerator,
-        config,
-        progress,
-        train_loss,
-        best_model,
-        hard_batches,
-        early_stopping,
-        ema,
-        micro_batches,
-        metrics_file,
-        hooks,
-        stop_on_spike,
-    )
+    states = {
+        "train_loss": train_loss,
+        "best_model": best_model,
+        "hard_batches": hard_batches,
+        "early_stopping": early_stopping,
+        "ema": ema,
+        "micro_batches": micro_batches,
+        "metrics_file": metrics_file,
+        "hooks": hooks,
+        "stop_on_spike": stop_on_spike,
+    }
+    checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
     last_step = LastStep(checkpoints, model)
     write_config(accelerator, config, config.output_dir)
@@ -260,7 +258,9 @@ def main(config: Config) -> None:
             batches = train_loader
             if progress.batch:  # resumed within an epoch
                 batches = accelerator.skip_first_batches(train_loader, progress.batch)
-            bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+            bar = progress_bar(
+                batches, done=progress.batch, total=batches_per_epoch
+            )  # ends at total
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
                 batch_size = find_batch_size(whole)
@@ -346,7 +346,6 @@ def main(config: Config) -> None:
                     break
                 checkpoints.after_step()
                 stop_signals.after_step(checkpoints)
-
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
             metrics["train_hard_batches"] = hard_batches.end_epoch()
@@ -354,7 +353,7 @@ def main(config: Config) -> None:
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
-            if progress.batch >= batches_per_epoch:  # not if max_steps ended the epoch
+            if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
                 progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()
@@ -376,7 +375,7 @@ def main(config: Config) -> None:
     hooks.call("run_end", metrics)
     micro_batches.model = None  # so that free_memory() frees it
     hooks.run.model = None  # so that free_memory() frees it
-    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before the process group ends
     accelerator.end_training()
 
 

@@ -37,7 +37,7 @@ def read_image(path: Path) -> torch.Tensor:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in torch.utils.data.DataLoader(share, 4 * config.batch_size, collate_fn=list):

@@ -28,7 +28,7 @@ class RunningLoss:
         self.sums += torch.stack([losses.detach().sum(), count_tokens(targets).sum()])
 
     def read(self) -> float:
-        """The mean since the last call. All processes call it together."""
+        """The mean since the last call. Call it on all processes."""
         total, tokens = self.accelerator.reduce(self.sums, "sum").tolist()
         self.sums.zero_()
         self.epoch_sum += total
@@ -36,20 +36,20 @@ class RunningLoss:
         return total / max(tokens, 1)
 
     def end_epoch(self) -> float:
-        """The mean of the epoch. All processes call it together."""
+        """The mean of the epoch. Call it on all processes."""
         self.read()
         mean = self.epoch_sum / max(self.epoch_tokens, 1)
         self.epoch_sum, self.epoch_tokens = 0.0, 0.0
         return mean
 
     def state_dict(self) -> dict:
-        """All processes call it together."""
-        windows = self.accelerator.gather(self.sums[None]).cpu()  # of each process
-        return {"sum": self.epoch_sum, "tokens": self.epoch_tokens, "windows": windows}
+        """Call it on all processes."""
+        sums = self.accelerator.gather(self.sums[None]).cpu()  # of each process
+        return {"sum": self.epoch_sum, "tokens": self.epoch_tokens, "sums": sums}
 
     def load_state_dict(self, state: dict) -> None:
         self.epoch_sum, self.epoch_tokens = state["sum"], state["tokens"]
-        self.sums.copy_(state["windows"][self.accelerator.process_index])
+        self.sums.copy_(state["sums"][self.accelerator.process_index])
 
 
 def format_metrics(metrics: dict[str, float]) -> str:

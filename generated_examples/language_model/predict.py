@@ -78,7 +78,7 @@ def generate(model, texts: list[list[int]], end: int, context: int, length: int,
 
 
 def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:

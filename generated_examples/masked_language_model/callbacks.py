@@ -25,13 +25,13 @@ class BestModel:
         self.score = float("-inf")
 
     def update(self, score: float, model: nn.Module) -> None:
-        """Save the weights if the score is better. All processes call it together."""
+        """Save the weights if the score is better. Call it on all processes."""
         if score > self.score:  # always false for NaN
             save_weights(self.accelerator, model, self.path)
             self.score = float(score)
 
     def load(self, model: nn.Module) -> None:
-        """Load the best weights, if there are any. All processes call it together."""
+        """Load the best weights, if there are any. Call it on all processes."""
         if self.score > float("-inf"):
             load_weights(self.accelerator, model, self.path)
 

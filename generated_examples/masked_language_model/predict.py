@@ -66,7 +66,7 @@ def encode_masked(text: str, config: Config) -> Tensor:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs, top: int = 5) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:

@@ -70,7 +70,7 @@ def read_answer(question: Question, windows: list) -> dict:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):

@@ -87,7 +87,7 @@ def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     tokenizer = build_tokenizer(config)
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:

@@ -48,7 +48,7 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     names = load_breast_cancer().target_names
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:

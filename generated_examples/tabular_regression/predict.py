@@ -48,7 +48,7 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for table in share.split(4 * config.batch_size):

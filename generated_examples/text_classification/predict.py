@@ -52,7 +52,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     saved = config.output_dir / "transformers"
     tokenizer = AutoTokenizer.from_pretrained(saved)

@@ -95,7 +95,7 @@ def write(rows: list[dict], as_json: bool) -> None:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     names = json.loads((config.output_dir / "tags.json").read_text())
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:

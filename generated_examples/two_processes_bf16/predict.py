@@ -37,7 +37,7 @@ def read_image(path: Path) -> torch.Tensor:
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     # the precision of training
     precision = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(config.mixed_precision)

@@ -16,13 +16,10 @@ def is_trial(folder) -> bool:
 
 
 def compare_settings(accelerator, config, path, fixed) -> None:
-    """Log the settings that differ from those of a checkpoint. Exit if a `fixed` one differs.
-
-    `fixed` maps their names to the values that are assumed where a setting does not exist.
-    """
+    """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
     saved, settings = read_settings(path), list_settings(accelerator, config)
-    for name in {**settings, **fixed}:
-        old, new = saved.get(name, fixed.get(name)), settings.get(name, fixed.get(name))
+    for name in {**settings, **saved}:
+        old, new = saved.get(name), settings.get(name)
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
         if name in fixed:

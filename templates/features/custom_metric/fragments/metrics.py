@@ -18,22 +18,22 @@ class HardBatches:
         self.epoch += self.step
 
     def share(self, counts: torch.Tensor) -> float:
-        """The share over all processes. All processes call it together."""
+        """The share over all processes. Call it on all processes."""
         hard, batches = self.accelerator.reduce(counts, "sum").tolist()
         return hard / max(batches, 1)
 
     def read_step(self) -> float:
-        """The share in the last batch of each process. All processes call it together."""
+        """The share in the last batch of each process. Call it on all processes."""
         return self.share(self.step)
 
     def end_epoch(self) -> float:
-        """The share in the epoch. All processes call it together."""
+        """The share in the epoch. Call it on all processes."""
         share = self.share(self.epoch)
         self.epoch.zero_()
         return share
 
     def state_dict(self) -> dict:
-        """The counts of each process in this epoch. All processes call it together."""
+        """The counts of each process in this epoch. Call it on all processes."""
         return {"epoch": self.accelerator.gather(self.epoch).reshape(-1, 2).tolist()}
 
     def load_state_dict(self, state: dict) -> None:

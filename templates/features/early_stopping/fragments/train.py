@@ -4,7 +4,7 @@ from callbacks import EarlyStopping
 early_stopping = EarlyStopping(config.patience, config.min_delta)
 
 #: slot states
-, early_stopping
+, "early_stopping": early_stopping
 
 #: slot start_of_epoch
 #: region early_stop

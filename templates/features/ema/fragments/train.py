@@ -4,7 +4,7 @@ from callbacks import Ema
 ema = Ema(accelerator.unwrap_model(model), config.ema_decay)
 
 #: slot states
-, ema
+, "ema": ema
 
 #: slot after_step
 ema.update()

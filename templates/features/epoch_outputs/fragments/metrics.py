@@ -20,7 +20,7 @@ class EpochOutputs:
         self.batches.append([output[share].cpu() for output in outputs])
 
     def gather(self) -> list[torch.Tensor]:
-        """The outputs of all samples. All processes call it together."""
+        """The outputs of all samples. Call it on all processes."""
         own = [torch.cat(output) for output in zip(*self.batches, strict=True)]
         return [torch.cat(output) for output in zip(*gather_object([own]), strict=True)]
 

@@ -28,7 +28,7 @@ class MicroBatches:
     def attempts(self, batch) -> Iterator[list]:
         """The parts of a batch, made smaller as long as any process runs out of memory."""
         while self.untested:
-            train_loss = self.train_loss.sum.clone(), self.train_loss.samples
+            sums = self.train_loss.sums.clone()
             self.failed = False
             if isinstance(self.model, DistributedDataParallel):
                 # a process that ran out of memory does not send its buffers, such as BatchNorm's
@@ -39,7 +39,7 @@ class MicroBatches:
                 self.average_gradients()
                 return
             self.model.zero_grad()
-            self.train_loss.sum, self.train_loss.samples = train_loss
+            self.train_loss.sums = sums
             clear_device_cache(garbage_collection=True)
             self.halve(find_batch_size(batch))
         yield self.split(batch)

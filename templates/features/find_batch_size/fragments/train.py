@@ -5,7 +5,7 @@ from micro_batches import MicroBatches
 micro_batches = MicroBatches(accelerator, model, train_loss)
 
 #: slot states
-, micro_batches
+, "micro_batches": micro_batches
 
 #: replace batches
 for whole in bar:

@@ -4,7 +4,7 @@ from hooks import Hooks, Run
 hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
 
 #: slot states
-, hooks
+, "hooks": hooks
 
 #: slot start_of_training
 hooks.call("run_start")

@@ -24,13 +24,13 @@ class LocalSgd:
         self.every = every
 
     def step(self, step: int) -> None:
-        """Call it after each step. All processes call it together."""
+        """Call it after each step. Call it on all processes."""
         if step % self.every == 0:
             self.average()
 
     @torch.no_grad()
     def average(self) -> None:
-        """Average now. All processes call it together."""
+        """Average now. Call it on all processes."""
         tensors = [*self.model.parameters()]
         tensors += [buffer for buffer in self.model.buffers() if buffer.is_floating_point()]
         for state in self.optimizer.state.values():

@@ -4,7 +4,7 @@ from callbacks import LocalSgd
 local_sgd = LocalSgd(accelerator, model, optimizer, config.local_sgd_every)
 
 #: slot states
-, local_sgd
+, "local_sgd": local_sgd
 
 #: wrap forward
 with accelerator.no_sync(model):  # these gradients are not averaged

@@ -4,7 +4,7 @@ from callbacks import MetricsFile
 metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
 
 #: slot states
-, metrics_file
+, "metrics_file": metrics_file
 
 #: slot report_step
 metrics_file.append(progress.step, values)

@@ -36,7 +36,7 @@ def predict(
     config: Config, model: torch.nn.Module, inputs
     #: slot parameters
 ) -> list[dict]:
-    """A row for each input, in their order. All processes call it together."""
+    """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
     #: slot before_batches
     #: region share

@@ -33,7 +33,7 @@ class StopSignals:
             self.stop_if_received(checkpoints)
 
     def stop_if_received(self, checkpoints) -> None:
-        """Save and stop if any process got a signal. All processes call it together."""
+        """Save and stop if any process got a signal. Call it on all processes."""
         #: slot before_told
         stopping = bool(self.received)
         if self.accelerator.num_processes > 1:

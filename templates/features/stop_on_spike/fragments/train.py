@@ -4,7 +4,7 @@ from callbacks import StopOnSpike
 stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
 
 #: slot states
-, stop_on_spike
+, "stop_on_spike": stop_on_spike
 
 #: slot after_log
 stop_on_spike.check(values["loss"], progress.step)

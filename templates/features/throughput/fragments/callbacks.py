@@ -27,7 +27,7 @@ class Throughput:
         """Leave evaluations and checkpoints out of the speed."""
         if self.first_step is None:
             self.first_step = self.progress.step  # not 0 after a resume
-        unread = self.train_loss.samples * self.processes  # not 0 after a resume within an epoch
+        unread = float(self.train_loss.sums[1]) * self.processes  # not 0 after a resume
         self.read_at, self.seen = time.monotonic(), self.train_loss.epoch_samples + unread
 
     def read(self) -> str:

@@ -52,7 +52,7 @@ def share_texts(
 def gather_texts(accelerator: Accelerator, *sums: Tensor) -> list[Tensor]:
     """Sum the parts of each text of an evaluation, and drop the padding of the last batch.
 
-    All processes call it together, each with the sums of its parts.
+    Call it on all processes, on each with the sums of its parts.
     """
     sharing = processes_per_text(accelerator)
     #: region gathered

@@ -7,7 +7,7 @@ from torch import nn
 
 #: slot functions
 def draw_samples(accelerator: Accelerator, model: nn.Module, config, path: Path) -> None:
-    """Draw 64 generated images, always from the same noise. All processes call it together."""
+    """Draw 64 generated images, always from the same noise. Call it on all processes."""
     noise = fixed_noise(list(range(64)), image_shape(config)).to(accelerator.device)
     model.eval()
     #: region sample

@@ -44,7 +44,7 @@ discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_gr
 #: end discriminator_peaks
 
 #: slot states
-, train_discriminator_loss
+, "train_discriminator_loss": train_discriminator_loss
 
 #: slot training_mode
 discriminator.train()

@@ -23,7 +23,7 @@ def check_environment(accelerator: Accelerator) -> None:
             "ACCELERATE_USE_CPU=true if there is no GPU for each process."
         )
     if accelerator.gradient_accumulation_steps != 1:
-        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would scale gradients.")
+        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would divide the loss.")
     if accelerator.mixed_precision == "fp16" and accelerator.device.type == "cpu":
         raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
 

@@ -11,7 +11,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if a file can't be written, for example because the disk is full."""
+    """Exit with one line if the disk is full, or does not allow to write."""
     try:
         yield
     except OSError as error:
@@ -40,9 +40,9 @@ def flush(path: Path) -> None:
 
 
 def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None:
-    """Save the weights as safetensors. All processes call it together."""
+    """Save the weights as safetensors. Call it on all processes."""
     #: region weights
-    weights = accelerator.get_state_dict(accelerator.unwrap_model(model))
+    weights = accelerator.get_state_dict(accelerator.unwrap_model(model, keep_torch_compile=False))
     #: end weights
     #: slot chosen_weights
     if accelerator.is_main_process:

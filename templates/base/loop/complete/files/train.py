@@ -85,10 +85,11 @@ def main(config: Config) -> None:
     #: slot before_training
     #: slot setup
     #: region checkpoints when checkpoints
-    checkpoints = Checkpoints(
-        accelerator, config, progress, train_loss
+    states = {
+        "train_loss": train_loss
         #: slot states
-    )
+    }
+    checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
     #: end checkpoints
     #: slot checkpoints
@@ -106,7 +107,7 @@ def main(config: Config) -> None:
         #: slot before_epoch
         batches = train_loader
         #: slot skip_batches
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # ends at total
         start, start_step = time.perf_counter(), progress.step
         #: region batches
         for {{ task.batch }} in bar:
@@ -156,7 +157,6 @@ def main(config: Config) -> None:
             #: slot stop_in_epoch
             #: end optimize
         #: end batches
-
         metrics = {"train_loss": train_loss.end_epoch()}
         #: slot checked_epoch
         #: slot epoch_metrics
@@ -171,7 +171,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
-        if progress.batch >= batches_per_epoch:  # not if max_steps ended the epoch
+        if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
             progress.epoch, progress.batch = epoch + 1, 0
         #: slot end_of_epoch
         #: slot save_after_epoch
@@ -190,7 +190,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    model, optimizer = accelerator.free_memory(model, optimizer)  # otherwise the exit can crash
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before the process group ends
     accelerator.end_training()
 
 

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"cross_validation_folds": None, "cross_validation_fold": None}
+FIXED |= {"cross_validation_folds", "cross_validation_fold"}

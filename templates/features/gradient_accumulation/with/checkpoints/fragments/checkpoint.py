@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"gradient_accumulation_steps": 1}
+FIXED |= {"gradient_accumulation_steps"}

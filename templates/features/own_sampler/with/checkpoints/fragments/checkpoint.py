@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"data_order": "shuffled"}
+FIXED |= {"data_order"}

@@ -12,7 +12,7 @@ def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -
 plateau = Plateau(config.schedule_patience, config.schedule_factor)
 
 #: slot states
-, plateau
+, "plateau": plateau
 
 #: slot rates
 group["lr"] *= plateau.share

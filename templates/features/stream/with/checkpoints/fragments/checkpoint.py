@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"num_workers": 0, "stream_epoch_batches": None}
+FIXED |= {"num_workers", "stream_epoch_batches"}

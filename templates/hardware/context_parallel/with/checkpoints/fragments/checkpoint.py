@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"processes_per_text": 1}
+FIXED |= {"processes_per_text"}

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"processes_per_layer": 1}
+FIXED |= {"processes_per_layer"}

@@ -15,7 +15,8 @@ class ConvNet(nn.Module):
             nn.ReLU(),
             {{ task.pooling }}
         )
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(32 * channels, classes))
+        features = 2 * channels * 4 * 4
+        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(features, classes))
 
     def forward(self, images: Tensor) -> Tensor:
         #: slot scale

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"max_length": None, "mask_rate": None, "whole_words": None}
+FIXED |= {"max_length", "mask_rate", "whole_words"}

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"max_length": None}
+FIXED |= {"max_length"}

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"max_length": None, "overlap": None}
+FIXED |= {"max_length", "overlap"}

@@ -12,7 +12,7 @@ def draw_reconstructions(
 ) -> None:
     """Draw images, and below each its visible patches and the reconstruction.
 
-    All processes call it together.
+    Call it on all processes.
     """
     model.eval()
     outputs = model(images.to(accelerator.device), seen.to(accelerator.device)).float().cpu()

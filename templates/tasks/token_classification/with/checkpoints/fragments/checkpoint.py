@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"tags": None}
+FIXED |= {"tags"}

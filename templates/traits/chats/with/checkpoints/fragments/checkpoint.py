@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"context": None}
+FIXED |= {"context"}

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"classes": None}
+FIXED |= {"classes"}

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"letters": None}
+FIXED |= {"letters"}

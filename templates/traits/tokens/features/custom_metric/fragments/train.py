@@ -4,7 +4,7 @@ from metrics import HardBatches
 hard_batches = HardBatches(accelerator, config.custom_metric_limit)
 
 #: slot states
-, hard_batches
+, "hard_batches": hard_batches
 
 #: slot after_forward
 hard_batches.add(losses.sum() / count_tokens(targets).sum())

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"momentum": None}
+FIXED |= {"momentum"}

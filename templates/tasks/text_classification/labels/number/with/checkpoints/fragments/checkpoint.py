@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"target_scale": None}
+FIXED |= {"target_scale"}

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"columns": None}
+FIXED |= {"columns"}
