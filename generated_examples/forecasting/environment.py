@@ -15,7 +15,7 @@ from progress import log
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Stop if the processes would not train together, or if a setting has no effect here."""
+    """Exit if the processes are not connected, or if a setting of the environment can't work."""
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if accelerator.num_processes != world_size:
         raise SystemExit(
@@ -29,7 +29,7 @@ def check_environment(accelerator: Accelerator) -> None:
 
 
 def describe(accelerator, model, config, total_steps) -> str:
-    """A summary of the run, in one line."""
+    """The first line of the log: what the run uses."""
     processes, device = accelerator.num_processes, accelerator.device.type
     parameters = sum(parameter.numel() for parameter in model.parameters())
     batch = f"batch {processes} x {config.batch_size}"
@@ -41,14 +41,14 @@ def describe(accelerator, model, config, total_steps) -> str:
 
 
 def list_settings(accelerator, config) -> dict:
-    """The settings of a run, with those that follow from how it was started."""
+    """The settings of a run, with the processes and the precision that it was started with."""
     settings = {**vars(config), "processes": accelerator.num_processes}
     settings["precision"] = accelerator.mixed_precision
     return settings
 
 
 def write_config(accelerator, config, folder) -> None:
-    """Write config.json: the settings, the command, and the versions it uses."""
+    """Write config.json: the settings, the command and the versions."""
     if not accelerator.is_main_process:
         return
     project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]

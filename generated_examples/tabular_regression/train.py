@@ -38,14 +38,14 @@ class Config:
     num_workers: int = 0  # data workers per process; 0: load in the main process
     seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
-    checkpoint_every: int = 1  # how often to save, in checkpoint_unit; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # unit of checkpoint_every
+    checkpoint_every: int = 1  # epochs or steps between checkpoints; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # what checkpoint_every counts
     keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
     max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
     warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
     output_dir: Path = Path("runs/latest")  # folder for metrics, weights and checkpoints
     limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
-    resume: str = ""  # checkpoint to resume from; without a value: the newest
+    resume: str = ""  # checkpoint or folder to resume; without a value: the newest
 
 
 def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:

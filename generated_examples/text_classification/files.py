@@ -60,7 +60,7 @@ def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 
 def delete(path: Path) -> None:
-    """Delete a file, a link or a checkpoint, which is renamed first in case of a crash."""
+    """Delete a file, a link or a checkpoint. A crash never leaves half of a checkpoint."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():

@@ -1,7 +1,7 @@
 from checkpoint import Checkpoints, newest_checkpoint
 
 #: slot fields
-resume: str = ""  # checkpoint to resume from; without a value: the newest
+resume: str = ""  # checkpoint or folder to resume; without a value: the newest
 
 #: slot checkpoints
 
