@@ -291,6 +291,17 @@ def test_results_are_not_overwritten_without_checkpoints(tmp_path: Path) -> None
     assert {path: path.read_bytes() for path in runs.iterdir()} == before
 
 
+def test_checkpoints_of_a_run_outlive_a_trial_in_their_folder(tmp_path: Path) -> None:
+    """Someone turned checkpoints off for a trial, which then asks nobody."""
+    project = write_files(tmp_path / "project", render({}))
+    real = ["train.py", "--epochs", "1", "--max-steps", "2"]
+    assert start(project, real, 1).returncode == 0
+    config = project / "runs/latest/config.json"
+    config.write_text(config.read_text().replace('"limit_batches": 0', '"limit_batches": 2'))
+    assert_refused(start(project, real, 1), "runs/latest holds a run: --resume it, or use")
+    assert only_checkpoint(project).is_dir()
+
+
 LEFT: dict[str, tuple[Mapping[str, Value], Mapping[str, Value], str]] = {
     "accumulation lost": (
         {"training.gradient_accumulation_steps": 4},
