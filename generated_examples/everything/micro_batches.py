@@ -40,7 +40,7 @@ class MicroBatches:
                 self.average_gradients()
                 return
             self.model.zero_grad()
-            self.train_loss.sums = sums
+            self.train_loss.sums.copy_(sums)
             clear_device_cache(garbage_collection=True)
             self.halve(find_batch_size(batch))
         yield self.split(batch)

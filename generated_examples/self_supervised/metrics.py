@@ -19,7 +19,7 @@ class RunningLoss:
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples."""
         self.sums[0].add_(loss.detach(), alpha=samples)
-        self.sums[1] += samples
+        self.sums[1].add_(samples)
 
     def read(self) -> float:
         """The mean since the last call. Call it on all processes."""
