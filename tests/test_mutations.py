@@ -212,7 +212,7 @@ MUTATIONS = [
     Mutation(
         "early stopping not in the checkpoint",
         "train.py",
-        ", early_stopping",
+        '        "early_stopping": early_stopping,\n',
         "",
         "the resumed run trains",
         EARLY_STOPPING,
@@ -220,21 +220,21 @@ MUTATIONS = [
     Mutation(
         "running loss not in the checkpoint",
         "train.py",
-        "progress, train_loss, ",
-        "progress, ",
+        '"train_loss": train_loss, ',
+        "",
         "metrics.jsonl differs: .*The first difference is line 1",
     ),
     Mutation(
         "metrics file not in the checkpoint",
         "train.py",
-        ", metrics_file)",
-        ")",
+        ', "metrics_file": metrics_file}',
+        "}",
         "metrics.jsonl differs",
     ),
     Mutation(
         "average not in the checkpoint",
         "train.py",
-        ", ema",
+        '        "ema": ema,\n',
         "",
         "differs: a resumed run must end",
         EMA,
@@ -258,8 +258,8 @@ MUTATIONS = [
     Mutation(
         "loss read on each process alone",
         "metrics.py",
-        'self.accelerator.reduce(sums, "sum").tolist()',
-        "sums.tolist()",
+        'self.accelerator.reduce(self.sums, "sum").tolist()',
+        "self.sums.tolist()",
         "of 2 processes stopped where the loss is read|wait for each other",
         STOP_ON_NAN,
     ),
@@ -288,14 +288,24 @@ MUTATIONS = [
     ),
     Mutation(
         "starts over without a word",
-        "environment.py",
-        "if incomplete or not all(map(is_trial, runs)):",
-        "if False:",
+        "checkpoint.py",
+        "if results and not all(",
+        "if False and not all(",
         "DID NOT RAISE",
     ),
 ]
 # in every run, with the tests that look there; the sweep has all, each with all tests
 QUICK = {"mean of means": ["tests/test_evaluation.py"]}
+
+
+def test_every_wrong_edit_can_be_made() -> None:
+    """Each finds its line in today's templates, though only the sweep makes it."""
+    gone = [
+        (mutation.name, mutation.old)
+        for mutation in MUTATIONS
+        if mutation.old not in render(mutation.given)[mutation.file]
+    ]
+    assert len(MUTATIONS) >= 30 and gone == []
 
 
 def prove(mutation: Mutation | None, folder: Path, tests: Sequence[str] = ()) -> str:

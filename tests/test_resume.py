@@ -544,6 +544,20 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_
     assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: runs/latest.")
 
 
+def test_checksums_can_be_added_to_a_run(stopped: Path, tmp_path: Path) -> None:
+    """Its checkpoints have none, and are resumed. So are those with checksums without the feature."""
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    write_files(folder, render({"features.checksums.enabled": True}))
+    result = resume(stopped, folder)
+    assert result.returncode == 0 and "damaged" not in result.stdout, result.stderr
+    assert "resumed from runs/latest/checkpoint_00000004 at step 4" in result.stdout
+    assert list((folder / "runs/latest").glob("checkpoint_00000008/checksums.json"))
+    write_files(folder, render({}))
+    result = start(folder, ["train.py", "--epochs", "3", "--resume"], 1)
+    assert result.returncode == 0, result.stderr
+    assert "resumed from runs/latest/checkpoint_00000008 at step 8" in result.stdout
+
+
 def test_checkpoints_of_earlier_versions_are_refused(stopped: Path, tmp_path: Path) -> None:
     """They have other files."""
     folder = shutil.copytree(stopped, tmp_path / "copy")

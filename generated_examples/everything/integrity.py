@@ -21,6 +21,8 @@ def write_checksums(folder: Path) -> None:
 
 def is_intact(folder: Path) -> bool:
     """Whether all files of a checkpoint are as they were saved. Names those that are not."""
+    if not (folder / "checksums.json").exists():  # saved without checksums
+        return (folder / "run.pt").exists()
     try:
         saved = json.loads((folder / "checksums.json").read_text())
         changed = [name for name in saved if checksum(folder / name) != saved[name]]
