@@ -178,13 +178,17 @@ def ranks(rank, count, port):
 def wait(asked, children):
     """The status of a run: that of its only process, or 1 if one of several failed.
 
-    As torchrun does, the others are ended as soon as one has failed.
+    As torchrun does, the others are ended as soon as one has failed, and several are killed 30
+    seconds after a SIGTERM, which they may ignore while they wait for each other.
     """
     statuses = []
     several = len(children) > 1
-    listened = [asked]
+    listened, patience = [asked], None
     while children:
-        ready, _, _ = select.select([*children, *listened], [], [])
+        ready, _, _ = select.select([*children, *listened], [], [], patience)
+        if not ready:
+            end(children, signal.SIGKILL)
+            patience = None
         for handle in ready:
             if handle is asked:
                 numbers = asked.recv(16)
@@ -192,12 +196,15 @@ def wait(asked, children):
                     listened = []  # whoever asked has ended
                 for number in numbers or [signal.SIGKILL]:
                     end(children, number)
+                    if several and number == signal.SIGTERM:
+                        patience = 30
             elif handle in children:
                 _, status = os.waitpid(children.pop(handle), 0)
                 os.close(handle)
                 statuses.append(os.waitstatus_to_exitcode(status))
                 if statuses[-1]:
                     end(children, signal.SIGTERM)
+                    patience = 30 if several else None
     return int(any(statuses)) if several else statuses[0]
 
 
