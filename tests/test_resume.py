@@ -248,6 +248,35 @@ def test_a_job_that_resumes_by_itself_does_not_continue_a_trial(tmp_path: Path) 
     assert ["overwriting the trial" in output for output in outputs] == [False, False, True, False]
 
 
+def test_a_job_that_ended_before_its_first_checkpoint_starts_over(tmp_path: Path) -> None:
+    """Its best weights are there, but nothing to resume. A person is asked what to do."""
+    project = write_files(tmp_path / "project", render({"hardware.launcher": "slurm"}))
+    best = project / "runs/latest/best.safetensors"
+    killed = "import os, train; update = train.BestModel.update; "
+    killed += "train.BestModel.update = lambda *given: (update(*given), os._exit(9)); "
+    killed += "train.main(train.Config(epochs=1, max_steps=3))"
+    assert start(project, ["-c", killed], 1).returncode == 9
+    assert best.is_file() and not list(best.parent.glob("checkpoint_*"))
+    job = ["train.py", "--epochs", "1", "--max-steps", "3"]
+    assert_refused(start(project, job, 1), "runs/latest holds a run: ")
+    result = start(project, [*job, "--resume", "auto"], 1)
+    assert result.returncode == 0, result.stderr
+    assert only_checkpoint(project).name == "checkpoint_00000003"
+
+
+def test_a_saved_choice_that_is_gone_becomes_the_default(tmp_path: Path) -> None:
+    """Or a run that saved by the clock would never save again."""
+    folder = write_files(tmp_path / "project", render({"training.checkpoint_unit": "minutes"}))
+    script = ["train.py", "--limit-batches", "4", "--epochs"]
+    assert start(folder, [*script, "1"], 1).returncode == 0
+    write_files(folder, render({}))
+    result = start(folder, [*script, "3", "--resume", "--keep-checkpoints", "0"], 1)
+    assert result.returncode == 0, result.stderr
+    assert "checkpoint_unit is epochs, and was minutes when" in result.stdout
+    saved = sorted(path.name[-2:] for path in (folder / "runs/latest").glob("checkpoint_*"))
+    assert saved == ["04", "08", "12"]
+
+
 FOLDS = """
 import subprocess, sys
 from pathlib import Path
@@ -545,7 +574,7 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_
 
 
 def test_checksums_can_be_added_to_a_run(stopped: Path, tmp_path: Path) -> None:
-    """Its checkpoints have none, and are resumed. So are those with checksums without the feature."""
+    """Checkpoints without checksums are resumed, and those with them without the feature, too."""
     folder = shutil.copytree(stopped, tmp_path / "copy")
     write_files(folder, render({"features.checksums.enabled": True}))
     result = resume(stopped, folder)

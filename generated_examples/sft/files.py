@@ -14,7 +14,7 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if the disk is full, or does not allow to write."""
+    """Exit with one line if a file can't be written: the disk is full or read-only."""
     try:
         yield
     except OSError as error:

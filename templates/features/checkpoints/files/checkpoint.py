@@ -86,6 +86,7 @@ class Checkpoints:
         path = broadcast_object_list([path])[0]  # the choice of the main process
         same_folder = path and path.absolute().parent.resolve() == folder.resolve()
         results = [] if same_folder else find_results(folder)
+        #: slot found_results
         if results and not all(map(is_trial, [folder, *find_checkpoints(folder)])):
             raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
         if results:

@@ -11,6 +11,8 @@ if field.name == "resume":
 #: slot defaults
 if saved is None and (path := find_resumed(parser.parse_args(arguments))):
     saved = {**read_settings(path), "output_dir": path.parent}
-if saved:  # the settings of a run are the defaults
-    names = {field.name for field in fields(config_class)} - {"resume"}
-    parser.set_defaults(**{name: value for name, value in saved.items() if name in names})
+if saved:  # the settings of a run are the defaults, unless a choice is gone
+    for field in fields(config_class):
+        value, choices = saved.get(field.name), get_args(field.type)
+        if field.name != "resume" and field.name in saved and (not choices or value in choices):
+            parser.set_defaults(**{field.name: value})
