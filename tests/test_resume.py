@@ -146,7 +146,18 @@ def test_a_named_checkpoint_is_resumed(stopped: Path, tmp_path: Path) -> None:
     result = start(stopped, [*script, "--output-dir", "runs/2"], 1)
     assert f"resumed from {checkpoint} at step 4" in result.stdout
     result = start(stopped, ["train.py", "--resume", "runs", "--output-dir", "runs/3"], 1)
-    assert_refused(result, "No complete checkpoint to resume: runs.")
+    assert_refused(result, f"No complete checkpoint to resume: {stopped / 'runs'}.")
+
+
+def test_a_checkpoint_is_resumed_from_its_own_folder(stopped: Path, tmp_path: Path) -> None:
+    """`--resume .` continues the run around it, and deletes nothing, though it was a trial."""
+    folder = only_checkpoint(shutil.copytree(stopped, tmp_path / "copy"))
+    before = sorted(path.name for path in folder.iterdir())
+    script = ["../../../train.py", "--resume", ".", "--epochs", "2", "--keep-checkpoints", "0"]
+    result = start(folder, script, 1)
+    assert result.returncode == 0, result.stderr
+    assert sorted(path.name for path in folder.iterdir()) == before
+    assert (folder.parent / "checkpoint_00000008").is_dir()
 
 
 OWN_FIELDS = """
@@ -558,7 +569,7 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_
     newest = max((folder / "runs/latest").glob("checkpoint_*"))
     flip(newest / "optimizer.bin")
     named = resume(saved_twice, folder, str(newest.relative_to(folder)))
-    assert_refused(named, "No complete checkpoint to resume: runs/latest/checkpoint_00000008.")
+    assert_refused(named, f"No complete checkpoint to resume: {newest}.")
     saved = (newest / "config.json").read_text()
     (newest / "config.json").write_text(saved.replace('"seed": 0', '"seed": 1'))
     result = resume(saved_twice, folder)

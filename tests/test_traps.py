@@ -512,7 +512,8 @@ def test_a_resumed_run_stays_in_the_folder_of_its_checkpoint(project: Path, done
     code += "    config = parse_flags(Config, '', ['--resume', *given])\n"
     code += "    found.append([config.resume, str(config.output_dir)])\n"
     code += "print(json.dumps(found))"
-    assert call(project, code) == [[done, done], [f"{done}/checkpoint_00000003", "b"]]
+    path = f"{done}/checkpoint_00000003"
+    assert call(project, code) == [[done, str(project / done)], [path, "b"]]
 
 
 OTHER_DATA = """
@@ -689,7 +690,7 @@ def test_an_interrupted_run_says_what_is_saved(project: Path) -> None:
     assert result.stderr == "Interrupted. Saved: interrupted/checkpoint_00000002\n"
     early = interrupt(project, 1, "early")
     assert early.returncode == 1
-    assert early.stderr == "Interrupted. Saved: None\n"
+    assert early.stderr == "Interrupted. Saved: no checkpoint\n"
 
 
 VOTES = """

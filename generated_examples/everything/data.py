@@ -154,12 +154,12 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         num_workers=config.num_workers,
         **loading_settings(train_set, config),
         worker_init_fn=leave_signals_to_training,
-        generator=torch.Generator().manual_seed(config.seed),  # the global one is for dropout
+        generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
     # keep the last batch
     eval_batch_size = config.eval_batch_size or 4 * config.batch_size
     settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # evaluations must not change the dropout
+    settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout
     settings |= loading_settings(val_set, config)
     settings["worker_init_fn"] = leave_signals_to_training
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

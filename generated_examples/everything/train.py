@@ -128,7 +128,7 @@ def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples. gather_for_metrics drops duplicates."""
+    """Mean loss and accuracy of all samples. gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     confusion_plot.clear()
@@ -198,7 +198,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() changes them
+    peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -249,7 +249,7 @@ def main(config: Config) -> None:
             if hooks.stopped:
                 break
             throughput.start_epoch()
-            if progress.step >= total_steps:  # max_steps, or a finished run
+            if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
                 break
             model.train()
             train_loader.set_epoch(epoch)  # a new order in each epoch
@@ -260,7 +260,7 @@ def main(config: Config) -> None:
                 batches = accelerator.skip_first_batches(train_loader, progress.batch)
             bar = progress_bar(
                 batches, done=progress.batch, total=batches_per_epoch
-            )  # ends at total
+            )  # stops at total
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
                 batch_size = find_batch_size(whole)
@@ -353,7 +353,7 @@ def main(config: Config) -> None:
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
-            if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
+            if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
                 progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()

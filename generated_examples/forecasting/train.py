@@ -122,7 +122,7 @@ def main(config: Config) -> None:
     val_set = val_loader.dataset
     chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
     shown = default_collate([val_set[row] for row in chosen])
-    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() changes them
+    peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
@@ -134,14 +134,14 @@ def main(config: Config) -> None:
         fit_scales(config).save(config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # max_steps, or a finished run
+        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # ends at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
         start, start_step = time.perf_counter(), progress.step
         for contexts, targets, _ in bar:
             loss = compute_loss(model(contexts), targets).mean()
@@ -172,7 +172,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
+        if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.save()

@@ -47,7 +47,7 @@ def parse_flags(config_class, description, arguments=None, saved=None):
         parser.add_argument(flag, default=field.default, help=text, **options)
     if saved is None and (path := find_resumed(parser.parse_args(arguments))):
         saved = {**read_settings(path), "output_dir": path.parent}
-    if saved:  # the settings of a run are the defaults, unless a choice is gone
+    if saved:  # saved values are the defaults, except choices that no longer exist
         for field in fields(config_class):
             value, choices = saved.get(field.name), get_args(field.type)
             if field.name != "resume" and field.name in saved and (not choices or value in choices):

@@ -109,7 +109,7 @@ def main(config: Config) -> None:
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     train_discriminator_loss = RunningLoss(accelerator)
     discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_groups]
-    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() changes them
+    peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
@@ -124,7 +124,7 @@ def main(config: Config) -> None:
     write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # max_steps, or a finished run
+        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
             break
         model.train()
         discriminator.train()
@@ -132,7 +132,7 @@ def main(config: Config) -> None:
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # ends at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
         start, start_step = time.perf_counter(), progress.step
         for images, _ in bar:
             fakes = model(torch.randn(len(images), config.latent, device=images.device))
@@ -175,7 +175,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
+        if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.save()

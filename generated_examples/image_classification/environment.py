@@ -77,7 +77,7 @@ def is_trial(folder) -> bool:
 def compare_settings(accelerator, config, path, fixed) -> None:
     """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
     saved, settings = read_settings(path), list_settings(accelerator, config)
-    for name in {**settings, **saved}:
+    for name in settings | saved:
         old, new = saved.get(name), settings.get(name)
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue

@@ -17,8 +17,8 @@ class ConvNet(nn.Module):
             nn.ReLU(),
             nn.MaxPool2d(2),
         )
-        features = 2 * channels * 4 * 4
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(features, classes))
+        flat = 2 * channels * 4 * 4
+        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(flat, classes))
 
     def forward(self, images: Tensor) -> Tensor:
         return self.head(self.features(images))

@@ -14,7 +14,7 @@ from environment import compare_settings, is_trial, write_config
 from files import delete, flush, replacing
 from progress import log
 
-# Settings that a resumed run can't change: the batches or the optimizer depend on them.
+# Settings that a resumed run can't change: they shape the batches or the optimizer's state.
 FIXED = {"batch_size", "limit_batches", "processes", "seed", "weight_decay"}
 
 
@@ -75,13 +75,13 @@ class Checkpoints:
         """Load the checkpoint of `--resume`. Without it, exit if the folder holds a run."""
         folder, path = self.config.output_dir, find_resumed(self.config)
         path = broadcast_object_list([path])[0]  # the choice of the main process
-        same_folder = path and path.absolute().parent.resolve() == folder.resolve()
+        same_folder = path and path.parent.resolve() == folder.resolve()
         results = [] if same_folder else find_results(folder)
         if results and not all(map(is_trial, [folder, *find_checkpoints(folder)])):
             raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
         if results:
             log(f"overwriting the trial run in {folder}, started with --limit-batches")
-        self.accelerator.wait_for_everyone()  # before anything is deleted
+        self.accelerator.wait_for_everyone()  # all have looked before anything is deleted
         if self.accelerator.is_main_process:
             for old in [*folder.glob("checkpoint_*.partial"), *results]:
                 delete(old)
@@ -107,7 +107,7 @@ class Checkpoints:
             saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, FIXED.union(saved["fixed"]))
             self.accelerator.load_state(path)
-            # load_state() ignores errors in this file
+            # load_state() hides errors in this file
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
         for name, state in self.states.items():
             if name in saved["states"]:
@@ -131,15 +131,15 @@ def step_of(path: Path) -> int:
     return int(path.name.removeprefix("checkpoint_"))
 
 
-def newest_checkpoint(output_dir: Path) -> Path | None:
-    return max(find_checkpoints(output_dir), default=None)
+def newest_checkpoint(output_dir: Path) -> Path | str:
+    return (find_checkpoints(output_dir) or ["no checkpoint"])[-1]
 
 
 def find_resumed(config) -> Path | None:
     """The checkpoint of `--resume`: the newest of a folder, or the one that it names."""
     if not config.resume:
         return None
-    path = config.output_dir if config.resume == "newest" else Path(config.resume)
+    path = config.output_dir if config.resume == "newest" else Path(config.resume).absolute()
     for found in reversed(find_checkpoints(path) or [path]):
         if (found / "run.pt").exists():
             return found

@@ -14,10 +14,10 @@ from torch import nn
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if a file can't be written: the disk is full or read-only."""
+    """Exit with one line if a file can't be written, for example to a full or read-only disk."""
     try:
         yield
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise SystemExit(f"Can't write {path}: {error}. Earlier files are intact.") from error
 
 
@@ -60,7 +60,7 @@ def load_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
 
 
 def delete(path: Path) -> None:
-    """Delete a file, a link or a checkpoint. A crash never leaves half of a checkpoint."""
+    """Delete a file, link or checkpoint. It is renamed first, so that a crash leaves no half."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():

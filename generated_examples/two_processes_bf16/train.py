@@ -70,7 +70,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all samples. gather_for_metrics drops duplicates."""
+    """Mean loss and accuracy of all samples. gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     for images, labels in islice(loader, limit or None):
@@ -107,7 +107,7 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # resume() changes them
+    peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     states = {"train_loss": train_loss, "best_model": best_model, "metrics_file": metrics_file}
@@ -116,14 +116,14 @@ def main(config: Config) -> None:
     write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # max_steps, or a finished run
+        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # ends at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
         start, start_step = time.perf_counter(), progress.step
         for images, labels in bar:
             loss = compute_loss(model(images), labels).mean()
@@ -153,7 +153,7 @@ def main(config: Config) -> None:
         best_model.update(metrics["val_accuracy"], model)
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
-        if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
+        if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.after_epoch()
     checkpoints.save()

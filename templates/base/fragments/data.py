@@ -16,13 +16,13 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         drop_last=True,
         num_workers=config.num_workers,
         #: slot train_batches
-        generator=torch.Generator().manual_seed(config.seed),  # the global one is for dropout
+        generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
     #: region eval_batch
     # larger batches fit in memory, because no gradients are kept
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     #: end eval_batch
-    settings["generator"] = torch.Generator()  # evaluations must not change the dropout
+    settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout
     #: slot eval_settings
     #: region eval_loaders
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)

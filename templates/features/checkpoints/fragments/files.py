@@ -2,7 +2,7 @@ import shutil
 
 #: slot functions
 def delete(path: Path) -> None:
-    """Delete a file, a link or a checkpoint. A crash never leaves half of a checkpoint."""
+    """Delete a file, link or checkpoint. It is renamed first, so that a crash leaves no half."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():

@@ -8,7 +8,7 @@ if config.resume == "auto":  # for jobs that restart automatically
 
 #: replace resumed
 newest = config.resume in ("auto", "newest")
-path = config.output_dir if newest else Path(config.resume)
+path = config.output_dir if newest else Path(config.resume).absolute()
 
 #: slot found_results
 if self.config.resume == "auto" and results == [folder / "best.safetensors"]:

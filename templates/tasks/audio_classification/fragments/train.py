@@ -18,7 +18,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 #: slot evaluate_function
 @torch.no_grad()
 def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
-    """Mean loss and accuracy of all sounds. gather_for_metrics drops duplicates."""
+    """Mean loss and accuracy of all sounds. gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     #: slot before_evaluation

@@ -6,15 +6,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from accelerate import Accelerator
+from safetensors import SafetensorError
 from torch import nn
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Exit with one line if a file can't be written: the disk is full or read-only."""
+    """Exit with one line if a file can't be written, for example to a full or read-only disk."""
     try:
         yield
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise SystemExit(f"Can't write {path}: {error}. Earlier files are intact.") from error
 
 

@@ -99,7 +99,7 @@ def main(config: Config) -> None:
     #: region training
     for epoch in range(progress.epoch, config.epochs):
         #: slot start_of_epoch
-        if progress.step >= total_steps:  # max_steps, or a finished run
+        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
             break
         model.train()
         #: slot training_mode
@@ -107,7 +107,7 @@ def main(config: Config) -> None:
         #: slot before_epoch
         batches = train_loader
         #: slot skip_batches
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # ends at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
         start, start_step = time.perf_counter(), progress.step
         #: region batches
         for {{ task.batch }} in bar:
@@ -171,7 +171,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
-        if progress.batch >= batches_per_epoch:  # max_steps can end it earlier
+        if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         #: slot end_of_epoch
         #: slot save_after_epoch

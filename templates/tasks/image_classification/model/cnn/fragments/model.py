@@ -15,8 +15,8 @@ class ConvNet(nn.Module):
             nn.ReLU(),
             {{ task.pooling }}
         )
-        features = 2 * channels * 4 * 4
-        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(features, classes))
+        flat = 2 * channels * 4 * 4
+        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(flat, classes))
 
     def forward(self, images: Tensor) -> Tensor:
         #: slot scale
