@@ -682,7 +682,7 @@ scenario(
     change(
         TRAIN,
         """
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         """,

@@ -132,7 +132,7 @@ def main(config: Config) -> None:
             log(f"{count} questions of the {part} data have answers that fit into no window")
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

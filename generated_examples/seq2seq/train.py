@@ -135,7 +135,7 @@ def main(config: Config) -> None:
 
     for epoch in range(progress.epoch, config.epochs):
         throughput.start_epoch()
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

@@ -124,7 +124,7 @@ def main(config: Config) -> None:
         log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

@@ -142,7 +142,7 @@ def main(config: Config) -> None:
             log(f"{words} words of the {part} data are beyond --max-length and are left out")
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

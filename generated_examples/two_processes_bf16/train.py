@@ -116,7 +116,7 @@ def main(config: Config) -> None:
     write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

@@ -99,7 +99,7 @@ def main(config: Config) -> None:
     #: region training
     for epoch in range(progress.epoch, config.epochs):
         #: slot start_of_epoch
-        if progress.step >= total_steps:  # reached max_steps, or resumed a finished run
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
             break
         model.train()
         #: slot training_mode
