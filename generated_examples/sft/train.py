@@ -151,7 +151,7 @@ def main(config: Config) -> None:
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # at most
         start, start_step = time.perf_counter(), progress.step
         for inputs, targets in bar:
             losses = compute_loss(model(inputs), targets)

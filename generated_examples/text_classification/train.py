@@ -131,7 +131,7 @@ def main(config: Config) -> None:
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # at most
         start, start_step = time.perf_counter(), progress.step
         for batch in bar:
             labels = batch.pop("labels")  # with labels, the model would also compute a loss

@@ -34,7 +34,6 @@ class Checkpoints:
     def after_epoch(self) -> None:
         """Save every `checkpoint_every` epochs. Call it on all processes."""
         self.save_every("epochs", self.progress.epoch)
-        #: slot checkpoints_after_epoch
 
     def save_every(self, unit: str, count: int) -> None:
         every = self.config.checkpoint_every
@@ -77,8 +76,6 @@ class Checkpoints:
         if keep:
             for old in find_checkpoints(folder)[:-keep]:
                 delete(old)
-
-    #: slot checkpoints_methods
 
     def resume(self) -> None:
         """Load the checkpoint of `--resume`. Without it, exit if the folder holds a run."""
@@ -178,6 +175,3 @@ def refusing_objects(path: Path) -> Iterator[None]:
         yield
     except PickleError as error:  # PyTorch's own message suggests running the code
         raise SystemExit(f"{path} holds more than tensors, numbers and text.") from error
-
-
-#: slot functions

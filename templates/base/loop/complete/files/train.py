@@ -107,7 +107,7 @@ def main(config: Config) -> None:
         #: slot before_epoch
         batches = train_loader
         #: slot skip_batches
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # stops at total
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # at most
         start, start_step = time.perf_counter(), progress.step
         #: region batches
         for {{ task.batch }} in bar:
