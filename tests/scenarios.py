@@ -27,12 +27,13 @@ Files = dict[str, str]
 Edit = Callable[[Files], None]
 Given = Mapping[str, Value]
 
-TRAIN, CALLBACKS, DATA, CHECKPOINT, FILES, PROOF = (
+TRAIN, CALLBACKS, METRICS, DATA, CHECKPOINT, WEIGHTS, PROOF = (
     "train.py",
     "callbacks.py",
+    "metrics.py",
     "data.py",
     "checkpoint.py",
-    "files.py",
+    "weights.py",
     "tests/helpers.py",
 )
 README, PYPROJECT, LAUNCH, ANSWERS = (
@@ -64,6 +65,7 @@ PREEMPTION = {"features.preemption.enabled": True}
 NO_PREEMPTION = {"features.preemption.enabled": False}
 NAN = {"features.stop_on_nan.enabled": True}
 NO_NAN = {"features.stop_on_nan.enabled": False}
+BEST = {"features.best_model.enabled": True}
 NO_BEST = {"features.best_model.enabled": False}
 NO_METRICS = {"features.metrics_file.enabled": False}
 FOUR = {"hardware.num_processes": 4, "hardware.distributed_type": "MULTI_GPU"}
@@ -112,7 +114,8 @@ def scenario(
     """The right result is the same edit of the new render, unless `expect` says something else."""
     expected = expect if isinstance(expect, Conflict) else (expect or edit, *also)
     group = name.partition(":")[0]
-    SCENARIOS.append(Scenario(name, group, edit, updates, expected, before or {}, ordered))
+    start = {**BEST, **(before or {})}  # the best model: more lines that can be edited
+    SCENARIOS.append(Scenario(name, group, edit, updates, expected, start, ordered))
 
 
 def decide(*paths: str) -> Conflict:
@@ -729,7 +732,8 @@ scenario(
 scenario(
     "neighbours: docstring above lines that go",
     words(CALLBACKS, '"""Objects that the loop', '"""Our own objects that the loop'),
-    NO_BEST,
+    NO_EMA,
+    before=EMA,
 )
 
 # lines that the update indents
@@ -885,9 +889,9 @@ THROUGHPUT = '''
 OWN_CALLBACK = both(
     import_name(TRAIN, "callbacks", "Throughput"),
     before(TRAIN, "checkpoints.resume()", "throughput = Throughput()"),
-    before(TRAIN, "checkpoints.after_step()", "throughput.step()"),
+    before(TRAIN, 'checkpoints.save_if_due("steps", progress.step)', "throughput.step()"),
 )
-OWN_CLASS_LAST = both(OWN_CALLBACK, define(CALLBACKS, THROUGHPUT, "class MetricsFile:"))
+OWN_CLASS_LAST = both(OWN_CALLBACK, define(CALLBACKS, THROUGHPUT, "class BestModel:"))
 scenario(
     "imports: own name in an import that grows, own class where one is inserted",
     OWN_CLASS_LAST,
@@ -1095,7 +1099,7 @@ scenario(
 )
 scenario(
     "fields: own name in a list where one is inserted",
-    words(CHECKPOINT, '"processes": 1, ', '"processes": 1, "num_workers": 0, '),
+    words(CHECKPOINT, '"processes", ', '"num_workers", "processes", '),
     WINDOW,
 )
 scenario(
@@ -1114,38 +1118,23 @@ scenario(
 )
 
 OWN_STATE = both(
-    words(TRAIN, "best_model, metrics_file)", "best_model, metrics_file, sampler)"),
+    words(
+        TRAIN, '"metrics_file": metrics_file', '"metrics_file": metrics_file, "sampler": sampler'
+    ),
     before(
         TRAIN,
         'metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")',
         "sampler = Sampler()",
     ),
-    words(
-        TRAIN,
-        "from callbacks import BestModel, MetricsFile",
-        "from callbacks import BestModel, MetricsFile, Sampler",
-    ),
+    import_name(TRAIN, "data", "Sampler"),
+    formatted(100, TRAIN),
 )
-scenario(
-    "fields: own state that checkpoints save, where one goes",
-    OWN_STATE,
-    NO_BEST,
-    expect=both(
-        words(TRAIN, "train_loss, metrics_file)", "train_loss, metrics_file, sampler)"),
-        before(
-            TRAIN,
-            'metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")',
-            "sampler = Sampler()",
-        ),
-        words(
-            TRAIN, "from callbacks import MetricsFile", "from callbacks import MetricsFile, Sampler"
-        ),
-    ),
-)
+scenario("fields: own state that checkpoints save, where one goes", OWN_STATE, NO_BEST)
 OWN_STATES = both(
-    words(TRAIN, "train_loss, best_model, ", "train_loss, sampler, best_model, "),
+    words(TRAIN, '"best_model": best_model', '"sampler": sampler, "best_model": best_model'),
     before(TRAIN, "best_model = BestModel(...", "sampler = Sampler()"),
     import_name(TRAIN, "callbacks", "Sampler"),
+    formatted(100, TRAIN),
 )
 scenario("fields: own state that checkpoints save, where one is inserted", OWN_STATES, EMA)
 
@@ -1165,22 +1154,12 @@ scenario(
             top3_hits = accelerator.gather_for_metrics(top3_hits)
         """,
         ),
-        change(
+        words(
             TRAIN,
-            """
-            return {
-                f"{name}_loss": float(loss_sum) / seen,
-                f"{name}_accuracy": float(correct) / seen,
-            }
-            """,
-            """
-            return {
-                f"{name}_loss": float(loss_sum) / seen,
-                f"{name}_accuracy": float(correct) / seen,
-                f"{name}_top3": float(top3) / seen,
-            }
-            """,
+            'f"{name}_accuracy": float(correct) / seen',
+            'f"{name}_accuracy": float(correct) / seen, f"{name}_top3": float(top3) / seen',
         ),
+        formatted(100, TRAIN),
     ),
     LINEAR,
 )
@@ -1347,7 +1326,7 @@ for head, tail in (
     around = indent(
         TRAIN,
         "for epoch in range(progress.epoch, config.epochs):",
-        "checkpoints.after_epoch()",
+        'checkpoints.save_if_due("epochs", progress.epoch)',
         head,
         tail,
     )
@@ -1414,7 +1393,7 @@ scenario(
     ),
     EMA,
 )
-EXPORTED = rename("MetricsFile", "JsonLines", TRAIN, CALLBACKS)
+EXPORTED = rename("MetricsFile", "JsonLines", TRAIN, METRICS)
 scenario("names: MetricsFile -> JsonLines, and the average", EXPORTED, EMA)
 scenario("names: MetricsFile -> JsonLines, which goes", EXPORTED, NO_METRICS)
 scenario("names: model -> net and 88 characters", both(MODEL, formatted(88, TRAIN)), EMA)
@@ -1736,9 +1715,9 @@ STOPPED = both(
     ),
     delete(TRAIN, 'early_stopping.update(metrics["val_accuracy"])'),
     delete(TRAIN, "early_stopping = EarlyStopping(config.patience, config.min_delta)"),
-    everywhere("EarlyStopping, ", "", TRAIN),
+    everywhere(", EarlyStopping", "", TRAIN),
     delete(TRAIN, f"patience: ...\n{MIN_DELTA}"),
-    words(TRAIN, "best_model, early_stopping, ", "best_model, "),
+    everywhere('"early_stopping": early_stopping,', "", TRAIN),
     formatted(100, TRAIN),
 )
 scenario(
@@ -1808,16 +1787,16 @@ PRETRAINED = 'load_weights(accelerator, model, Path("pretrained.safetensors"))'
 scenario(
     "goes: a function that own code calls",
     both(
-        import_name(TRAIN, "files", "load_weights"),
+        import_name(TRAIN, "weights", "load_weights"),
         after(TRAIN, "checkpoints.resume()", PRETRAINED),
     ),
     NO_BEST,
-    expect=decide(TRAIN, FILES),
+    expect=decide(TRAIN, WEIGHTS),
 )
 EXPORT = create(
     "export.py",
     """
-    from files import load_weights
+    from weights import load_weights
 
     print(load_weights)
     """,
@@ -1826,7 +1805,7 @@ scenario(
     "goes: a function that an own file imports, so it stays",
     EXPORT,
     NO_BEST,
-    expect=both(EXPORT, lambda files: files.update({FILES: render({})[FILES]})),
+    expect=both(EXPORT, lambda files: files.update({WEIGHTS: render(BEST)[WEIGHTS]})),
 )
 scenario(
     "goes: a field that own code reads",

@@ -283,7 +283,7 @@ CHANGES = {
     "training.epochs": 7,
     "training.gradient_accumulation_steps": 4,
     "training.weight_decay": 0.1,
-    "features.best_model.enabled": False,
+    "features.best_model.enabled": True,
     "features.clipping.max_norm": 2.5,
     "features.ema.enabled": True,
     "features.ema.decay": 0.9,
@@ -320,10 +320,10 @@ def test_the_same_answers_write_the_same_project_however_given(
     terminal.answer("(training.epochs) [20]", "7")
     terminal.repeat(ENTER, until="(training.gradient_accumulation_steps) [1]")
     terminal.answer("(training.gradient_accumulation_steps)", "4")
-    terminal.wait("● best_model - keeps", "○ ema - ")
+    terminal.wait("○ best_model - keeps", "○ ema - ")
     terminal.switch("best_model")
     terminal.switch("ema")
-    terminal.press(ENTER, "○ best_model", "● ema")
+    terminal.press(ENTER, "● best_model", "● ema")
     terminal.answer("(features.ema.decay) [0.99]", "0.9")
     terminal.choose("(features.schedule.kind)", "wsd")
     terminal.press("y", "Show the advanced settings?")
@@ -506,7 +506,7 @@ def test_a_small_screen_says_what_is_hidden(small: Terminal) -> None:
     small.press(END)
     shown = small.settled("more above")
     assert "more below" not in shown
-    assert pointed(shown) == listed[-1] == "unfreezing"
+    assert pointed(shown) == listed[-1] == "unused_parameters"
     last = "trains the last layers first, and unfreezes the others after some epochs"
     assert last in " ".join(shown.split())
     small.press(PAGE_UP)
@@ -538,11 +538,11 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     small.press("BEST_M")
     small.wait("filter 'BEST_M': 1 of ")
     small.press(" ")
-    small.press(ENTER, "○ best_model")
+    small.press(ENTER, "● best_model")
     small.wait("(features.ema.decay)")
     small.repeat(ENTER, until=SUMMARY)
     assert small.finish(ENTER) == 0
-    options = ["--set=features.ema=true", "--set=features.best_model=false"]
+    options = ["--set=features.ema=true", "--set=features.best_model=true"]
     assert written(small) == written_without_asking(tmp_path / "set", *options)
 
 
@@ -619,7 +619,7 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     assert "(hardware.use_cpu)" not in terminal.text
     for feature in ("schedule", "best_model"):
         terminal.switch(feature)
-    terminal.press(ENTER, "○ schedule", "○ best_model")
+    terminal.press(ENTER, "○ schedule", "● best_model")
     terminal.wait("Show the advanced settings?")
 
 

@@ -119,13 +119,11 @@ def test_a_feature_that_does_not_fit_is_refused_with_the_reason(other: Path) -> 
 
 
 def test_a_feature_on_by_default_is_off_where_it_does_not_fit(other: Path) -> None:
-    manifest = other / "tasks/other/task.toml"
-    replace_in(manifest, 'has = ["score", "one_optimizer"]', 'has = ["one_optimizer"]')
     usual = render_project(load_catalog(), resolve(load_catalog(), {"project.name": "example"}))
-    assert "best_model" in usual["train.py"]
+    assert "predict.py" in usual
     catalog = load_catalog(other)
-    files = render_project(catalog, resolve(catalog, given_other()))
-    assert "early_stopping" not in files["train.py"] and "best_model" not in files["train.py"]
+    assert "predicts" not in catalog.tasks["other"].has
+    assert "predict.py" not in render_project(catalog, resolve(catalog, given_other()))
 
 
 def test_a_task_can_have_its_own_version_of_a_feature(other: Path) -> None:
@@ -141,8 +139,8 @@ def test_a_task_can_have_its_own_version_of_a_feature(other: Path) -> None:
 
 def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
     write_files(other / "tasks/other/files", {"metrics.py": "RunningLoss = print\n"})
-    catalog = load_catalog(other)
-    files = render_project(catalog, resolve(catalog, given_other()))
+    catalog, off = load_catalog(other), {"features.metrics_file.enabled": False}
+    files = render_project(catalog, resolve(catalog, {**given_other(), **off}))
     assert files["metrics.py"] == "RunningLoss = print\n"
 
 

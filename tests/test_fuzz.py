@@ -1033,10 +1033,14 @@ def test_judge_accepts_what_is_right() -> None:
         ("from data import build_loaders\n", "from data import build_loaders\n" * 2, "import"),
         ("  # passes over the training data", "", "words"),
         ("    batch_size: int = 32  #", "    batch_size: int = 33  #", "words"),
-        ("        checkpoints.after_epoch()\n", "    checkpoints.after_epoch()\n", "block"),
         (
-            "            checkpoints.after_step()\n",
-            "        checkpoints.after_step()\n",
+            '        checkpoints.save_if_due("epochs", progress.epoch)\n',
+            '    checkpoints.save_if_due("epochs", progress.epoch)\n',
+            "block",
+        ),
+        (
+            '            checkpoints.save_if_due("steps", progress.step)\n',
+            '        checkpoints.save_if_due("steps", progress.step)\n',
             "block",
         ),
     ],

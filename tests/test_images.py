@@ -51,7 +51,7 @@ def test_classes_are_saved_and_resumed(tmp_path: Path) -> None:
     (tmp_path / "images/red").rename(tmp_path / "images/violet")
     result = start(folder, [*train, "2", "--resume"], 1)
     assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert "A resumed run can't change it to ['blue', 'violet']" in result.stderr
+    assert "not ['blue', 'violet']" in result.stderr
     assert json.loads(saved.read_text()) == ["blue", "red"]
     (tmp_path / "images/violet").rename(tmp_path / "images/red")
     assert start(folder, [*train, "2", "--resume"], 1).returncode == 0

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import in_turns, render, write_files
+from conftest import in_turns, write_files
+from conftest import render_with_best as render
 from test_resume import resume_everywhere
 from test_sharding import CATALOG, assert_split_is_whole
 from training import count_passed, run_python, run_tests, said, start

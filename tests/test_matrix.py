@@ -569,8 +569,8 @@ def test_readme_lists_exactly_what_was_chosen(
 def test_a_file_without_content_is_not_written(
     catalog: Catalog, projects: dict[str, Project]
 ) -> None:
-    assert "callbacks.py" not in projects[f"{FIRST_TASK}, none"].files
-    assert "callbacks.py" in projects[f"{FIRST_TASK}, default"].files
+    assert "callbacks.py" not in projects[f"{FIRST_TASK}, default"].files
+    assert "callbacks.py" in projects[f"{FIRST_TASK}, all"].files
 
 
 # --- code that a senior engineer has nothing to shorten in -------------------------------------

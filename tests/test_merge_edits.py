@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from conftest import in_turns, render
+from conftest import in_turns
+from conftest import render_with_best as render
 from scenarios import (
     CLIPPING,
     EMA,
@@ -351,8 +352,8 @@ case(
     both(
         words(
             TRAIN,
-            "from callbacks import BestModel, ",
-            "from best import KeepBest\nfrom callbacks import ",
+            "from callbacks import BestModel",
+            "from best import KeepBest",
         ),
         words(TRAIN, "= BestModel(", "= KeepBest("),
         create("best.py", "class KeepBest:\n    pass\n"),
@@ -430,7 +431,7 @@ WRAPPED = both(
 case("moved: the end of an epoch, then evaluation by steps", END, STEPS, ASK)
 case("moved: the end of an epoch, then an average", END, EMA, CAREFUL)
 case("moved: the end of an epoch, then local SGD", END, LOCAL, CAREFUL)
-case("moved: evaluation in a function, then by steps", WRAPPED, STEPS, ASK)
+case("moved: evaluation in a function, then by steps", WRAPPED, STEPS, SAME)
 case("moved: a training step, then a window", ONE_STEP, WINDOW, ASK)
 case("moved: a training step, then small parts", ONE_STEP, PARTS, ASK)
 case("moved: a training step, then blends", ONE_STEP, MIXING, ASK)
@@ -483,13 +484,13 @@ case(
         change(TRAIN, TEST, TEST.replace(")", ", verbose=False)")),
     ),
     STEPS,
-    ASK,
+    SAME,
 )
 case(
     "keywords: another class in a call, whose arguments grow",
     words(TRAIN, "checkpoints = Checkpoints(", "checkpoints = OwnCheckpoints("),
     EMA,
-    ASK,
+    SAME,
 )
 
 # ---- both sides of one place --------------------------------------------------------------------

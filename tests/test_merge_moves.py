@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from itertools import product
 
 import pytest
-from conftest import in_turns, render
+from conftest import in_turns
+from conftest import render_with_best as render
 from corpus.edit import TRAIN, Apply, Files, add_import, after, both, define, delete, replace, sub
 from corpus.judge import canonical_of
 from corpus.kinds_settings import (
@@ -132,7 +133,10 @@ def test_a_change_follows_into_a_function(case: tuple[Apply, Answers]) -> None:
 def test_what_a_function_needs_is_passed_to_it(change: Answers, name: str, is_there: bool) -> None:
     """And what is no longer there is not."""
     files = check_same(
-        extract("end_epoch", r'metrics = \{"train', r"checkpoints\.after_epoch", "Ends it."), change
+        extract(
+            "end_epoch", r'metrics = \{"train', r'checkpoints\.save_if_due\("epochs"', "Ends it."
+        ),
+        change,
     )
     found = re.findall(r"(?<!\.)\bend_epoch\(([^)]+)\)", files[TRAIN])
     assert len(found) == 2
@@ -410,11 +414,11 @@ def test_an_import_with_fewer_names_goes_with_the_rest() -> None:
 
 MODULE = both(
     sub(TRAIN, r"^from callbacks import .*$", "import callbacks"),
-    sub(TRAIN, r"(?<![\w.])(BestModel|MetricsFile)\(", r"callbacks.\1(", None),
+    sub(TRAIN, r"(?<![\w.])BestModel\(", "callbacks.BestModel(", None),
 )
 ALIAS = both(
     sub(TRAIN, r"^from callbacks import .*$", "import callbacks as cb"),
-    sub(TRAIN, r"(?<![\w.])(BestModel|MetricsFile)\(", r"cb.\1(", None),
+    sub(TRAIN, r"(?<![\w.])BestModel\(", "cb.BestModel(", None),
 )
 
 
@@ -425,8 +429,8 @@ def test_what_the_owner_takes_from_a_module_stays_so(edit: Apply, change: Answer
     merged, files = update(edit, change)
     assert not merged.conflicts and not merged.warnings
     called = re.findall(r"\b(?:callbacks|cb)\.(\w+)\(", files[TRAIN])
-    assert called == ([] if change is NO_BEST else ["BestModel"]) + ["MetricsFile"]
-    assert not re.search(r"(?<![\w.])(BestModel|MetricsFile)\b(?!\()", files[TRAIN])
+    assert called == ([] if change is NO_BEST else ["BestModel"])
+    assert not re.search(r"(?<![\w.])BestModel\b(?!\()", files[TRAIN])
 
 
 def test_a_name_that_the_owner_calls_otherwise_is_called_so_in_new_lines() -> None:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from conftest import in_turns, render
+from conftest import in_turns
+from conftest import render_with_best as render
 from corpus.edit import (
     TRAIN,
     Apply,
@@ -284,7 +285,7 @@ TABLE = after(
     r'log\(f"epoch ',
     'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")',
 )
-END = extract("end_epoch", r"metrics = \{", r"checkpoints\.after_epoch\(", "Ends an epoch.")
+END = extract("end_epoch", r"metrics = \{", r'checkpoints\.save_if_due\("epochs"', "Ends an epoch.")
 
 
 @pytest.mark.parametrize(
@@ -338,15 +339,15 @@ def test_a_call_between_deleted_lines_that_can_still_be_made_is_asked_about() ->
 
 # what only the owner uses now
 
-SCRIPT = "from files import load_weights\n\nload_weights(None, None, None)\n"
+SCRIPT = "from weights import load_weights\n\nload_weights(None, None, None)\n"
 
 
 def test_a_function_stays_if_an_own_script_uses_it() -> None:
     merged, files = update(create("sample.py", SCRIPT), NO_BEST)
     assert not merged.conflicts and not merged.warnings
-    assert "def load_weights(" in files["files.py"] and "import load_model" in files["files.py"]
-    assert "files.py keeps load_weights, because sample.py uses it." in merged.notes
-    assert "def load_weights(" not in render(NO_BEST)["files.py"]
+    assert "def load_weights(" in files["weights.py"] and "import load_model" in files["weights.py"]
+    assert "weights.py keeps load_weights, because sample.py uses it." in merged.notes
+    assert "def load_weights(" not in render(NO_BEST)["weights.py"]
 
 
 # what nobody uses now
@@ -361,7 +362,7 @@ def test_a_generated_variable_may_stay_though_nothing_uses_it_now() -> None:
 def test_an_own_variable_whose_last_use_goes_is_asked_about() -> None:
     own = both(
         before(TRAIN, r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
-        sub(TRAIN, "progress, train_loss, best_model", "progress, own_loss, best_model"),
+        sub(TRAIN, '"train_loss": train_loss,', '"train_loss": own_loss,'),
     )
     check_asks(own, NO_CHECKPOINTS)
 

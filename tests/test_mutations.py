@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import render, write_files
+from conftest import render_with_best as render
+from conftest import write_files
 from training import run_tests
 
 from scaffold.answers.catalog import Value
@@ -160,8 +161,8 @@ MUTATIONS = [
     Mutation(
         "rename removed from the checkpoint",
         "checkpoint.py",
-        'scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}.partial"',
-        'scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}"',
+        'scratch = folder / f"checkpoint_{self.progress.step:08d}.partial"',
+        'scratch = folder / f"checkpoint_{self.progress.step:08d}"',
         "it must get its name once it is complete",
     ),
     Mutation(
@@ -205,8 +206,8 @@ MUTATIONS = [
     Mutation(
         "best weights of another run taken",
         "checkpoint.py",
-        'is_main_process and (path / "best.safetensors").exists():',
-        "is_main_process and False:",
+        'if path and (path / "best.safetensors").exists():',
+        "if False:",
         "is not the best model of this checkpoint",
     ),
     Mutation(
@@ -289,8 +290,8 @@ MUTATIONS = [
     Mutation(
         "starts over without a word",
         "checkpoint.py",
-        "if results and not all(",
-        "if False and not all(",
+        "if results and not same_folder",
+        "if False and not same_folder",
         "DID NOT RAISE",
     ),
 ]

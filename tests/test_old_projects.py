@@ -320,8 +320,8 @@ def test_an_unedited_project_is_as_one_that_is_new(cli: Cli, tmp_path: Path, old
     result = cli("update", tmp_path / "old")
     assert result.code == 0
     answers = json.loads(old.read_text())["answers"]
-    # what was on by default in 0.1.0
-    settings = ["early_stopping", "preemption", "stop_on_nan"]
+    # what was on by default in earlier versions
+    settings = ["best_model", "early_stopping", "preemption", "stop_on_nan"]
     settings = [name for name in settings if answers[f"features.{name}.enabled"]]
     given = [part for name in settings for part in ("--set", f"features.{name}=true")]
     name = answers["project.name"]

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import render, write_files
+from conftest import render_with_best as render
+from conftest import write_files
 from training import count_passed, run_tests, start
 
 pytestmark = pytest.mark.train

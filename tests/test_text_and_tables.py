@@ -173,7 +173,7 @@ def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
     (tmp_path / "texts.csv").write_text(text.replace("warm", "hot"), encoding="utf-8")
     result = start(folder, [*short, "2", "--resume"], 1)
     assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert "A resumed run can't change it to ['cold', 'hot']" in result.stderr
+    assert "not ['cold', 'hot']" in result.stderr
 
 
 def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
@@ -529,7 +529,7 @@ def test_a_table_with_other_columns_is_not_resumed(tmp_path: Path) -> None:
         table.replace(old, new).to_csv(tmp_path / "table.csv", index=False)
         result = start(folder, resume, 1)
         assert result.returncode == 1 and "Traceback" not in result.stderr
-        assert f"was saved with {name} [" in result.stderr and new in result.stderr
+        assert f"{name} was [" in result.stderr and new in result.stderr
     assert json.loads((folder / "runs/latest/columns.json").read_text()) == saved
     table.to_csv(tmp_path / "table.csv", index=False)
     assert start(folder, resume, 1).returncode == 0

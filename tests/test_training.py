@@ -200,7 +200,7 @@ def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
         timeout=120,
     )
     assert result.returncode != 0
-    assert "each of them would train alone" in result.stderr
+    assert "The processes are not connected." in result.stderr
     assert not (project / "runs").exists()
 
 
@@ -228,10 +228,10 @@ def test_a_skipped_step_does_not_count(tmp_path: Path) -> None:
 FAILS = """
 import train
 
-def fail(checkpoints):
-    raise ValueError("a fault in the second step") if checkpoints.progress.step == 2 else None
+def fail(checkpoints, unit, count):
+    raise ValueError("a fault in the second step") if count == 2 else None
 
-train.Checkpoints.after_step = fail
+train.Checkpoints.save_if_due = fail
 train.main(train.Config(num_workers=2))
 """
 

@@ -43,8 +43,11 @@ RUN_ALL = f"{RUNS}\nprint(json.dumps([run(**settings) for settings in json.loads
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default project, with early stopping."""
-    given: dict[str, Value] = {"features.early_stopping.enabled": True}
+    """The default project, with early stopping and the best model."""
+    given: dict[str, Value] = {
+        "features.early_stopping.enabled": True,
+        "features.best_model.enabled": True,
+    }
     return write_files(tmp_path_factory.mktemp("traps") / "project", render(given))
 
 
@@ -416,7 +419,7 @@ def test_load_weights_refuses_a_missing_key(project: Path) -> None:
 import json
 from pathlib import Path
 from accelerate import Accelerator
-from files import load_weights
+from weights import load_weights
 from model import build_model
 from safetensors.torch import save_file
 
@@ -500,7 +503,7 @@ def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> 
     same = {"output_dir": done, "resume": "newest"}
     for name, run in zip(changes, run_all(project, *({**r, **same} for r in runs)), strict=True):
         old = {**SHORT, "seed": 0, "weight_decay": 0.01}[name]
-        said = f"was saved with {name} {old}. A resumed run can't change it to {changes[name]}: "
+        said = f"{name} was {old}, not {changes[name]}. Use the same value or start a new run."
         assert said in run["status"]
         assert steps(run) == []
 
@@ -532,7 +535,7 @@ def test_a_resume_with_other_data_is_refused(project: Path, done: str) -> None:
     """Their batches would differ from those of the run."""
     settings = {**SHORT, "output_dir": done, "resume": "newest"}
     said = call(project, RUNS + OTHER_DATA, json.dumps(settings))
-    assert said.startswith("The training data has 4 batches per epoch, and had 3 when ")
+    assert said == "An epoch has 4 batches, and had 3: start a new run."
 
 
 OTHER_DISK = """
@@ -664,12 +667,12 @@ INTERRUPTED = """
 import os, runpy, signal, sys
 from checkpoint import Checkpoints
 
-def interrupt(checkpoints):
-    after_step(checkpoints)
+def interrupt(checkpoints, unit, count):
+    save_if_due(checkpoints, unit, count)
     if checkpoints.progress.step == step:
         os.kill(os.getpid(), signal.SIGINT)
 
-after_step, Checkpoints.after_step = Checkpoints.after_step, interrupt
+save_if_due, Checkpoints.save_if_due = Checkpoints.save_if_due, interrupt
 step = int(sys.argv.pop(1))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.argv[0] = "train.py"
@@ -690,7 +693,7 @@ def test_an_interrupted_run_says_what_is_saved(project: Path) -> None:
     assert result.stderr == "Interrupted. Saved: interrupted/checkpoint_00000002\n"
     early = interrupt(project, 1, "early")
     assert early.returncode == 1
-    assert early.stderr == "Interrupted. Saved: no checkpoint\n"
+    assert early.stderr == "Interrupted. Saved: None\n"
 
 
 VOTES = """

@@ -293,11 +293,12 @@ def test_undo_says_what_it_undid_and_how_far_it_reaches(cli: Cli, project: Path)
 @pytest.fixture
 def conflicts(cli: Cli, project: Path) -> Path:
     """A project with conflicts in two files, one of which is no longer generated."""
+    assert cli("add", "best_model", project).code == 0
     edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
     edit(project / "train.py", "batch_size: int = 32", "batch_size: int = 48")
     edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
-    given = [f"--set=features.{name}=false" for name in ("best_model", "metrics_file")]
-    assert cli("update", project, "--epochs=10", "--batch-size=64", *given).code == 1
+    given = ["--epochs=10", "--batch-size=64", "--set=features.best_model=false"]
+    assert cli("update", project, *given).code == 1
     return project
 
 
@@ -472,9 +473,9 @@ def test_adopt_refuses(cli: Cli, project: Path, case: str) -> None:
 
 
 def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path) -> None:
-    given = ["--set", "features.best_model=false"]
+    assert cli("add", "best_model", project).code == 0
     edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
-    result = cli("update", project, *given, "--set", "features.metrics_file=false")
+    result = cli("remove", "best_model", project)
     assert result.code == 1
     text = (project / "callbacks.py").read_text()
     assert "Our objects that the loop" in text and "class BestModel" in text
@@ -496,10 +497,8 @@ def test_a_file_that_is_no_python_is_merged_by_lines(cli: Cli, project: Path) ->
 
 
 def test_a_file_of_the_same_name_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
-    names = ("best_model", "metrics_file")
-    off = [word for name in names for word in ("--set", f"features.{name}=false")]
     project = tmp_path / "digits"
-    assert cli("new", project, "--yes", *off).code == 0
+    assert cli("new", project, "--yes").code == 0
     own = '"""Our callbacks."""\n\n\nclass Ours:\n    pass\n'
     (project / "callbacks.py").write_text(own)
     result = cli("add", "ema", project)

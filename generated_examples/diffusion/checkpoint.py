@@ -1,8 +1,6 @@
 """Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from pickle import PickleError
@@ -10,8 +8,7 @@ from pickle import PickleError
 import torch
 from accelerate.utils import broadcast_object_list, load
 
-from environment import compare_settings, is_trial, write_config
-from files import delete, flush, replacing
+from environment import compare_settings, read_settings, write_config
 from progress import log
 
 # Settings that a resumed run can't change: they shape the batches or the optimizer's state.
@@ -26,15 +23,8 @@ class Checkpoints:
         self.states = {"progress": progress, **states}
         self.saved_step = 0
 
-    def after_step(self) -> None:
-        """Save every `checkpoint_every` steps. Call it on all processes."""
-        self.save_every("steps", self.progress.step)
-
-    def after_epoch(self) -> None:
-        """Save every `checkpoint_every` epochs. Call it on all processes."""
-        self.save_every("epochs", self.progress.epoch)
-
-    def save_every(self, unit: str, count: int) -> None:
+    def save_if_due(self, unit: str, count: int) -> None:
+        """Save after each `checkpoint_every` epochs or steps. Call it on all processes."""
         every = self.config.checkpoint_every
         if every and unit == self.config.checkpoint_unit and count % every == 0:
             self.save()
@@ -43,96 +33,73 @@ class Checkpoints:
         """Save this step, unless it is saved already. Call it on all processes."""
         if self.saved_step == self.progress.step:
             return
-        scratch = self.config.output_dir / f"checkpoint_{self.progress.step:08d}.partial"
+        folder = self.config.output_dir
+        scratch = folder / f"checkpoint_{self.progress.step:08d}.partial"
         states = {name: state.state_dict() for name, state in self.states.items()}
         self.accelerator.save_state(scratch)
         self.accelerator.save({"fixed": sorted(FIXED), "states": states}, scratch / "run.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
-            self.publish(scratch)
+            if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:
+                raise SystemExit(f"{folder} must be on a disk that all processes share.")
+            torch.load(scratch / "run.pt", weights_only=True)  # fails now if a state is no data
+            write_config(self.accelerator, self.config, scratch)
+            scratch.rename(scratch.with_suffix(""))
+            for old in find_checkpoints(folder)[: -self.config.keep_checkpoints]:  # [:0] for 0
+                shutil.rmtree(old.rename(old.with_suffix(".partial")), ignore_errors=True)
         self.accelerator.wait_for_everyone()
         self.saved_step = self.progress.step
-
-    def publish(self, scratch: Path) -> None:
-        """Complete the scratch folder, rename it, and delete the oldest checkpoints."""
-        folder, keep = scratch.parent, self.config.keep_checkpoints
-        if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:
-            raise SystemExit(f"{folder} must be on a disk that all processes share.")
-        write_config(self.accelerator, self.config, scratch)
-        if (folder / "best.safetensors").exists():
-            shutil.copy(folder / "best.safetensors", scratch)
-        with refusing_objects(scratch):  # now, and not when the run resumes
-            torch.load(scratch / "run.pt", weights_only=True, mmap=True)
-        for path in [*scratch.rglob("*"), scratch]:
-            flush(path)
-        scratch.rename(scratch.with_suffix(""))
-        flush(folder)
-        if keep:
-            for old in find_checkpoints(folder)[:-keep]:
-                delete(old)
 
     def resume(self) -> None:
         """Load the checkpoint of `--resume`. Without it, exit if the folder holds a run."""
         folder, path = self.config.output_dir, find_resumed(self.config)
         path = broadcast_object_list([path])[0]  # the choice of the main process
         same_folder = path and path.parent.resolve() == folder.resolve()
-        results = [] if same_folder else find_results(folder)
-        if results and not all(map(is_trial, [folder, *find_checkpoints(folder)])):
+        results = [*find_checkpoints(folder), *folder.glob("model.safetensors")]
+        settings = map(read_settings, [folder, *find_checkpoints(folder)])
+        if results and not same_folder and not all(s.get("limit_batches") for s in settings):
             raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
-        if results:
-            log(f"overwriting the trial run in {folder}, started with --limit-batches")
         self.accelerator.wait_for_everyone()  # all have looked before anything is deleted
-        if self.accelerator.is_main_process:
-            for old in [*folder.glob("checkpoint_*.partial"), *results]:
-                delete(old)
         if path:
             self.load(path)
-        if same_folder:
-            self.saved_step = self.progress.step
-            self.set_aside_newer(folder)
-
-    def set_aside_newer(self, folder: Path) -> None:
-        """Move checkpoints that come after the resumed one to a folder of their own."""
-        newer = [path for path in find_checkpoints(folder) if step_of(path) > self.progress.step]
-        if newer and self.accelerator.is_main_process:
+        self.saved_step = self.progress.step if same_folder else 0
+        if self.accelerator.is_main_process:
+            trial = [] if same_folder else results
+            for old in [*folder.glob("checkpoint_*.partial"), *trial]:
+                old.unlink() if old.is_file() else shutil.rmtree(old, ignore_errors=True)
             abandoned = folder / f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}"
-            abandoned.mkdir()
-            for path in newer:
-                log(f"{path} comes after the resumed checkpoint: moved to {abandoned}")
-                path.rename(abandoned / path.name)
+            for newer in find_checkpoints(folder):
+                if newer.name > f"checkpoint_{self.progress.step:08d}":
+                    log(f"{newer} comes after the resumed checkpoint: moved to {abandoned}")
+                    abandoned.mkdir(exist_ok=True)
+                    newer.rename(abandoned / newer.name)
+        self.accelerator.wait_for_everyone()
 
     def load(self, path: Path) -> None:
         """Restore everything as it was saved. Loading never runs code from a checkpoint."""
-        with refusing_objects(path):
+        try:
             saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, FIXED.union(saved["fixed"]))
             self.accelerator.load_state(path)
             # load_state() hides errors in this file
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
+        except PickleError as error:  # PyTorch's own message suggests running the code
+            raise SystemExit(f"{path} holds more than tensors, numbers and text.") from error
         for name, state in self.states.items():
             if name in saved["states"]:
                 state.load_state_dict(saved["states"][name])
             else:
                 log(f"{name} is not in the checkpoint: it starts anew")
-        if self.accelerator.is_main_process and (path / "best.safetensors").exists():
-            with replacing(self.config.output_dir / "best.safetensors") as scratch:
-                shutil.copy(path / "best.safetensors", scratch)
         log(f"resumed from {path} at step {self.progress.step}")
 
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
-    found = output_dir.glob("checkpoint_*")
-    named = [path for path in found if path.name.removeprefix("checkpoint_").isdecimal()]
-    return sorted(named, key=step_of)
+    return sorted(output_dir.glob("checkpoint_????????"))
 
 
-def step_of(path: Path) -> int:
-    return int(path.name.removeprefix("checkpoint_"))
-
-
-def newest_checkpoint(output_dir: Path) -> Path | str:
-    return (find_checkpoints(output_dir) or ["no checkpoint"])[-1]
+def newest_checkpoint(output_dir: Path) -> Path | None:
+    return max(find_checkpoints(output_dir), default=None)
 
 
 def find_resumed(config) -> Path | None:
@@ -140,22 +107,7 @@ def find_resumed(config) -> Path | None:
     if not config.resume:
         return None
     path = config.output_dir if config.resume == "newest" else Path(config.resume).absolute()
-    for found in reversed(find_checkpoints(path) or [path]):
-        if (found / "run.pt").exists():
-            return found
+    path = newest_checkpoint(path) or path
+    if (path / "run.pt").exists():
+        return path
     raise SystemExit(f"No complete checkpoint to resume: {path}.")
-
-
-def find_results(folder: Path) -> list[Path]:
-    """The checkpoints and weights in a folder."""
-    weights = folder / "best.safetensors", folder / "model.safetensors"
-    return [*find_checkpoints(folder), *(path for path in weights if path.exists())]
-
-
-@contextmanager
-def refusing_objects(path: Path) -> Iterator[None]:
-    """Exit if a checkpoint holds objects, because loading them could run code."""
-    try:
-        yield
-    except PickleError as error:  # PyTorch's own message suggests running the code
-        raise SystemExit(f"{path} holds more than tensors, numbers and text.") from error

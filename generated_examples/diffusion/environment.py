@@ -10,22 +10,16 @@ import accelerate
 import torch
 from accelerate import Accelerator
 
-from files import replacing
 from progress import log
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Exit if the processes are not connected, or if a setting of the environment can't work."""
+    """Exit if the processes are not connected, or if the environment would divide the loss."""
     world_size = int(os.environ.get("WORLD_SIZE", "1"))
     if accelerator.num_processes != world_size:
-        raise SystemExit(
-            f"{world_size} processes were started, but each of them would train alone. Set "
-            "ACCELERATE_USE_CPU=true if there is no GPU for each process."
-        )
+        raise SystemExit("The processes are not connected. On CPUs, set ACCELERATE_USE_CPU=true.")
     if accelerator.gradient_accumulation_steps != 1:
         raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would divide the loss.")
-    if accelerator.mixed_precision == "fp16" and accelerator.device.type == "cpu":
-        raise SystemExit("fp16 has no effect on the CPU: use bf16 or no mixed precision.")
 
 
 def describe(accelerator, model, config, total_steps) -> str:
@@ -49,15 +43,13 @@ def list_settings(accelerator, config) -> dict:
 
 def write_config(accelerator, config, folder) -> None:
     """Write config.json: the settings, the command and the versions."""
-    if not accelerator.is_main_process:
-        return
     project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text())["project"]
     versions = {"torch": torch.__version__, "accelerate": accelerate.__version__}
     versions["project"] = project["version"]
     settings = list_settings(accelerator, config)
     values = {"settings": settings, "command": sys.argv, "versions": versions}
-    with replacing(folder / "config.json") as scratch:
-        scratch.write_text(json.dumps(values, indent=2, default=str))
+    if accelerator.is_main_process:
+        (folder / "config.json").write_text(json.dumps(values, indent=2, default=str))
 
 
 def read_settings(folder) -> dict:
@@ -69,11 +61,6 @@ def read_settings(folder) -> dict:
         raise SystemExit(f"{path} can't be read: {error!r}") from error
 
 
-def is_trial(folder) -> bool:
-    """Whether a run or a checkpoint was started with --limit-batches."""
-    return read_settings(folder).get("limit_batches", 0) > 0
-
-
 def compare_settings(accelerator, config, path, fixed) -> None:
     """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
     saved, settings = read_settings(path), list_settings(accelerator, config)
@@ -82,8 +69,5 @@ def compare_settings(accelerator, config, path, fixed) -> None:
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
         if name in fixed:
-            raise SystemExit(
-                f"{path} was saved with {name} {old}. A resumed run can't change it to "
-                f"{new}: resume with the same value, or start a new run."
-            )
+            raise SystemExit(f"{name} was {old}, not {new}. Use the same value or start a new run.")
         log(f"{name} is {new}, and was {old} when the checkpoint was saved")

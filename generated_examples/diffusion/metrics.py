@@ -1,15 +1,15 @@
-"""The training loss, and how metrics are printed."""
+"""The training loss and other metrics, and how they are printed."""
+
+import json
+from pathlib import Path
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
 from torch import Tensor
 
 
 class RunningLoss:
-    """The mean training loss per sample, over all processes.
-
-    Losses are summed on the device, because reading a value waits for the device.
-    """
+    """The mean training loss per sample, over all processes."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
@@ -17,7 +17,7 @@ class RunningLoss:
         self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, loss: Tensor, samples: int) -> None:
-        """Add the mean loss of `samples` samples."""
+        """Add the mean loss of `samples` samples. It does not wait for the device."""
         self.sums[0].add_(loss.detach(), alpha=samples)
         self.sums[1].add_(samples)
 
@@ -44,6 +44,26 @@ class RunningLoss:
     def load_state_dict(self, state: dict) -> None:
         self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
         self.sums.copy_(state["sums"][self.accelerator.process_index])
+
+
+class MetricsFile:
+    """Writes a line of JSON for each log line and each evaluation."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0  # the first line replaces the file of an earlier run
+
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if PartialState().is_main_process:
+            with self.path.open("a" if self.size else "w") as file:
+                file.write(json.dumps({"step": step, **metrics}) + "\n")
+                self.size = file.tell()
+
+    def state_dict(self) -> dict:
+        return {"text": self.path.read_text()[: self.size] if self.size else ""}
+
+    def load_state_dict(self, state: dict) -> None:
+        if PartialState().is_main_process:
+            self.size = self.path.write_text(state["text"])
 
 
 def format_metrics(metrics: dict[str, float]) -> str:

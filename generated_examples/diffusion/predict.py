@@ -7,12 +7,13 @@ import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from data import image_shape
 from diffusion import LEVELS, SAMPLING_STEPS, fixed_noise, sample
 from environment import check_environment, read_settings
-from files import load_weights, writing
 from flags import parse_flags
 from model import build_model
 from train import Config
@@ -20,22 +21,27 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(Accelerator())
     config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
-    load_weights(accelerator, model, config.output_dir / "model.safetensors")
+    weights = config.output_dir / "model.safetensors"
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} can't be loaded: {error}") from error
     return config, model.to(device or PartialState().device).eval()
 
 
 def write(rows: list[dict], folder: Path) -> None:
     """Write the generated images to 00000.png, 00001.png and so on."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"Can't write to {folder}: {error}") from error
     for row in rows:
         path = folder / f"{row['number']:05}.png"
         pixels = (255 * row["image"]).round().byte().permute(1, 2, 0).squeeze(2)
-        with writing(path):
-            folder.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(pixels.numpy()).save(path)
+        Image.fromarray(pixels.numpy()).save(path)
     print(f"{len(rows)} images are in {folder}.")
 
 

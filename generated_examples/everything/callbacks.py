@@ -16,9 +16,9 @@ from accelerate import Accelerator, PartialState
 from matplotlib.figure import Figure
 from torch import nn
 
-from files import load_weights, replacing, save_weights, writing
 from metrics import RunningLoss
 from progress import Progress, log
+from weights import load_weights, save_weights
 
 
 class BestModel:
@@ -117,27 +117,6 @@ class Ema:
         self.steps = state["steps"]
 
 
-class MetricsFile:
-    """Writes a line of JSON for each log line and each evaluation."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.size = path, 0  # the first line replaces the file of an earlier run
-
-    def append(self, step: int, metrics: dict[str, float]) -> None:
-        if PartialState().is_main_process:
-            with writing(self.path), self.path.open("a" if self.size else "w") as file:
-                file.write(json.dumps({"step": step, **metrics}) + "\n")
-                self.size = file.tell()
-
-    def state_dict(self) -> dict:
-        return {"text": self.path.read_text()[: self.size] if self.size else ""}
-
-    def load_state_dict(self, state: dict) -> None:
-        if PartialState().is_main_process:
-            with replacing(self.path) as scratch:
-                self.size = scratch.write_text(state["text"])
-
-
 COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 
 
@@ -197,7 +176,7 @@ class PredictionsFile:
     def write(self, path: Path) -> None:
         """Write index, label and prediction of each sample. Only the main process calls it."""
         columns = [torch.cat(column).tolist() for column in zip(*self.batches, strict=True)]
-        with writing(path), path.open("w", newline="") as file:
+        with path.open("w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["index", "label", "prediction"])
             rows.writerows(zip(range(len(columns[0])), *columns, strict=True))
@@ -232,10 +211,9 @@ class Profiler:
             self.profile.stop()
 
     def write(self, profile: torch.profiler.profile) -> None:
-        with writing(self.path):
-            profile.export_chrome_trace(f"{self.path}.json")
-            table = profile.key_averages().table(sort_by=self.order, row_limit=20)
-            Path(f"{self.path}.txt").write_text(table)
+        profile.export_chrome_trace(f"{self.path}.json")
+        table = profile.key_averages().table(sort_by=self.order, row_limit=20)
+        Path(f"{self.path}.txt").write_text(table)
 
 
 def stop_on_nan(loss: float, step: int) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from checkpoint import find_checkpoints
-from environment import is_trial
+from environment import read_settings
 from run_folders import has_time, make_folder
 from train import Config
 
@@ -27,7 +27,8 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
     command += ["--cross-validation-folds", str(folds), "--cross-validation-fold", str(fold)]
     command += ["--output-dir", str(folder)]
     trial = any(flag.startswith("--limit-batches") for flag in flags)
-    if any(is_trial(path) == trial for path in find_checkpoints(folder)):
+    limits = [read_settings(path).get("limit_batches", 0) for path in find_checkpoints(folder)]
+    if any((limit > 0) == trial for limit in limits):
         command.append("--resume")
     if status := subprocess.run(command, check=False).returncode:
         raise SystemExit(

@@ -7,11 +7,9 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from files import replacing
-
 
 def write_table(path: Path, table: dict[str, list]) -> None:
-    with replacing(path) as scratch, scratch.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(table)
         rows.writerows(zip(*table.values(), strict=True))
@@ -66,5 +64,4 @@ def write_confusion(folder: Path, counts: Tensor, names: list[str]) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    with replacing(path) as scratch:
-        figure.savefig(scratch, format="png")
+    figure.savefig(path, format="png")

@@ -26,7 +26,6 @@ from bootstrap import (
 from data import build_datasets, build_loaders, take_fold
 from environment import read_settings
 from errors import count_pairs, write_confusion, write_samples
-from files import replacing
 from predict import load
 from run_folders import newest_run
 from train import Config, compute_loss, evaluate
@@ -119,8 +118,8 @@ def main() -> None:
             report |= measure_groups(columns, groups, given.by, summarize)
         for name, row in report.items():
             print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
-        with replacing(folder / "metrics.json") as scratch:
-            scratch.write_text(json.dumps(report, indent=1))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "metrics.json").write_text(json.dumps(report, indent=1))
         write_samples(folder, table, columns["loss"])
         counts = count_pairs(columns["label"], columns["prediction"], len(names))
         write_confusion(folder, counts, names)

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 import load_exported
 from data import build_loaders
-from files import writing
 from predict import load
 from train import Config
 
@@ -109,7 +108,7 @@ def main() -> None:
     if output.exists():
         raise SystemExit(f"{output} exists: name a new folder with --output.")
     warnings.simplefilter("ignore", FutureWarning)  # PyTorch's warnings about its own code
-    with writing(output):
+    try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f"{output.name}.", dir=output.parent) as scratch:
             folder = Path(scratch, output.name)
@@ -124,6 +123,8 @@ def main() -> None:
             if not worst <= TOLERANCE:  # nor is NaN
                 raise SystemExit(f"Nothing was written: the outputs differ by {worst:.1e}.")
             folder.rename(output)
+    except OSError as error:
+        raise SystemExit(f"Can't write {output}: {error}") from error
     print(f"{output} has the model as {given.format}: outputs differ by at most {worst:.1e}")
 
 

@@ -1,11 +1,10 @@
 """Checksums of the files of a checkpoint."""
 
 import json
+import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-from files import flush
 
 
 def write_checksums(folder: Path) -> None:
@@ -17,6 +16,13 @@ def write_checksums(folder: Path) -> None:
     (folder / "checksums.json").write_text(json.dumps(checksums, indent=1))
     for path in [*folder.rglob("*"), folder]:
         flush(path)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file or a folder is on the disk, and not only in the memory of the system."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 def is_intact(folder: Path) -> bool:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from accelerate.utils import broadcast_object_list
 
-from files import writing
-
 
 def choose_folder(accelerator, output_dir: Path, resumed: Path | None) -> Path:
     """The output folder of a run, the same on all processes. A resumed run keeps its folder."""
@@ -32,14 +30,13 @@ def has_time(output_dir: Path) -> bool:
 
 def make_folder(output_dir: Path) -> Path:
     """Create a new folder named by the time. If it exists, wait for the next second."""
-    with writing(output_dir):
-        while True:
-            folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))
-            try:
-                folder.mkdir(parents=True)
-                return folder
-            except FileExistsError:
-                time.sleep(0.1)
+    while True:
+        folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            time.sleep(0.1)
 
 
 def find_in_runs(output_dir: Path, name: str) -> list[Path]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 
-from files import writing
 from predict import load
 from train import Config
 
@@ -90,7 +89,7 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
     code = [Path(module.__file__) for module in finder.modules.values() if module.__file__]
     copies |= {path.relative_to(PROJECT): path for path in [PROJECT / "pyproject.toml", *code]}
     copies["run/model.safetensors"] = run / "model.safetensors"
-    with writing(folder):
+    try:
         shutil.rmtree(scratch, ignore_errors=True)
         for name, path in copies.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
@@ -98,6 +97,8 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
         (scratch / "run/config.json").write_text(json.dumps(record, indent=2))
         card.save(scratch / "README.md")
         scratch.rename(folder)
+    except OSError as error:
+        raise SystemExit(f"Can't write {folder}: {error}") from error
 
 
 def upload(folder: Path, repo: str) -> None:

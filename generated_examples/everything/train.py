@@ -23,7 +23,6 @@ from callbacks import (
     EarlyStopping,
     Ema,
     LearningCurves,
-    MetricsFile,
     PredictionsFile,
     Profiler,
     StopOnSpike,
@@ -34,13 +33,13 @@ from checkpoint import Checkpoints, find_resumed, newest_checkpoint
 from confusion import ConfusionPlot
 from data import build_loaders, build_more_loaders
 from environment import check_compression, check_environment, describe, write_config
-from files import save_weights
 from flags import parse_flags
 from hooks import Hooks, Run
 from metrics import (
     ClassMetrics,
     EpochOutputs,
     HardBatches,
+    MetricsFile,
     RunningLoss,
     count_errors,
     format_metrics,
@@ -54,6 +53,7 @@ from progress import Progress, count_steps, log, progress_bar
 from run_folders import choose_folder
 from save_on_error import LastStep
 from teacher import distill, load_teacher
+from weights import save_weights
 from workarounds import skip_search_for_lomo, skip_signature_of_zero_grad
 
 
@@ -196,6 +196,7 @@ def main(config: Config) -> None:
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
+    config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
@@ -342,8 +343,9 @@ def main(config: Config) -> None:
                     break
                 if progress.step >= total_steps:
                     break
-                checkpoints.after_step()
+                checkpoints.save_if_due("steps", progress.step)
                 stop_signals.after_step(checkpoints)
+
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
             metrics["train_hard_batches"] = hard_batches.end_epoch()
@@ -355,9 +357,10 @@ def main(config: Config) -> None:
                 progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()
-            checkpoints.after_epoch()
+            checkpoints.save_if_due("epochs", progress.epoch)
             last_step.remember()
             stop_signals.stop_if_received(checkpoints)
+
     checkpoints.save()
     with ema.applied():
         best_model.load(model)

@@ -8,7 +8,6 @@ from accelerate import Accelerator
 from PIL import Image
 from torch import Tensor, nn
 
-from files import writing
 from model import fixed_noise
 
 
@@ -30,5 +29,4 @@ def save_grid(images: Tensor, columns: int, path: Path) -> None:
     rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
     pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grayscale picture
     picture = Image.fromarray(pixels.numpy())
-    with writing(path):
-        picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)
+    picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)

@@ -1,11 +1,11 @@
 """A command-line flag for each field of a dataclass, with its comment as the help text."""
 
-import argparse
 import inspect
 import re
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from dataclasses import fields
 from math import inf, isfinite
-from typing import Literal, get_args, get_origin
+from typing import get_args
 
 from checkpoint import find_resumed
 from environment import read_settings
@@ -25,28 +25,20 @@ LIMITS = {
 
 
 def parse_flags(config_class, description, arguments=None, saved=None):
-    """Parse the settings of a run. An invalid value exits with status 2.
-
-    Fields can be bool, int, float, str, Path or Literal.
-    """
-    parser = argparse.ArgumentParser(
-        usage=argparse.SUPPRESS,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    # the comment after a field is its help text
+    """Parse the settings of a run. An invalid value exits with status 2."""
+    parser = ArgumentParser(usage=SUPPRESS, description=description)
     comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
-        if field.type is bool:
-            options = {"action": argparse.BooleanOptionalAction}
-        elif get_origin(field.type) is Literal:
-            options = {"choices": get_args(field.type)}
-        else:
-            options = {"type": field.type, "metavar": field.type.__name__.upper()}
-        if field.name == "resume":
-            options |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
         flag, comment = f"--{field.name.replace('_', '-')}", comments.get(field.name, "")
         text = f"{comment} (default: {field.default})".replace("%", "%%")
+        if field.type is bool:
+            options = {"action": BooleanOptionalAction}
+        elif choices := get_args(field.type):
+            options = {"choices": choices}
+        else:
+            options = {"type": field.type}
+        if field.name == "resume":
+            options |= {"nargs": "?", "const": "newest", "metavar": "PATH"}
         parser.add_argument(flag, default=field.default, help=text, **options)
     if saved is None and (path := find_resumed(parser.parse_args(arguments))):
         saved = {**read_settings(path), "output_dir": path.parent}

@@ -53,10 +53,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         correct += (predictions == labels).sum()
         seen += len(labels)
     model.train()
-    return {
-        f"{name}_loss": float(loss_sum) / seen,
-        f"{name}_accuracy": float(correct) / seen,
-    }
+    return {f"{name}_loss": float(loss_sum) / seen, f"{name}_accuracy": float(correct) / seen}
 
 
 def main(config: Config) -> dict[str, float]:

@@ -1,7 +1,6 @@
 """The progress of a run, the progress bar, and the log."""
 
 import sys
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import islice
 
@@ -20,11 +19,9 @@ class Progress:
         return asdict(self)
 
     def load_state_dict(self, state: dict) -> None:
-        if state["batches_per_epoch"] != self.batches_per_epoch:
-            raise SystemExit(
-                f"The training data has {self.batches_per_epoch} batches per epoch, and had "
-                f"{state['batches_per_epoch']} when the checkpoint was saved: start a new run."
-            )
+        old, new = state["batches_per_epoch"], self.batches_per_epoch
+        if new != old:
+            raise SystemExit(f"An epoch has {new} batches, and had {old}: start a new run.")
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
 
 
@@ -37,7 +34,7 @@ def count_steps(loader, config) -> tuple[int, int]:
     return batches, min(steps, config.max_steps or steps)
 
 
-def progress_bar(batches: Iterable, done: int, total: int) -> tqdm:
+def progress_bar(batches, done: int, total: int) -> tqdm:
     """The batches of an epoch up to `total`, with a progress bar in the main process's terminal."""
     remaining = islice(batches, total - done)
     disable = None if PartialState().is_main_process else True  # None: off if there is no terminal

@@ -10,13 +10,14 @@ import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_model
 from torch import Tensor
 from torch.utils.data import DataLoader
 
 from boxes import find_objects
 from data import class_names, to_rgb, to_tensor
 from environment import check_environment, read_settings
-from files import load_weights, writing
 from flags import parse_flags
 from model import build_model
 from pictures import draw
@@ -25,11 +26,14 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(Accelerator())
     config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
-    load_weights(accelerator, model, config.output_dir / "model.safetensors")
+    weights = config.output_dir / "model.safetensors"
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} can't be loaded: {error}") from error
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -59,6 +63,10 @@ COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
 
 def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:
     """Print the objects of each image. If a folder is given, draw the images there."""
+    try:
+        folder and folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"Can't write to {folder}: {error}") from error
     table = csv.writer(sys.stdout, lineterminator="\n")
     if as_csv:
         table.writerow(COLUMNS)
@@ -74,9 +82,7 @@ def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool)
             labels = [f"{one['label']} {one['score']:.2f}" for one in found]
             picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
             path = folder / f"{number:05}_{Path(row['image']).stem}.png"
-            with writing(path):
-                folder.mkdir(parents=True, exist_ok=True)
-                picture.save(path)
+            picture.save(path)
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:

@@ -8,10 +8,11 @@ from pathlib import Path
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_model
 from torch import Tensor
 
 from environment import check_environment, read_settings
-from files import load_weights
 from flags import parse_flags
 from model import build_model
 from train import Config
@@ -19,11 +20,14 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(Accelerator())
     config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
-    load_weights(accelerator, model, config.output_dir / "model.safetensors")
+    weights = config.output_dir / "model.safetensors"
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} can't be loaded: {error}") from error
     return config, model.to(device or PartialState().device).eval()
 
 

@@ -9,8 +9,6 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from files import writing
-
 
 def draw_views(data: Dataset, path: Path) -> None:
     """Draw the first training images, and below each the views that are compared."""
@@ -24,5 +22,4 @@ def save_grid(images: Tensor, columns: int, path: Path) -> None:
     rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
     pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grayscale picture
     picture = Image.fromarray(pixels.numpy())
-    with writing(path):
-        picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)
+    picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)

@@ -10,11 +10,12 @@ import torch.nn.functional as F
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
 from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from data import to_rgb, to_tensor
 from environment import check_environment, read_settings
-from files import load_weights, writing
 from flags import parse_flags
 from model import build_model
 from pictures import COLORS
@@ -23,11 +24,14 @@ from train import Config
 
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(Accelerator())
     config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
     model = build_model(config)
-    load_weights(accelerator, model, config.output_dir / "model.safetensors")
+    weights = config.output_dir / "model.safetensors"
+    try:
+        load_model(model, weights)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise SystemExit(f"{weights} can't be loaded: {error}") from error
     return config, model.to(device or PartialState().device).eval()
 
 
@@ -42,15 +46,17 @@ def read_image(path: Path) -> Image.Image:
 
 def write(rows: list[dict], folder: Path) -> None:
     """Write the masks as palette images of class indices, and print the share of each class."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"Can't write to {folder}: {error}") from error
     table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")
     table.writeheader()
     for number, row in enumerate(rows):
         picture = Image.fromarray(row["mask"].numpy())
         picture.putpalette((255 * COLORS).byte().flatten().tolist())
         path = folder / f"{number:05}_{Path(row['image']).stem}.png"
-        with writing(path):
-            folder.mkdir(parents=True, exist_ok=True)
-            picture.save(path)
+        picture.save(path)
         table.writerow({**row, "mask": path})
 
 

@@ -7,7 +7,6 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from data import collate
-from files import writing
 from metrics import read_letters
 
 
@@ -33,5 +32,4 @@ def write_transcripts(
     for (_, text), row in zip(samples, written, strict=True):
         said, heard = ("".join(letters[number] for number in part) for part in (text, row))
         rows += [f"said:  {said}", f"heard: {heard}", ""]
-    with writing(path):
-        path.write_text("\n".join(rows), encoding="utf-8")
+    path.write_text("\n".join(rows), encoding="utf-8")

@@ -18,15 +18,21 @@ from accelerate.utils import set_seed
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
-from callbacks import BestModel, LearningCurves, MetricsFile
+from callbacks import LearningCurves
 from checkpoint import Checkpoints, newest_checkpoint
 from data import build_loaders, build_tokenizer, count_cut
 from environment import check_environment, describe, write_config
-from files import save_weights
 from flags import parse_flags
-from metrics import RunningLoss, classification_scores, confusion_matrix, format_metrics
+from metrics import (
+    MetricsFile,
+    RunningLoss,
+    classification_scores,
+    confusion_matrix,
+    format_metrics,
+)
 from model import build_model
 from progress import Progress, count_steps, log, progress_bar
+from weights import save_weights
 
 
 @dataclass(frozen=True)
@@ -110,13 +116,13 @@ def main(config: Config) -> None:
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
+    config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
-    best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
-    states = {"train_loss": train_loss, "best_model": best_model, "metrics_file": metrics_file}
+    states = {"train_loss": train_loss, "metrics_file": metrics_file}
     checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
     write_config(accelerator, config, config.output_dir)
@@ -155,18 +161,18 @@ def main(config: Config) -> None:
                 bar.set_postfix(loss=values["loss"])
             if progress.step >= total_steps:
                 break
-            checkpoints.after_step()
+            checkpoints.save_if_due("steps", progress.step)
+
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
-        best_model.update(metrics["val_accuracy"], model)
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
         if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
-        checkpoints.after_epoch()
+        checkpoints.save_if_due("epochs", progress.epoch)
+
     checkpoints.save()
-    best_model.load(model)
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")

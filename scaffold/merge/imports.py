@@ -26,6 +26,7 @@ def follow_imports(
     base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
 ) -> tuple[list[Unit], list[Unit]]:
     """The pristine and the new file with the owner's way to import."""
+    base = _with_stars(base, mine, theirs)
     own = list(_imported(mine))
     old = [row for row in _imported(base) if row.name and row.called == row.name]
     kept = {(row.module, row.name): row for row in own if row.name}
@@ -35,18 +36,33 @@ def follow_imports(
     # the owner's imports of their modules. New names come by themselves: tests replace them there
     follow: dict[tuple[str, str], Name] = {}
     renamed: dict[tuple[str, str], Name] = {}
-    needed = {(row.module, row.name) for row in _imported(theirs)}
-    still = {module for module, _ in needed}
     for row in old:
         there = kept.get((row.module, row.name))
         module = modules.get(row.module)
         if there and there.called != row.name and there.called in used:
             renamed[row.module, row.name] = there
-        elif there is None and module and row.module in still - known and f".{row.name}" in used:
+        elif there is None and module and row.module not in known and f".{row.name}" in used:
             follow[row.module, row.name] = module
     if not renamed and not follow:
         return list(base), list(theirs)
     return _put_on(base, follow, renamed), _put_on(theirs, follow, renamed)
+
+
+def _with_stars(
+    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
+) -> Sequence[Unit]:
+    """The pristine file with the owner's `import *` of modules that the new one does not need."""
+    needed = {row.module for row in _imported(theirs)}
+    stars = {row.module: row.statement for row in _imported(mine) if row.name == "*"}
+    out = []
+    for unit in base:
+        node = _import(unit)
+        module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+        if module in stars.keys() - needed:
+            text = stars[module]
+            unit = replace(unit, lines=(text,), key=key_of(text), comment="")
+        out.append(unit)
+    return out
 
 
 def _imported(units: Sequence[Unit]) -> Iterator[Name]:

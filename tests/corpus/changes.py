@@ -7,7 +7,12 @@ from scaffold.answers.catalog import Value
 Given = Mapping[str, Value]
 
 # two epochs of five steps, each of them logged
-SMALL: Given = {"training.epochs": 2, "training.batch_size": 64, "training.log_every": 1}
+SMALL: Given = {
+    "training.epochs": 2,
+    "training.batch_size": 64,
+    "training.log_every": 1,
+    "features.best_model.enabled": True,
+}
 
 
 def on(feature: str, **options: Value) -> dict[str, Value]:

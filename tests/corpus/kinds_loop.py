@@ -46,7 +46,7 @@ LOSS, BACKWARD, STEP = r"loss = compute_loss\(", r"accelerator\.backward\(", r"o
 ZERO, CLIP = r"optimizer\.zero_grad\(", r"grad_norm = accelerator\.clip_grad_norm_"
 COUNT, PASSED = r"train_loss\.add\(", r"progress\.batch \+= "
 GROUPS, PSTEP = r"for group, peak in", r"progress\.step \+= 1"
-LOG, AFTER = r"if config\.log_every and", r"checkpoints\.after_step\("
+LOG, AFTER = r"if config\.log_every and", r'checkpoints\.save_if_due\("steps"'
 EPOCH = r"train_loader\.set_epoch\("
 STEPS = r"progress, train_loss = "
 

@@ -46,7 +46,7 @@ TEST = r"metrics = evaluate\(accelerator, model, test_loader"
 SAVE, DONE = r"save_weights\(", r'log\(f"done'
 STEPS, PSTEP = r"progress, train_loss = ", r"progress\.step \+= 1"
 RESUME, VALUES = r"checkpoints\.resume\(", r'values = \{"loss"'
-AFTER_EPOCH = r"checkpoints\.after_epoch\("
+AFTER_EPOCH = r'checkpoints\.save_if_due\("epochs"'
 LOADED = r"best_model\.load\("
 GATHERED = r"losses, predictions, labels = accelerator\.gather"
 
@@ -177,8 +177,8 @@ kind(
     ),
     sub(
         TRAIN,
-        r'^( +)f"\{name\}_accuracy": float\(correct\) / seen,$',
-        r'\1f"{name}_accuracy": float(correct) / seen,\n\1f"{name}_top5": float(correct5) / seen,',
+        r'f"\{name\}_accuracy": float\(correct\) / seen',
+        'f"{name}_accuracy": float(correct) / seen, f"{name}_top5": float(correct5) / seen',
     ),
 )
 kind(
@@ -290,8 +290,8 @@ kind(
     ),
     sub(
         TRAIN,
-        r"^    return \{\n((?:        .*\n)*)    \}$",
-        "    scores = {\n\\1    }\n    return scores, seen",
+        r'^    return (\{\s*f"\{name\}_loss"[^}]*\}[^}]*\}[^}]*\})$',
+        r"    scores = \1\n    return scores, seen",
     ),
     sub(
         TRAIN,
@@ -643,14 +643,14 @@ kind(
 kind(
     "no checkpoints in the loop",
     "davda54/sam:example/train.py",
-    "after_step and after_epoch are deleted",
-    delete(TRAIN, r"checkpoints\.after_step\("),
+    "both lines with save_if_due are deleted",
+    delete(TRAIN, r'checkpoints\.save_if_due\("steps"'),
     delete(TRAIN, AFTER_EPOCH),
 )
 kind(
     "one more state in checkpoints",
     MAE,
-    "an own object is given to Checkpoints",
+    "an own object is one of the states",
     define(
         TRAIN,
         '''
@@ -667,21 +667,17 @@ kind(
             self.samples = state["samples"]
 ''',
     ),
-    before(TRAIN, r"checkpoints = Checkpoints\(", "seen = Seen()"),
-    sub(
-        TRAIN,
-        r"(checkpoints = Checkpoints\(\s*accelerator,\s*config,\s*progress,\s*train_loss)",
-        r"\1, seen",
-    ),
+    before(TRAIN, r"states = ", "seen = Seen()"),
+    sub(TRAIN, r'(states = \{\s*"train_loss": train_loss)', r'\1, "seen": seen'),
     after(TRAIN, r"train_loss\.add\(", "seen.samples += len(labels)"),
     before(TRAIN, DONE, "log(f'seen {seen.samples}')"),
 )
 kind(
     "own callback class",
     "karpathy/minGPT:mingpt/trainer.py",
-    "a class in callbacks.py, called in each step",
+    "a class in metrics.py, called in each step",
     before(
-        CALLBACKS,
+        METRICS,
         r"class MetricsFile",
         '''class Counter:
     """Counts steps, and says so."""
@@ -697,7 +693,7 @@ kind(
 
 ''',
     ),
-    add_import(TRAIN, "from callbacks import Counter"),
+    add_import(TRAIN, "from metrics import Counter"),
     before(TRAIN, STEPS, "counter = Counter()"),
     after(TRAIN, PSTEP, "counter.step()"),
 )
@@ -746,5 +742,5 @@ kind(
     "tinkoff-ai/CORL:algorithms/offline/lb_sac.py",
     "no comments",
     sub(CALLBACKS, r"  # always false for NaN$", ""),
-    sub(CALLBACKS, r"  # the first line replaces .*$", ""),
+    sub(METRICS, r"  # the first line replaces .*$", ""),
 )

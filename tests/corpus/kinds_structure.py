@@ -63,7 +63,9 @@ kind(
     "end of an epoch as a function",
     TEMPLATE,
     "evaluation, best model and log lines become end_epoch()",
-    extract("end_epoch", METRICS, r"checkpoints\.after_epoch\(", "Evaluates, logs and saves."),
+    extract(
+        "end_epoch", METRICS, r'checkpoints\.save_if_due\("epochs"', "Evaluates, logs and saves."
+    ),
 )
 kind(
     "validation and best model as a function",
@@ -370,7 +372,7 @@ kind(
         from accelerate import Accelerator
 
         from data import build_loaders
-        from files import load_weights
+        from weights import load_weights
         from model import build_model
         from train import Config, evaluate
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from importlib.machinery import PathFinder
 from multiprocessing import active_children
 from pathlib import Path
+from pickle import UnpicklingError
 from unittest import mock
 
 import optuna
@@ -177,7 +178,7 @@ def test_a_score_of_another_kind_can_be_resumed(tmp_path, monkeypatch):
 
 def test_a_state_that_is_no_data_is_refused_when_it_is_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(train.BestModel, "state_dict", lambda best: {"path": best.path})
-    with pytest.raises(SystemExit, match="holds more than tensors, numbers and text"):
+    with pytest.raises(UnpicklingError, match="PosixPath|WindowsPath"):
         run(tmp_path, epochs=1)
 
 
@@ -1077,18 +1078,18 @@ def test_signal_to_data_workers_saves_too(tmp_path):
 
 def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
     """Send a signal to the last process and its data workers in the third step."""
-    after_step = Checkpoints.after_step
+    save_if_due = Checkpoints.save_if_due
 
-    def tell(checkpoints) -> None:
+    def tell(checkpoints, unit, count) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.step == 3 and checkpoints.accelerator.process_index == last:
             for _ in range(times):
                 os.kill(os.getpid(), number)
             for worker in active_children():  # the sender is not the process that started them
                 subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
-        after_step(checkpoints)
+        save_if_due(checkpoints, unit, count)
 
-    with mock.patch.object(Checkpoints, "after_step", tell):
+    with mock.patch.object(Checkpoints, "save_if_due", tell):
         run(folder, **CADENCE, **changes)
 
 
@@ -1254,7 +1255,7 @@ RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
     [
         (RunningLoss, "add", 9, InterruptedError),
         (RunningLoss, "add", 3, KeyboardInterrupt),
-        (Checkpoints, "after_epoch", 1, InterruptedError),
+        (Checkpoints, "save_if_due", 1, InterruptedError),
     ],
     ids=["in a batch", "Ctrl-C", "after an evaluation"],
 )
@@ -1298,6 +1299,8 @@ def run_until_error(folder: Path, owner, name: str, calls: int, error: type) -> 
 
     def failing(*arguments):
         result = method(*arguments)
+        if "steps" in map(str, arguments):  # a checkpoint that is due within an epoch
+            return result
         if next(left, None) is None:
             raise error
         return result

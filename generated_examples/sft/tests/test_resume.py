@@ -77,15 +77,15 @@ def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
     run(tmp_path / "whole", **cadence)
     whole_log = without_times(capsys.readouterr().out)
 
-    after_step = Checkpoints.after_step
+    save_if_due = Checkpoints.save_if_due
 
-    def stop(checkpoints) -> None:
-        after_step(checkpoints)
+    def stop(checkpoints, unit, count) -> None:
+        save_if_due(checkpoints, unit, count)
         if checkpoints.progress.step == every + 1:
             raise SystemExit("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "after_step", stop)
+        patch.setattr(Checkpoints, "save_if_due", stop)
         with pytest.raises(SystemExit, match="killed"):
             run(tmp_path / "resumed", **cadence)
     capsys.readouterr()
@@ -142,12 +142,11 @@ def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, caps
     assert "epochs is 2, and was 1 when the checkpoint was saved" in capsys.readouterr().out
 
 
-def test_only_trials_are_overwritten(tmp_path, capsys, monkeypatch):
+def test_only_trials_are_overwritten(tmp_path, monkeypatch):
     run(tmp_path, epochs=2)  # limit_batches makes it a trial
     run(tmp_path, epochs=1)
-    assert "overwriting the trial run" in capsys.readouterr().out
     assert len(find_checkpoints(tmp_path)) == 1
-    monkeypatch.setattr(checkpoint, "is_trial", lambda folder: False)
+    monkeypatch.setattr(checkpoint, "read_settings", lambda folder: {"limit_batches": 0})
     with pytest.raises(SystemExit, match="holds a run"):
         run(tmp_path)
 

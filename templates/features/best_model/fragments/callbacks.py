@@ -2,7 +2,7 @@ from pathlib import Path
 
 from accelerate import Accelerator
 from torch import nn
-from files import load_weights, save_weights
+from weights import load_weights, save_weights
 
 #: slot classes
 class BestModel:

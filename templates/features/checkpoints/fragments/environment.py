@@ -10,11 +10,6 @@ def read_settings(folder) -> dict:
         raise SystemExit(f"{path} can't be read: {error!r}") from error
 
 
-def is_trial(folder) -> bool:
-    """Whether a run or a checkpoint was started with --limit-batches."""
-    return read_settings(folder).get("limit_batches", 0) > 0
-
-
 def compare_settings(accelerator, config, path, fixed) -> None:
     """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
     saved, settings = read_settings(path), list_settings(accelerator, config)
@@ -23,8 +18,5 @@ def compare_settings(accelerator, config, path, fixed) -> None:
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
         if name in fixed:
-            raise SystemExit(
-                f"{path} was saved with {name} {old}. A resumed run can't change it to "
-                f"{new}: resume with the same value, or start a new run."
-            )
+            raise SystemExit(f"{name} was {old}, not {new}. Use the same value or start a new run.")
         log(f"{name} is {new}, and was {old} when the checkpoint was saved")

@@ -10,10 +10,10 @@ if progress.batch:  # resumed within an epoch
     batches = accelerator.skip_first_batches(train_loader, progress.batch)
 
 #: slot save_in_epoch
-checkpoints.after_step()
+checkpoints.save_if_due("steps", progress.step)
 
 #: slot save_after_epoch
-checkpoints.after_epoch()
+checkpoints.save_if_due("epochs", progress.epoch)
 
 #: slot save_after_training
 checkpoints.save()

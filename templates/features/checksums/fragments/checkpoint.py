@@ -1,8 +1,12 @@
-from integrity import is_intact, write_checksums
+from integrity import flush, is_intact, write_checksums
 
-#: replace flush
+#: slot before_rename
 write_checksums(scratch)
 
+#: slot after_rename
+flush(folder)
+
 #: replace intact
-if is_intact(found):
-    return found
+for found in reversed(find_checkpoints(path) or [path]):
+    if is_intact(found):
+        return found

@@ -12,7 +12,6 @@ from safetensors import SafetensorError
 from torch.utils.data import DataLoader
 
 from data import build_datasets, build_loaders
-from files import replacing
 from predict import load
 from train import Config, evaluate
 
@@ -98,8 +97,8 @@ def main() -> None:
         #: end table
         for name, row in report.items():
             print(name, *(f"{key} {value:.6g}" for key, value in row.items()), sep=" | ")
-        with replacing(folder / "metrics.json") as scratch:
-            scratch.write_text(json.dumps(report, indent=1))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "metrics.json").write_text(json.dumps(report, indent=1))
         #: region tables when measure
         write_samples(folder, table, columns["loss"])
         #: region picture

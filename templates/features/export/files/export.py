@@ -18,7 +18,6 @@ from safetensors.torch import save_model
 from torch import Tensor, nn
 
 import load_exported
-from files import writing
 from predict import load
 from train import Config
 
@@ -115,7 +114,7 @@ def main() -> None:
     #: slot quantized
     #: slot model
     warnings.simplefilter("ignore", FutureWarning)  # PyTorch's warnings about its own code
-    with writing(output):
+    try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f"{output.name}.", dir=output.parent) as scratch:
             folder = Path(scratch, output.name)
@@ -131,6 +130,8 @@ def main() -> None:
             if not worst <= TOLERANCE:  # nor is NaN
                 raise SystemExit(f"Nothing was written: the outputs differ by {worst:.1e}.")
             folder.rename(output)
+    except OSError as error:
+        raise SystemExit(f"Can't write {output}: {error}") from error
     print(f"{output} has the model as {given.format}: outputs differ by at most {worst:.1e}")
 
 

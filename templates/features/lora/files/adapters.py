@@ -3,14 +3,15 @@
 Hu and others 2021, https://arxiv.org/abs/2106.09685
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 from accelerate import Accelerator
-from files import flush, load_adapters, replacing, writing
 from model import build_model
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, load_model, save_model
 from torch import nn
+from weights import load_adapters
 
 ...  #: slot functions
 
@@ -83,15 +84,15 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
     path, folder = config.output_dir / "model.safetensors", config.output_dir / "adapter"
     if accelerator.is_main_process and config.lora_merge:
         whole = load_trained(build_model(config), config, path)
-        with replacing(path) as scratch:
-            save_model(whole, scratch)
+        save_model(whole, path)
     elif accelerator.is_main_process:
-        with writing(folder):
-            #: region save
-            weights, adapted = load_file(path), accelerator.unwrap_model(model)
-            adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
-            #: end save
-            #: slot saved
-            for file in folder.iterdir():
-                flush(file)  # to the disk, and as readable as its folder
+        #: region save
+        weights, adapted = load_file(path), accelerator.unwrap_model(model)
+        adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
+        #: end save
+        #: slot saved
+    if accelerator.is_main_process:
+        for file in [path, *folder.glob("*")]:
+            with suppress(OSError):  # safetensors lets only the owner read; some disks can't chmod
+                file.chmod(0o644)
     accelerator.wait_for_everyone()

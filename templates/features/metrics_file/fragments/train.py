@@ -1,4 +1,4 @@
-from callbacks import MetricsFile
+from metrics import MetricsFile
 
 #: slot setup
 metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")

@@ -14,8 +14,7 @@ from train import Config
 def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, and its model with the trained weights, in evaluation mode."""
     #: region accelerator
-    accelerator = Accelerator()
-    check_environment(accelerator)
+    check_environment(Accelerator())
     #: end accelerator
     #: slot choose_run
     config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))

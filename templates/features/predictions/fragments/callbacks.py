@@ -2,7 +2,6 @@ import csv
 from pathlib import Path
 
 import torch
-from files import writing
 
 #: slot classes
 class PredictionsFile:
@@ -23,7 +22,7 @@ class PredictionsFile:
     def write(self, path: Path) -> None:
         """Write index, label and prediction of each sample. Only the main process calls it."""
         columns = [torch.cat(column).tolist() for column in zip(*self.batches, strict=True)]
-        with writing(path), path.open("w", newline="") as file:
+        with path.open("w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["index", "label", "prediction"])
             rows.writerows(zip(range(len(columns[0])), *columns, strict=True))

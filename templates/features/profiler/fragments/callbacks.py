@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import torch
-from files import writing
 
 #: slot classes
 class Profiler:
@@ -33,7 +32,6 @@ class Profiler:
             self.profile.stop()
 
     def write(self, profile: torch.profiler.profile) -> None:
-        with writing(self.path):
-            profile.export_chrome_trace(f"{self.path}.json")
-            table = profile.key_averages().table(sort_by=self.order, row_limit=20)
-            Path(f"{self.path}.txt").write_text(table)
+        profile.export_chrome_trace(f"{self.path}.json")
+        table = profile.key_averages().table(sort_by=self.order, row_limit=20)
+        Path(f"{self.path}.txt").write_text(table)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from accelerate.utils import broadcast_object_list
 
-from files import writing
-
 
 #: region choose_folder
 def choose_folder(accelerator, output_dir: Path) -> Path:
@@ -31,14 +29,13 @@ def has_time(output_dir: Path) -> bool:
 
 def make_folder(output_dir: Path) -> Path:
     """Create a new folder named by the time. If it exists, wait for the next second."""
-    with writing(output_dir):
-        while True:
-            folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))
-            try:
-                folder.mkdir(parents=True)
-                return folder
-            except FileExistsError:
-                time.sleep(0.1)
+    while True:
+        folder = Path(str(output_dir).replace("{time}", time.strftime("%Y-%m-%d_%H-%M-%S")))
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            time.sleep(0.1)
 
 
 #: slot functions

@@ -10,7 +10,6 @@ from dataclasses import fields
 from math import isfinite
 from pathlib import Path
 
-from files import writing
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 from predict import load
 from train import Config
@@ -83,7 +82,7 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
     texts = [*run.glob("*.json"), *run.glob("metrics.jsonl")]
     copies |= {f"run/{path.name}": path for path in texts}
     ...  #: slot copies
-    with writing(folder):
+    try:
         shutil.rmtree(scratch, ignore_errors=True)
         for name, path in copies.items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
@@ -93,6 +92,8 @@ def write_folder(config: Config, model, folder: Path, license: str, repo: str) -
         #: slot drawn
         card.save(scratch / "README.md")
         scratch.rename(folder)
+    except OSError as error:
+        raise SystemExit(f"Can't write {folder}: {error}") from error
 
 
 def upload(folder: Path, repo: str) -> None:

@@ -1,9 +1,10 @@
-from environment import is_trial
+from environment import read_settings
 
 #: slot before_resume
 if config.resume == "auto":  # for jobs that restart automatically
     found = find_checkpoints(config.output_dir)
-    if not found or is_trial(found[-1]) != (config.limit_batches > 0):
+    trial = config.limit_batches > 0
+    if not found or (read_settings(found[-1]).get("limit_batches", 0) > 0) != trial:
         return None
 
 #: replace resumed

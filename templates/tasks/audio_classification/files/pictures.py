@@ -8,8 +8,6 @@ from PIL import Image, ImageDraw
 from torch import Tensor, nn
 from torch.utils.data import default_collate
 
-from files import writing
-
 WIDTH, HEIGHT, LINE = 160, 128, 16  # pixels of a spectrogram, and of the line of text below it
 
 
@@ -46,8 +44,7 @@ def save_tiles(
         right = predicted == label
         text = names[label] if right else f"{names[predicted]}, not {names[label]}"
         pen.text((left + 2, top + HEIGHT + 1), text[:24], fill="black" if right else "red")
-    with writing(path):
-        picture.save(path)
+    picture.save(path)
 
 
 def draw_spectrogram(spectrogram: Tensor) -> Image.Image:

@@ -34,7 +34,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum) / seen,
-        f"{name}_accuracy": float(correct) / seen,
+        f"{name}_accuracy": float(correct) / seen
         #: slot evaluated
     }
 

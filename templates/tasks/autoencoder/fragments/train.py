@@ -30,7 +30,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum) / seen,
-        f"{name}_psnr": float(psnr_sum) / seen,
+        f"{name}_psnr": float(psnr_sum) / seen
         #: slot evaluated
     }
 

@@ -46,7 +46,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum) / seen,
-        f"{name}_distance": frechet_distance(real, generated),
+        f"{name}_distance": frechet_distance(real, generated)
         #: slot evaluated
     }
 

@@ -29,7 +29,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_reward_accuracy": float(right) / seen,
-        f"{name}_reward_margin": float(margin_sum) / seen,
+        f"{name}_reward_margin": float(margin_sum) / seen
         #: slot evaluated
     }
 

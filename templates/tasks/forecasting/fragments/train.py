@@ -39,7 +39,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum) / seen,
-        **{f"{name}_{key}": value for key, value in forecast_scores(counts).items()},
+        **{f"{name}_{key}": value for key, value in forecast_scores(counts).items()}
         #: slot evaluated
     }
 

@@ -1,6 +1,5 @@
 
 import torch
-from files import writing
 from model import build_tokenizer
 
 #: slot classes
@@ -23,6 +22,5 @@ def write_sample(model, config, path, length=200) -> None:
         tokens = torch.cat([tokens, token], dim=1)
     model.train()
     #: region sample
-    with writing(path):
-        path.write_text(tokenizer.decode(tokens[0].tolist()), encoding="utf-8")
+    path.write_text(tokenizer.decode(tokens[0].tolist()), encoding="utf-8")
     #: end sample

@@ -30,7 +30,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     loss = loss_sum / tokens_seen
     return {
         f"{name}_loss": float(loss),
-        f"{name}_perplexity": float(loss.exp()),
+        f"{name}_perplexity": float(loss.exp())
         #: slot evaluated
     }
 

@@ -29,7 +29,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     return {
         f"{name}_loss": float(loss),
         f"{name}_perplexity": float(loss.exp()),
-        f"{name}_accuracy": float(right_sum / tokens_seen),
+        f"{name}_accuracy": float(right_sum / tokens_seen)
         #: slot evaluated
     }
 

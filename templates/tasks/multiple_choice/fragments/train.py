@@ -33,7 +33,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum / samples),
-        f"{name}_accuracy": float(right_sum / samples),
+        f"{name}_accuracy": float(right_sum / samples)
         #: slot evaluated
     }
 

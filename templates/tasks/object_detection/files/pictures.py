@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from boxes import find_objects
 from data import Objects, collate
-from files import writing
 
 SHOWN = 0.3  # minimum score of a box in a picture
 
@@ -52,8 +51,7 @@ def save_rows(
             drawn = draw(photo, (scale * boxes).tolist(), labels)
             #: end pairs
             picture.paste(drawn, (column * side, row * side))
-    with writing(path):
-        picture.save(path)
+    picture.save(path)
 
 
 def label_found(found: Tensor, names: list[str]) -> list[str]:

@@ -37,7 +37,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     return {
         f"{name}_loss": float(loss_sum / len(judged)),
         f"{name}_exact_match": exact_match,
-        f"{name}_f1": f1,
+        f"{name}_f1": f1
         #: slot evaluated
     }
 

@@ -9,8 +9,6 @@ from accelerate import Accelerator
 from PIL import Image
 from torch import Tensor, nn
 
-from files import writing
-
 # a color for each class, shape (256, 3), from 0 to 1: black for class 0, and hues far apart
 COLORS = torch.tensor(
     [(0.0, 0.0, 0.0), *(hsv_to_rgb(0.618 * label % 1, 0.9, 1.0) for label in range(1, 256))]
@@ -41,5 +39,4 @@ def save_rows(rows: list[Tensor], path: Path) -> None:
     """Write batches of images, shape (batch, 3, height, width), from 0 to 1, below each other."""
     framed = [F.pad(row, (1, 1, 1, 1), value=1.0).permute(2, 0, 3, 1).flatten(1, 2) for row in rows]
     pixels = (255 * torch.cat(framed)).round().byte()
-    with writing(path):
-        Image.fromarray(pixels.numpy()).save(path)
+    Image.fromarray(pixels.numpy()).save(path)

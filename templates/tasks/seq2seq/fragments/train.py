@@ -28,7 +28,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum / tokens_seen),
-        f"{name}_exact_match": float(correct) / seen,
+        f"{name}_exact_match": float(correct) / seen
         #: slot evaluated
     }
 

@@ -31,7 +31,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     return {
         f"{name}_loss": float(loss_sum / tokens_seen),
         f"{name}_token_accuracy": float(right / tokens_seen),
-        f"{name}_exact_match": float(exact) / seen,
+        f"{name}_exact_match": float(exact) / seen
         #: slot evaluated
     }
 

@@ -7,7 +7,6 @@ from accelerate import Accelerator
 from torch import nn
 
 from data import collate
-from files import writing
 
 
 @torch.no_grad()
@@ -27,5 +26,4 @@ def write_transcripts(
         return
     rows = []
     ...  #: slot rows
-    with writing(path):
-        path.write_text("\n".join(rows), encoding="utf-8")
+    path.write_text("\n".join(rows), encoding="utf-8")

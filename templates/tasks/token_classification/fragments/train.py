@@ -31,7 +31,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     scores = entity_scores(counts)
     return {
         f"{name}_loss": float(loss_sum / words_seen),
-        **{f"{name}_{score}": value for score, value in scores.items()},
+        **{f"{name}_{score}": value for score, value in scores.items()}
         #: slot evaluated
     }
 

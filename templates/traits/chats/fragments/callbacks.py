@@ -1,4 +1,3 @@
-from files import writing
 from generation import generate
 from data import Sample, find_ends, split_at_answer
 from model import build_tokenizer
@@ -16,6 +15,5 @@ def write_sample(model, config, examples: list[Sample], path, length: int = 100)
         texts += [tokenizer.show(prompt), f"data:  {tokenizer.decode(answer)}"]
         texts += [f"model: {tokenizer.decode(tokens)}", ""]
     #: region sample
-    with writing(path):
-        path.write_text("\n".join(texts), encoding="utf-8")
+    path.write_text("\n".join(texts), encoding="utf-8")
     #: end sample

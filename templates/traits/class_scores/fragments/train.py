@@ -38,6 +38,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     scores = classification_scores(confusion)
     return {
         f"{name}_loss": float(loss_sum / confusion.sum()),
-        **{f"{name}_{score}": value for score, value in scores.items()},
+        **{f"{name}_{score}": value for score, value in scores.items()}
         #: slot evaluated
     }

@@ -12,4 +12,4 @@ compared = compare_texts(written, unwrapped.tokenizer.decode(targets)).to(target
 comparison += accelerator.gather_for_metrics(compared).sum(dim=0)
 
 #: slot evaluated
-**{f"{name}_{key}": value for key, value in summarize_texts(comparison, seen).items()},
+, **{f"{name}_{key}": value for key, value in summarize_texts(comparison, seen).items()}

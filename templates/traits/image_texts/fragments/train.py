@@ -46,7 +46,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     losses, ranks = rank_pairs(vectors, numbers)
     return {
         f"{name}_loss": float(losses.mean()),
-        **{f"{name}_{score}": value for score, value in pair_scores(ranks).items()},
+        **{f"{name}_{score}": value for score, value in pair_scores(ranks).items()}
         #: slot evaluated
     }
 

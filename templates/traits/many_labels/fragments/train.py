@@ -36,6 +36,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     scores = label_scores(logits, labels)
     return {
         f"{name}_loss": float(losses.double().mean()),
-        **{f"{name}_{score}": value for score, value in scores.items()},
+        **{f"{name}_{score}": value for score, value in scores.items()}
         #: slot evaluated
     }

@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from files import writing
 
 #: slot functions
 
@@ -17,7 +16,6 @@ def save_grid(images: Tensor, columns: int, path: Path) -> None:
     rows = framed.permute(0, 3, 1, 4, 2).flatten(2, 3).flatten(0, 1)  # side by side
     pixels = (255 * rows.squeeze(2)).round().byte().cpu()  # one channel is a grayscale picture
     picture = Image.fromarray(pixels.numpy())
-    with writing(path):
-        #: region save
-        picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)
-        #: end save
+    #: region save
+    picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST).save(path)
+    #: end save

@@ -47,7 +47,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum) / seen,
-        **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()},
+        **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()}
         #: slot evaluated
     }
 

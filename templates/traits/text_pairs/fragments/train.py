@@ -41,7 +41,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     losses, ranks = rank_positives(vectors, numbers, temperature)
     return {
         f"{name}_loss": float(losses.mean()),
-        **{f"{name}_{score}": value for score, value in retrieval_scores(ranks).items()},
+        **{f"{name}_{score}": value for score, value in retrieval_scores(ranks).items()}
         #: slot evaluated
     }
 

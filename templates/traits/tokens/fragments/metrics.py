@@ -12,10 +12,7 @@ def count_tokens(targets: Tensor) -> Tensor:
 
 
 class RunningLoss:
-    """The mean training loss per token, over all processes.
-
-    Losses are summed on the device, because reading a value waits for the device.
-    """
+    """The mean training loss per token, over all processes."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
@@ -23,7 +20,7 @@ class RunningLoss:
         self.epoch_sum, self.epoch_tokens = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, losses: Tensor, targets: Tensor) -> None:
-        """Add the losses of a batch, shape (batch, length)."""
+        """Add the losses of a batch, shape (batch, length). It does not wait for the device."""
         self.sums += torch.stack([losses.detach().sum(), count_tokens(targets).sum()])
 
     def read(self) -> float:

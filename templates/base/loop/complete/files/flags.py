@@ -1,11 +1,11 @@
 """A command-line flag for each field of a dataclass, with its comment as the help text."""
 
-import argparse
 import inspect
 import re
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from dataclasses import fields
 from math import inf, isfinite
-from typing import Literal, get_args, get_origin
+from typing import get_args
 
 # the minimum and maximum of settings; all other numbers must be at least 0
 LIMITS = {
@@ -20,27 +20,19 @@ def parse_flags(
     config_class, description, arguments=None
     #: slot parameters
 ):
-    """Parse the settings of a run. An invalid value exits with status 2.
-
-    Fields can be bool, int, float, str, Path or Literal.
-    """
-    parser = argparse.ArgumentParser(
-        usage=argparse.SUPPRESS,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    # the comment after a field is its help text
+    """Parse the settings of a run. An invalid value exits with status 2."""
+    parser = ArgumentParser(usage=SUPPRESS, description=description)
     comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
-        if field.type is bool:
-            options = {"action": argparse.BooleanOptionalAction}
-        elif get_origin(field.type) is Literal:
-            options = {"choices": get_args(field.type)}
-        else:
-            options = {"type": field.type, "metavar": field.type.__name__.upper()}
-        #: slot flags
         flag, comment = f"--{field.name.replace('_', '-')}", comments.get(field.name, "")
         text = f"{comment} (default: {field.default})".replace("%", "%%")
+        if field.type is bool:
+            options = {"action": BooleanOptionalAction}
+        elif choices := get_args(field.type):
+            options = {"choices": choices}
+        else:
+            options = {"type": field.type}
+        #: slot flags
         parser.add_argument(flag, default=field.default, help=text, **options)
     #: slot defaults
     values = vars(parser.parse_args(arguments))

@@ -1,4 +1,4 @@
-"""The training loss, and how metrics are printed."""
+"""The training loss and other metrics, and how they are printed."""
 
 import torch
 from accelerate import Accelerator
@@ -7,10 +7,7 @@ from torch import Tensor
 
 #: region running_loss
 class RunningLoss:
-    """The mean training loss per sample, over all processes.
-
-    Losses are summed on the device, because reading a value waits for the device.
-    """
+    """The mean training loss per sample, over all processes."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         self.accelerator = accelerator
@@ -18,7 +15,7 @@ class RunningLoss:
         self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
 
     def add(self, loss: Tensor, samples: int) -> None:
-        """Add the mean loss of `samples` samples."""
+        """Add the mean loss of `samples` samples. It does not wait for the device."""
         self.sums[0].add_(loss.detach(), alpha=samples)
         self.sums[1].add_(samples)
 

@@ -11,7 +11,7 @@ from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import set_seed
 from data import build_loaders
 from environment import check_environment, describe, write_config
-from files import save_weights
+from weights import save_weights
 from flags import parse_flags
 from metrics import RunningLoss, format_metrics
 from model import build_model
@@ -80,6 +80,7 @@ def main(config: Config) -> None:
     #: end own_dropout
 
     batches_per_epoch, total_steps = count_steps(train_loader, config)
+    config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
     #: slot before_training
@@ -157,6 +158,7 @@ def main(config: Config) -> None:
             #: slot stop_in_epoch
             #: end optimize
         #: end batches
+
         metrics = {"train_loss": train_loss.end_epoch()}
         #: slot checked_epoch
         #: slot epoch_metrics
@@ -177,6 +179,7 @@ def main(config: Config) -> None:
         #: slot save_after_epoch
         #: slot stop_after_epoch
     #: end training
+
     #: slot save_after_training
     #: region test
     #: slot before_test

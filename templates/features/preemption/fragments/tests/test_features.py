@@ -58,18 +58,18 @@ def test_signal_to_data_workers_saves_too(tmp_path):
 
 def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
     """Send a signal to the last process and its data workers in the third step."""
-    after_step = Checkpoints.after_step
+    save_if_due = Checkpoints.save_if_due
 
-    def tell(checkpoints) -> None:
+    def tell(checkpoints, unit, count) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.step == 3 and checkpoints.accelerator.process_index == last:
             for _ in range(times):
                 os.kill(os.getpid(), number)
             for worker in active_children():  # the sender is not the process that started them
                 subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
-        after_step(checkpoints)
+        save_if_due(checkpoints, unit, count)
 
-    with mock.patch.object(Checkpoints, "after_step", tell):
+    with mock.patch.object(Checkpoints, "save_if_due", tell):
         run(folder, **CADENCE, **changes)
 
 

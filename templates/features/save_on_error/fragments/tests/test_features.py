@@ -20,7 +20,7 @@ RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
     [
         (RunningLoss, "add", 9, InterruptedError),
         (RunningLoss, "add", 3, KeyboardInterrupt),
-        (Checkpoints, "after_epoch", 1, InterruptedError),
+        (Checkpoints, "save_if_due", 1, InterruptedError),
     ],
     ids=["in a batch", "Ctrl-C", "after an evaluation"],
 )
@@ -64,6 +64,8 @@ def run_until_error(folder: Path, owner, name: str, calls: int, error: type) -> 
 
     def failing(*arguments):
         result = method(*arguments)
+        if "steps" in map(str, arguments):  # a checkpoint that is due within an epoch
+            return result
         if next(left, None) is None:
             raise error
         return result

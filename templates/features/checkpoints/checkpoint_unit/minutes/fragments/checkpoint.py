@@ -3,8 +3,8 @@ import time
 #: slot checkpoints_setup
 self.saved_at = time.monotonic()
 
-#: slot checkpoints_after_step
-minutes = self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
+#: slot checkpoints_if_due
+minutes = unit == "steps" and self.config.checkpoint_unit == "minutes" and self.config.checkpoint_every
 if minutes and self.progress.step % (self.config.log_every or 1) == 0:
     due = time.monotonic() - self.saved_at >= 60 * minutes
     if broadcast_object_list([due])[0]:  # the main process decides, because clocks differ

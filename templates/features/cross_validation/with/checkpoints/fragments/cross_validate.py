@@ -1,9 +1,10 @@
 from checkpoint import find_checkpoints
-from environment import is_trial
+from environment import read_settings
 
 #: slot resume
 trial = any(flag.startswith("--limit-batches") for flag in flags)
-if any(is_trial(path) == trial for path in find_checkpoints(folder)):
+limits = [read_settings(path).get("limit_batches", 0) for path in find_checkpoints(folder)]
+if any((limit > 0) == trial for limit in limits):
     command.append("--resume")
 
 #: replace message

@@ -7,4 +7,4 @@ class_metrics = ClassMetrics()
 class_metrics.add(predictions, labels, classes=logits.shape[-1])
 
 #: slot evaluated
-**class_metrics.compute(name),
+, **class_metrics.compute(name)

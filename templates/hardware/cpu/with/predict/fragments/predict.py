@@ -1,3 +1,2 @@
 #: replace accelerator
-accelerator = Accelerator(cpu=True)
-check_environment(accelerator)
+check_environment(Accelerator(cpu=True))

@@ -3,7 +3,6 @@ import json
 import sys
 from pathlib import Path
 
-from files import writing
 from pictures import draw
 
 #: slot functions
@@ -12,6 +11,10 @@ COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
 
 def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:
     """Print the objects of each image. If a folder is given, draw the images there."""
+    try:
+        folder and folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"Can't write to {folder}: {error}") from error
     table = csv.writer(sys.stdout, lineterminator="\n")
     if as_csv:
         table.writerow(COLUMNS)
@@ -29,9 +32,7 @@ def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool)
             picture = draw(read_image(row["image"]), [one["box"] for one in found], labels)
             #: end drawn
             path = folder / f"{number:05}_{Path(row['image']).stem}.png"
-            with writing(path):
-                folder.mkdir(parents=True, exist_ok=True)
-                picture.save(path)
+            picture.save(path)
 
 #: slot arguments
 help = "minimum score of an object (default: %(default)s)"

@@ -25,7 +25,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.train()
     return {
         f"{name}_loss": float(loss_sum / tokens_seen),
-        **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()},
+        **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()}
         #: slot evaluated
     }
 

@@ -1,5 +1,5 @@
 import pytest
-from files import read_weights
+from weights import read_weights
 from safetensors.torch import save_file
 from torch import nn
 

@@ -21,6 +21,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     right = find_right(features, labels, known)
     return {
         f"{name}_loss": float(losses[find_new(known)].mean()),
-        **{f"{name}_{probe}_accuracy": float(found.double().mean()) for probe, found in right.items()},
+        **{f"{name}_{probe}_accuracy": float(found.double().mean()) for probe, found in right.items()}
         #: slot evaluated
     }

@@ -13,6 +13,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         #: slot evaluated_batch
     model.train()
     return {
-        f"{name}_loss": float(loss_sum) / count,
+        f"{name}_loss": float(loss_sum) / count
         #: slot evaluated
     }

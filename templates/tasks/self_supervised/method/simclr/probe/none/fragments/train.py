@@ -14,6 +14,6 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         #: slot evaluated_batch
     model.train()
     return {
-        f"{name}_loss": float(compare_all(torch.cat(batches)).mean()),
+        f"{name}_loss": float(compare_all(torch.cat(batches)).mean())
         #: slot evaluated
     }

@@ -1,0 +1,19 @@
+import json
+from pathlib import Path
+
+from accelerate import PartialState
+
+#: slot classes
+class MetricsFile:
+    """Writes a line of JSON for each log line and each evaluation."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0  # the first line replaces the file of an earlier run
+
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if PartialState().is_main_process:
+            with self.path.open("a" if self.size else "w") as file:
+                file.write(json.dumps({"step": step, **metrics}) + "\n")
+                self.size = file.tell()
+
+    #: slot metrics_file_state
