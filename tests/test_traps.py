@@ -272,7 +272,7 @@ def test_a_run_says_which_checkpoints_it_does_not_continue(project: Path) -> Non
     _, resumed = run_all(project, {**BY_STEPS, "output_dir": "named"}, again)
     assert resumed["status"] == 0
     for step in (4, 6):
-        said = f"named/checkpoint_0000000{step} comes after the resumed checkpoint: moved to "
+        said = f"named/checkpoint_0000000{step} is not continued: moved to "
         assert resumed["out"].count(f"{said}named/abandoned_") == 1
     [folder] = (project / "named").glob("abandoned_*")
     longer = {**again, "max_steps": 8, "epochs": 3, "output_dir": str(folder), "resume": "newest"}
@@ -535,7 +535,7 @@ def test_a_resume_with_other_data_is_refused(project: Path, done: str) -> None:
     """Their batches would differ from those of the run."""
     settings = {**SHORT, "output_dir": done, "resume": "newest"}
     said = call(project, RUNS + OTHER_DATA, json.dumps(settings))
-    assert said == "An epoch has 4 batches, and had 3: start a new run."
+    assert said == "An epoch had 3 batches, and now has 4: start a new run."
 
 
 OTHER_DISK = """
@@ -552,8 +552,10 @@ print(json.dumps(run(**json.loads(sys.argv[1]))["status"]))
 """
 
 
-def test_processes_without_a_common_disk_are_told_so(project: Path) -> None:
+def test_processes_without_a_common_disk_are_told_so(tmp_path: Path) -> None:
     """When the first checkpoint is saved, and not when it is needed."""
+    given: dict[str, Value] = {"hardware.launcher": "torchrun", "hardware.num_processes": 2}
+    project = write_files(tmp_path / "project", render(given))
     settings = {**SHORT, "epochs": 1, "output_dir": "apart"}
     said = call(project, RUNS + OTHER_DISK, json.dumps(settings))
     assert said == "apart must be on a disk that all processes share."

@@ -21,7 +21,7 @@ class Progress:
     def load_state_dict(self, state: dict) -> None:
         old, new = state["batches_per_epoch"], self.batches_per_epoch
         if new != old:
-            raise SystemExit(f"An epoch has {new} batches, and had {old}: start a new run.")
+            raise SystemExit(f"An epoch had {old} batches, and now has {new}: start a new run.")
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
 
 

@@ -37,7 +37,7 @@ class RunningLoss:
         return mean
 
     def state_dict(self) -> dict:
-        """Call it on all processes."""
+        """The sums of each process. Call it on all processes."""
         sums = self.accelerator.gather(self.sums[None]).cpu()  # of each process
         return {"sum": self.epoch_sum, "samples": self.epoch_samples, "sums": sums}
 
@@ -57,7 +57,7 @@ def retrieval_scores(ranks: Tensor) -> dict[str, float]:
 
 
 class MetricsFile:
-    """Writes a line of JSON for each log line and each evaluation."""
+    """Writes a line of JSON for each logged step and each evaluation."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0  # the first line replaces the file of an earlier run
@@ -69,7 +69,7 @@ class MetricsFile:
                 self.size = file.tell()
 
     def state_dict(self) -> dict:
-        return {"text": self.path.read_text()[: self.size] if self.size else ""}
+        return {"text": self.path.read_text() if self.size else ""}
 
     def load_state_dict(self, state: dict) -> None:
         if PartialState().is_main_process:

@@ -14,8 +14,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from statistics import mean, stdev
 
-from checkpoint import find_checkpoints
-from environment import read_settings
+from checkpoint import find_checkpoints, is_trial
 from run_folders import has_time, make_folder
 from train import Config
 
@@ -27,8 +26,7 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
     command += ["--cross-validation-folds", str(folds), "--cross-validation-fold", str(fold)]
     command += ["--output-dir", str(folder)]
     trial = any(flag.startswith("--limit-batches") for flag in flags)
-    limits = [read_settings(path).get("limit_batches", 0) for path in find_checkpoints(folder)]
-    if any((limit > 0) == trial for limit in limits):
+    if find_checkpoints(folder) and is_trial(folder) == trial:
         command.append("--resume")
     if status := subprocess.run(command, check=False).returncode:
         raise SystemExit(

@@ -64,7 +64,7 @@ class Config:
     learning_rate: float = 0.001  # peak learning rate
     weight_decay: float = 0.01  # weight decay; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: load in the main process
+    num_workers: int = 0  # data workers per process; 0: load in the training process
     seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
     checkpoint_every: int = 1  # epochs or steps between checkpoints; 0: only at the end
@@ -259,7 +259,7 @@ def main(config: Config) -> None:
             batches = train_loader
             if progress.batch:  # resumed within an epoch
                 batches = accelerator.skip_first_batches(train_loader, progress.batch)
-            bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # at most
+            bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
                 batch_size = find_batch_size(whole)
@@ -342,10 +342,9 @@ def main(config: Config) -> None:
                 if early_stopping.should_stop:
                     break
                 if progress.step >= total_steps:
-                    break
+                    break  # saved below
                 checkpoints.save_if_due("steps", progress.step)
                 stop_signals.after_step(checkpoints)
-
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
             metrics["train_hard_batches"] = hard_batches.end_epoch()
@@ -360,7 +359,6 @@ def main(config: Config) -> None:
             checkpoints.save_if_due("epochs", progress.epoch)
             last_step.remember()
             stop_signals.stop_if_received(checkpoints)
-
     checkpoints.save()
     with ema.applied():
         best_model.load(model)
@@ -376,7 +374,7 @@ def main(config: Config) -> None:
     hooks.call("run_end", metrics)
     micro_batches.model = None  # so that free_memory() frees it
     hooks.run.model = None  # so that free_memory() frees it
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before the process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # DDP before its process group
     accelerator.end_training()
 
 

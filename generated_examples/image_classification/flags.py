@@ -5,12 +5,12 @@ import re
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from dataclasses import fields
 from math import inf, isfinite
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
 from checkpoint import find_resumed
 from environment import read_settings
 
-# the minimum and maximum of settings; all other numbers must be at least 0
+# (minimum, maximum) of a setting; all other numbers must be at least 0
 LIMITS = {
     "epochs": (1, inf),
     "batch_size": (1, inf),
@@ -22,15 +22,15 @@ LIMITS = {
 
 def parse_flags(config_class, description, arguments=None, saved=None):
     """Parse the settings of a run. An invalid value exits with status 2."""
-    parser = ArgumentParser(usage=SUPPRESS, description=description)
+    parser = ArgumentParser(usage=SUPPRESS, description=description.partition("\n")[0])
     comments = dict(re.findall(r"(\w+): .*?  # (.*)", inspect.getsource(config_class)))
     for field in fields(config_class):
         flag, comment = f"--{field.name.replace('_', '-')}", comments.get(field.name, "")
         text = f"{comment} (default: {field.default})".replace("%", "%%")
         if field.type is bool:
             options = {"action": BooleanOptionalAction}
-        elif choices := get_args(field.type):
-            options = {"choices": choices}
+        elif get_origin(field.type) is Literal:
+            options = {"choices": get_args(field.type)}
         else:
             options = {"type": field.type}
         if field.name == "resume":

@@ -35,7 +35,7 @@ class Config:
     learning_rate: float = 0.002  # peak learning rate
     weight_decay: float = 0.01  # weight decay; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: load in the main process
+    num_workers: int = 0  # data workers per process; 0: load in the training process
     seed: int = 0  # seeds the initial weights, the data order and dropout
     log_every: int = 20  # steps between log lines; 0: none
     max_length: int = 128  # maximum tokens of a text with a choice; the rest is cut
@@ -132,7 +132,7 @@ def main(config: Config) -> None:
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # at most
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         for tokens, mask, types, labels in bar:
             loss = compute_loss(model(tokens, mask, types), mask, labels).mean()
@@ -153,9 +153,8 @@ def main(config: Config) -> None:
                 log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
                 bar.set_postfix(loss=values["loss"])
             if progress.step >= total_steps:
-                break
+                break  # saved below
             checkpoints.save_if_due("steps", progress.step)
-
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
@@ -164,14 +163,13 @@ def main(config: Config) -> None:
         if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.save_if_due("epochs", progress.epoch)
-
     checkpoints.save()
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before the process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # DDP before its process group
     accelerator.end_training()
 
 

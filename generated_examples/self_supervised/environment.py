@@ -15,8 +15,7 @@ from progress import log
 
 def check_environment(accelerator: Accelerator) -> None:
     """Exit if the processes are not connected, or if the environment would divide the loss."""
-    world_size = int(os.environ.get("WORLD_SIZE", "1"))
-    if accelerator.num_processes != world_size:
+    if accelerator.num_processes != int(os.environ.get("WORLD_SIZE", "1")):
         raise SystemExit("The processes are not connected. On CPUs, set ACCELERATE_USE_CPU=true.")
     if accelerator.gradient_accumulation_steps != 1:
         raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would divide the loss.")
@@ -35,10 +34,9 @@ def describe(accelerator, model, config, total_steps) -> str:
 
 
 def list_settings(accelerator, config) -> dict:
-    """The settings of a run, with the processes and the precision that it was started with."""
-    settings = {**vars(config), "processes": accelerator.num_processes}
-    settings["precision"] = accelerator.mixed_precision
-    return settings
+    """The settings of a run, with its number of processes and its precision."""
+    settings = {"processes": accelerator.num_processes, "precision": accelerator.mixed_precision}
+    return vars(config) | settings
 
 
 def write_config(accelerator, config, folder) -> None:

@@ -11,7 +11,7 @@ from accelerate.utils import broadcast_object_list, load
 from environment import compare_settings, read_settings, write_config
 from progress import log
 
-# Settings that a resumed run can't change: they shape the batches or the optimizer's state.
+# Settings that a resumed run can't change: they decide the batches, or the optimizer saves them.
 FIXED = {"batch_size", "limit_batches", "processes", "seed", "weight_decay"}
 
 
@@ -40,57 +40,61 @@ class Checkpoints:
         self.accelerator.save({"fixed": sorted(FIXED), "states": states}, scratch / "run.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
-            if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:
-                raise SystemExit(f"{folder} must be on a disk that all processes share.")
-            torch.load(scratch / "run.pt", weights_only=True)  # fails now if a state is no data
+            torch.load(scratch / "run.pt", weights_only=True)  # fails if a state is not plain data
             write_config(self.accelerator, self.config, scratch)
             scratch.rename(scratch.with_suffix(""))
-            for old in find_checkpoints(folder)[: -self.config.keep_checkpoints]:  # [:0] for 0
+            keep = self.config.keep_checkpoints
+            for old in find_checkpoints(folder)[:-keep] if keep else []:
                 shutil.rmtree(old.rename(old.with_suffix(".partial")), ignore_errors=True)
         self.accelerator.wait_for_everyone()
         self.saved_step = self.progress.step
 
     def resume(self) -> None:
-        """Load the checkpoint of `--resume`. Without it, exit if the folder holds a run."""
+        """Load the checkpoint of `--resume`, or start a new run. Only trial runs are replaced."""
         folder, path = self.config.output_dir, find_resumed(self.config)
         path = broadcast_object_list([path])[0]  # the choice of the main process
         same_folder = path and path.parent.resolve() == folder.resolve()
-        results = [*find_checkpoints(folder), *folder.glob("model.safetensors")]
-        settings = map(read_settings, [folder, *find_checkpoints(folder)])
-        if results and not same_folder and not all(s.get("limit_batches") for s in settings):
-            raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
-        self.accelerator.wait_for_everyone()  # all have looked before anything is deleted
+        results = find_checkpoints(folder)
+        if not same_folder:
+            results += folder.glob("model.safetensors")
+            if results and not is_trial(folder):
+                raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
+        self.accelerator.wait_for_everyone()  # all have looked before anything is moved
         if path:
             self.load(path)
         self.saved_step = self.progress.step if same_folder else 0
         if self.accelerator.is_main_process:
-            trial = [] if same_folder else results
-            for old in [*folder.glob("checkpoint_*.partial"), *trial]:
-                old.unlink() if old.is_file() else shutil.rmtree(old, ignore_errors=True)
+            for unfinished in folder.glob("checkpoint_*.partial"):
+                shutil.rmtree(unfinished, ignore_errors=True)
             abandoned = folder / f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}"
-            for newer in find_checkpoints(folder):
-                if newer.name > f"checkpoint_{self.progress.step:08d}":
-                    log(f"{newer} comes after the resumed checkpoint: moved to {abandoned}")
+            for old in results:
+                if old.name > f"checkpoint_{self.saved_step:08d}":
+                    log(f"{old} is not continued: moved to {abandoned}")
                     abandoned.mkdir(exist_ok=True)
-                    newer.rename(abandoned / newer.name)
+                    old.rename(abandoned / old.name)
         self.accelerator.wait_for_everyone()
 
     def load(self, path: Path) -> None:
-        """Restore everything as it was saved. Loading never runs code from a checkpoint."""
+        """Restore what was saved. Loading never runs code from a checkpoint."""
         try:
             saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, FIXED.union(saved["fixed"]))
             self.accelerator.load_state(path)
-            # load_state() hides errors in this file
+            # load_state() ignores errors in this file, so read it here, too
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
         except PickleError as error:  # PyTorch's own message suggests running the code
-            raise SystemExit(f"{path} holds more than tensors, numbers and text.") from error
+            raise SystemExit(f"{path} is damaged, or holds more than plain data.") from error
         for name, state in self.states.items():
             if name in saved["states"]:
                 state.load_state_dict(saved["states"][name])
             else:
-                log(f"{name} is not in the checkpoint: it starts anew")
+                log(f"{name} is not in the checkpoint: it starts from scratch")
         log(f"resumed from {path} at step {self.progress.step}")
+
+
+def is_trial(folder: Path) -> bool:
+    """Whether all that a folder holds is from runs with `--limit-batches`."""
+    return all(read_settings(f).get("limit_batches") for f in (folder, *find_checkpoints(folder)))
 
 
 def find_checkpoints(output_dir: Path) -> list[Path]:

@@ -19,7 +19,7 @@ WIDTH, LAYERS = 2048, 6  # 25 million parameters, of which AdamW keeps two more 
 def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
     """Seconds of a save, medians of rounds in turns.
 
-    Ours is on the disk itself when it returns, written aside and renamed, with random numbers and
+    Ours is written aside and renamed, with random numbers and
     the states of the loop; torch.save is timed as it is, and with its file flushed as well.
     """
     project = load_project("plain").train
@@ -33,7 +33,9 @@ def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
         config = project.Config(output_dir=folder / "ours", keep_checkpoints=1)
         config.output_dir.mkdir()
         loss = project.RunningLoss(accelerator)
-        checkpoints = project.Checkpoints(accelerator, config, project.Progress(), loss)
+        checkpoints = project.Checkpoints(
+            accelerator, config, project.Progress(), {"train_loss": loss}
+        )
 
         def save_plain(flushed: bool) -> None:
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}

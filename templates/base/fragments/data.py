@@ -19,7 +19,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
     #: region eval_batch
-    # larger batches fit in memory, because no gradients are kept
+    # larger batches fit in memory, because no activations are kept
     settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
     #: end eval_batch
     settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout

@@ -5,7 +5,7 @@ from accelerate import PartialState
 
 #: slot classes
 class MetricsFile:
-    """Writes a line of JSON for each log line and each evaluation."""
+    """Writes a line of JSON for each logged step and each evaluation."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0  # the first line replaces the file of an earlier run

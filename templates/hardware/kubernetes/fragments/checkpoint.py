@@ -1,10 +1,7 @@
-from environment import read_settings
-
 #: slot before_resume
 if config.resume == "auto":  # for jobs that restart automatically
-    found = find_checkpoints(config.output_dir)
-    trial = config.limit_batches > 0
-    if not found or (read_settings(found[-1]).get("limit_batches", 0) > 0) != trial:
+    folder, trial = config.output_dir, config.limit_batches > 0
+    if not find_checkpoints(folder) or is_trial(folder) != trial:
         return None
 
 #: replace resumed
@@ -14,3 +11,7 @@ path = config.output_dir if newest else Path(config.resume).absolute()
 #: slot found_results
 if self.config.resume == "auto" and results == [folder / "best.safetensors"]:
     results = []  # a job that ended before its first checkpoint starts over
+
+#: slot saved_by_all
+if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:
+    raise SystemExit(f"{folder} must be on a disk that all processes share.")

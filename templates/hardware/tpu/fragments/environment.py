@@ -1,3 +1,3 @@
 #: replace world_size
 # the environment does not say how many TPU cores were started
-world_size = int(os.environ.get("WORLD_SIZE", accelerator.num_processes))
+if accelerator.num_processes != int(os.environ.get("WORLD_SIZE", accelerator.num_processes)):

@@ -40,7 +40,7 @@ class RunningLoss:
         return mean
 
     def state_dict(self) -> dict:
-        """Call it on all processes."""
+        """The sums of each process. Call it on all processes."""
         sums = self.accelerator.gather(self.sums[None]).cpu()  # of each process
         return {"sum": self.epoch_sum, "tokens": self.epoch_tokens, "sums": sums}
 

@@ -108,7 +108,7 @@ def main(config: Config) -> None:
         #: slot before_epoch
         batches = train_loader
         #: slot skip_batches
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)  # at most
+        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         #: region batches
         for {{ task.batch }} in bar:
@@ -153,12 +153,11 @@ def main(config: Config) -> None:
             #: slot leave_epoch
             #: end leave_epoch
             if progress.step >= total_steps:
-                break
+                break  # saved below
             #: slot save_in_epoch
             #: slot stop_in_epoch
             #: end optimize
         #: end batches
-
         metrics = {"train_loss": train_loss.end_epoch()}
         #: slot checked_epoch
         #: slot epoch_metrics
@@ -179,7 +178,6 @@ def main(config: Config) -> None:
         #: slot save_after_epoch
         #: slot stop_after_epoch
     #: end training
-
     #: slot save_after_training
     #: region test
     #: slot before_test
@@ -193,7 +191,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before the process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # DDP before its process group
     accelerator.end_training()
 
 

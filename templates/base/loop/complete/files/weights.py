@@ -14,8 +14,8 @@ def save_weights(accelerator: Accelerator, model: nn.Module, path: Path) -> None
     #: end weights
     #: slot chosen_weights
     accelerator.save(weights, path, safe_serialization=True)
-    with suppress(OSError):  # safetensors lets only the owner read; some disks can't chmod
-        path.chmod(0o644)
+    with suppress(OSError):  # as its folder: safetensors lets only the owner read
+        path.chmod(path.parent.stat().st_mode & 0o666)
     accelerator.wait_for_everyone()
 
 

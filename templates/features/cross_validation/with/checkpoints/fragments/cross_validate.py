@@ -1,10 +1,8 @@
-from checkpoint import find_checkpoints
-from environment import read_settings
+from checkpoint import find_checkpoints, is_trial
 
 #: slot resume
 trial = any(flag.startswith("--limit-batches") for flag in flags)
-limits = [read_settings(path).get("limit_batches", 0) for path in find_checkpoints(folder)]
-if any((limit > 0) == trial for limit in limits):
+if find_checkpoints(folder) and is_trial(folder) == trial:
     command.append("--resume")
 
 #: replace message
