@@ -68,7 +68,7 @@ class Checkpoints:
                 shutil.rmtree(unfinished, ignore_errors=True)
             abandoned = folder / f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}"
             for old in results:
-                if old.name > f"checkpoint_{self.saved_step:08d}":
+                if not same_folder or old.name > f"checkpoint_{self.progress.step:08d}":
                     log(f"{old} is not continued: moved to {abandoned}")
                     abandoned.mkdir(exist_ok=True)
                     old.rename(abandoned / old.name)
