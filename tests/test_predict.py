@@ -301,6 +301,8 @@ def test_standard_input_and_standard_output(processes: int, tmp_path: Path) -> N
 
 
 def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
+    from PIL import Image
+
     folder = write_files(tmp_path, render({}))
     paint_digits(folder / "pictures", 1)
     result = start(folder, ["predict.py", "pictures"], 1)
@@ -312,6 +314,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
     (folder / "broken.png").write_text("no image")
     picture = (folder / "pictures/0/0.png").read_bytes()
     (folder / "cut.png").write_bytes(picture[: len(picture) // 2])
+    Image.new("I;16", (8, 8), 40_000).save(folder / "deep.png")
     for name in ("other", "cut", "unfinished"):
         shutil.copytree(folder / "runs/latest", folder / name)
     weights = folder / "cut/model.safetensors"
@@ -321,6 +324,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
         ("missing.png",): "missing.png can't be read as an image: ",
         ("pictures", "broken.png"): "broken.png can't be read as an image: ",
         ("pictures", "cut.png"): "cut.png can't be read as an image: ",
+        ("deep.png",): "deep.png can't be read as an image: save it with 8 bits for each pixel",
         ("empty",): "empty can't be read as an image: ",
         ("pictures", "--run", "cut"): "cut/model.safetensors can't be loaded: ",
         ("pictures", "--run", "unfinished"): "unfinished/model.safetensors can't be loaded",

@@ -75,7 +75,7 @@ def test_its_claims_about_size_hold() -> None:
     assert "the whole project has 600, without `predict.py` and the tests" in said
     files = {name: text for name, text in render({}).items() if re.fullmatch(r"\w+\.py", name)}
     lines = {name: len(text.splitlines()) for name, text in files.items()}
-    assert lines["checkpoint.py"] <= 180 and lines["predict.py"] <= 70
+    assert lines["checkpoint.py"] <= 180 and lines["predict.py"] <= 72
     assert sum(lines.values()) - lines["predict.py"] <= 600
     assert (main.end_lineno or 0) - main.lineno + 1 <= 85
 

@@ -1,6 +1,7 @@
 """The traps of a training loop, each with a test that shows that projects stay out of it."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -486,6 +487,18 @@ def test_a_resume_into_the_folder_of_another_run_is_refused(project: Path, done:
     [run] = run_all(project, resumed)
     assert run["status"] == "finished holds a run: --resume it, or use another --output-dir."
     assert [(project / "finished" / name).read_bytes() for name in names] == before
+
+
+def test_a_copy_with_a_name_of_its_own_is_no_checkpoint(project: Path, done: str) -> None:
+    """It is not taken for the newest, and not deleted among the oldest."""
+    shutil.copytree(project / done, project / "copied")
+    own = project / "copied/checkpoint_original"
+    shutil.copytree(project / "copied/checkpoint_00000003", own)
+    settings = {**SHORT, "output_dir": "copied", "resume": "newest", "keep_checkpoints": 1}
+    [run] = run_all(project, settings)
+    assert "resumed from copied/checkpoint_00000003 at step 3" in run["out"]
+    assert saved(project, "copied") == ["checkpoint_00000006"] and own.is_dir()
+    assert "moved to" not in run["out"]
 
 
 def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: str) -> None:

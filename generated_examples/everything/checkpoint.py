@@ -114,7 +114,7 @@ def is_trial(folder: Path) -> bool:
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
-    return sorted(find_in_runs(output_dir, "checkpoint_????????"))
+    return sorted(find_in_runs(output_dir, "checkpoint_" + "[0-9]" * 8))
 
 
 def newest_checkpoint(output_dir: Path) -> Path | None:

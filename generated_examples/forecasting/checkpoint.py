@@ -99,7 +99,7 @@ def is_trial(folder: Path) -> bool:
 
 def find_checkpoints(output_dir: Path) -> list[Path]:
     """The checkpoints of a folder, from the oldest to the newest."""
-    return sorted(output_dir.glob("checkpoint_????????"))
+    return sorted(output_dir.glob("checkpoint_" + "[0-9]" * 8))
 
 
 def newest_checkpoint(output_dir: Path) -> Path | None:

@@ -4,7 +4,7 @@ import inspect
 import re
 from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction
 from dataclasses import fields
-from math import inf, isfinite
+from math import inf
 from typing import Literal, get_args, get_origin
 
 from checkpoint import find_resumed
@@ -46,7 +46,7 @@ def parse_flags(config_class, description, arguments=None, saved=None):
     values = vars(parser.parse_args(arguments))
     for name, value in values.items():
         low, high = LIMITS.get(name, (0, inf))
-        if isinstance(value, int | float) and not (isfinite(value) and low <= value <= high):
+        if isinstance(value, int | float) and not (low <= value <= high and value < inf):
             allowed = f"at least {low}" if high == inf else f"from {low} to {high}"
             parser.error(f"--{name.replace('_', '-')} must be {allowed}, not {value}")
     return config_class(**values)

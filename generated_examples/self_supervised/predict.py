@@ -37,7 +37,10 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
 def read_image(path: Path) -> Tensor:
     """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
     try:
-        image = ImageOps.fit(Image.open(path).convert("L"), (SIZE, SIZE))
+        picture = Image.open(path)
+        if picture.mode[0] in "IF":  # convert() would clip them
+            raise ValueError("save it with 8 bits for each pixel")
+        image = ImageOps.fit(picture.convert("L"), (SIZE, SIZE))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, SIZE, SIZE)
