@@ -208,7 +208,7 @@ MUTATIONS = [
         "checkpoint.py",
         'if path and (path / "best.safetensors").exists():',
         "if False:",
-        "is not the best model of this checkpoint",
+        "best.safetensors can.t be loaded",
     ),
     Mutation(
         "early stopping not in the checkpoint",
@@ -290,8 +290,8 @@ MUTATIONS = [
     Mutation(
         "starts over without a word",
         "checkpoint.py",
-        "if results and not same_folder",
-        "if False and not same_folder",
+        "if results and not is_trial(folder):",
+        "if False:",
         "DID NOT RAISE",
     ),
 ]

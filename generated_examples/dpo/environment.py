@@ -14,7 +14,7 @@ from progress import log
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Exit if the processes are not connected, or if the environment would divide the loss."""
+    """Exit unless the processes are connected and gradient accumulation is off."""
     if accelerator.num_processes != int(os.environ.get("WORLD_SIZE", "1")):
         raise SystemExit("The processes are not connected. On CPUs, set ACCELERATE_USE_CPU=true.")
     if accelerator.gradient_accumulation_steps != 1:

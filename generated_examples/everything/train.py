@@ -352,7 +352,7 @@ def main(config: Config) -> None:
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
-            if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
+            if progress.batch >= batches_per_epoch:  # false if max_steps ended the epoch early
                 progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()
@@ -374,7 +374,7 @@ def main(config: Config) -> None:
     hooks.call("run_end", metrics)
     micro_batches.model = None  # so that free_memory() frees it
     hooks.run.model = None  # so that free_memory() frees it
-    model, optimizer = accelerator.free_memory(model, optimizer)  # DDP before its process group
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
     accelerator.end_training()
 
 

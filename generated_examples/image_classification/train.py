@@ -147,7 +147,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
+        if progress.batch >= batches_per_epoch:  # false if max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         checkpoints.save_if_due("epochs", progress.epoch)
     checkpoints.save()
@@ -156,7 +156,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # DDP before its process group
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
     accelerator.end_training()
 
 

@@ -44,7 +44,7 @@ class RunningLoss:
 
     def state_dict(self) -> dict:
         """The sums of each process. Call it on all processes."""
-        sums = self.accelerator.gather(self.sums[None]).cpu()  # of each process
+        sums = self.accelerator.gather(self.sums.unsqueeze(0)).cpu()  # of each process
         return {"sum": self.epoch_sum, "tokens": self.epoch_tokens, "sums": sums}
 
     def load_state_dict(self, state: dict) -> None:

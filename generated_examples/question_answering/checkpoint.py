@@ -41,7 +41,7 @@ class Checkpoints:
         self.accelerator.save({"fixed": sorted(FIXED), "states": states}, scratch / "run.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
-            torch.load(scratch / "run.pt", weights_only=True)  # fails if a state is not plain data
+            torch.load(scratch / "run.pt", weights_only=True)  # check that load() can read it
             write_config(self.accelerator, self.config, scratch)
             scratch.rename(scratch.with_suffix(""))
             keep = self.config.keep_checkpoints
@@ -69,7 +69,7 @@ class Checkpoints:
                 shutil.rmtree(unfinished, ignore_errors=True)
             abandoned = folder / f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}"
             for old in results:
-                if not same_folder or old.name > f"checkpoint_{self.progress.step:08d}":
+                if not same_folder or old.name > f"checkpoint_{self.progress.step:08d}":  # newer
                     log(f"{old} is not continued: moved to {abandoned}")
                     abandoned.mkdir(exist_ok=True)
                     old.rename(abandoned / old.name)
@@ -81,7 +81,7 @@ class Checkpoints:
             saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
             compare_settings(self.accelerator, self.config, path, FIXED.union(saved["fixed"]))
             self.accelerator.load_state(path)
-            # load_state() ignores errors in this file, so read it here, too
+            # load_state() only logs an error in this file: raise it
             load(path / f"random_states_{self.accelerator.process_index}.pkl")
         except PickleError as error:  # PyTorch's own message suggests running the code
             raise SystemExit(f"{path} is damaged, or holds more than plain data.") from error

@@ -93,6 +93,6 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
         #: slot saved
     if accelerator.is_main_process:
         for file in [path, *folder.glob("*")]:
-            with suppress(OSError):  # as its folder: safetensors lets only the owner read
+            with suppress(OSError):  # safetensors makes files private: take the mode of the folder
                 file.chmod(file.parent.stat().st_mode & 0o666)
     accelerator.wait_for_everyone()

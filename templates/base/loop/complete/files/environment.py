@@ -12,7 +12,7 @@ from accelerate import Accelerator
 
 
 def check_environment(accelerator: Accelerator) -> None:
-    """Exit if the processes are not connected, or if the environment would divide the loss."""
+    """Exit unless the processes are connected and gradient accumulation is off."""
     #: region world_size
     if accelerator.num_processes != int(os.environ.get("WORLD_SIZE", "1")):
         #: end world_size

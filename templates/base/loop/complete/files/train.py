@@ -172,7 +172,7 @@ def main(config: Config) -> None:
         log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
-        if progress.batch >= batches_per_epoch:  # else max_steps ended the epoch early
+        if progress.batch >= batches_per_epoch:  # false if max_steps ended the epoch early
             progress.epoch, progress.batch = epoch + 1, 0
         #: slot end_of_epoch
         #: slot save_after_epoch
@@ -191,7 +191,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    model, optimizer = accelerator.free_memory(model, optimizer)  # DDP before its process group
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
     accelerator.end_training()
 
 
