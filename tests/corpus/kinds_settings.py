@@ -170,7 +170,7 @@ kind(
     "no dataclass, no flags: class attributes",
     instead_of_config(class_of_constants, "Config()"),
     without_unused_imports(TRAIN),
-    sub("environment.py", r"\*\*vars\(config\)", "**vars(type(config)), **vars(config)"),
+    sub("environment.py", r"return vars\(config\)", "return vars(type(config)) | vars(config)"),
 )
 kind(
     "Config as a dictionary",
@@ -184,7 +184,7 @@ kind(
     REPORTED,
     "NamedTuple instead of a dataclass",
     instead_of_config(named_tuple, "Config()"),
-    sub("environment.py", r"\*\*vars\(config\)", "**config._asdict()"),
+    sub("environment.py", r"return vars\(config\)", "return config._asdict()"),
     add_import(TRAIN, "from typing import NamedTuple"),
     without_unused_imports(TRAIN),
 )
