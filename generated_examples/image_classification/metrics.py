@@ -59,7 +59,7 @@ class MetricsFile:
                 self.size = file.tell()
 
     def state_dict(self) -> dict:
-        return {"text": self.path.read_text() if self.size else ""}
+        return {"text": self.path.read_text()[: self.size] if self.size else ""}
 
     def load_state_dict(self, state: dict) -> None:
         if PartialState().is_main_process:
