@@ -1,4 +1,4 @@
-"""Save a run and resume it exactly. A checkpoint is complete or absent, even after a crash."""
+"""Save a run and resume it exactly. A checkpoint is complete or absent, even after a kill."""
 
 import shutil
 from datetime import datetime

@@ -12,7 +12,8 @@ COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
 def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:
     """Print the objects of each image. If a folder is given, draw the images there."""
     try:
-        folder and folder.mkdir(parents=True, exist_ok=True)
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SystemExit(f"Can't write to {folder}: {error}") from error
     table = csv.writer(sys.stdout, lineterminator="\n")
