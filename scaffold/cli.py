@@ -414,21 +414,58 @@ def features(
 @app.command()
 def explain(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            help="A task, a feature, a recipe, the key of a setting, `accelerate` or `memory`.",
+            help="A task, a feature, a recipe, the key of a setting, `accelerate` or `memory`. "
+            "With --sources: the folder of a project.",
             autocompletion=complete("names"),
         ),
-    ],
+    ] = None,
+    sources: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Show where each line of this file of a project comes from: the template, its "
+            "line, and the condition that brought it.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="With --sources: of a project with this setting. Can be repeated.",
+            autocompletion=complete("settings"),
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --sources: of a project with these answers."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --sources: print JSON for editors.")
+    ] = False,
 ) -> None:
-    """Explain a task, a feature, a recipe or a setting.
+    """Explain a task, a feature, a recipe or a setting, or the lines of a file.
 
     For a feature, the lines that it adds are shown as a diff. `accelerate` shows one loop in plain
     PyTorch, with Accelerate and with DistributedDataParallel. `memory` explains the estimate.
     """
-    from scaffold.commands.explain import explain as explain_name
+    from scaffold.errors import ScaffoldError
 
-    explain_name(name)
+    if sources is not None:
+        from scaffold.commands.sources import explain_sources
+
+        folder = None if name is None else Path(name)
+        explain_sources(sources, folder, settings or [], answers, as_json)
+    elif settings or answers or as_json:
+        raise ScaffoldError("--set, --answers and --json belong to --sources FILE.")
+    elif name is None:
+        raise ScaffoldError("explain what? `scaffold features` lists what there is.")
+    else:
+        from scaffold.commands.explain import explain as explain_name
+
+        explain_name(name)
 
 
 def typed_answers(options: Mapping[str, object]) -> "dict[str, Value]":

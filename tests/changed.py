@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value, load_catalog
-from scaffold.render.folders import active_components, source_folders
+from scaffold.render.conditions import Situation
+from scaffold.render.templates import active_components, find_sources
 
 REPOSITORY = Path(__file__).parent.parent
 NOTES = "scaffold/answers"  # in pytest's cache: of each test, those of its projects
@@ -102,6 +103,6 @@ def sources(answers: Answers) -> frozenset[str]:
     catalog, given = load_catalog(), dict(answers)
     components = active_components(catalog, given)
     paths = {component.manifest for component in components}
-    for folder in source_folders(catalog, given, components):
-        paths |= {*folder.files.values(), *folder.fragments.values()}
+    for rows in find_sources(Situation(catalog, given), components).values():
+        paths |= {source.template.path for source in rows}
     return frozenset(path.relative_to(REPOSITORY).as_posix() for path in paths)

@@ -65,7 +65,7 @@ def other(templates: Path) -> Path:
         for path in (TEMPLATES / "tasks/own").rglob("*.py")
     }
     files["task.toml"] = TASK
-    files["model/large/fragments/train.py"] = "#: slot setup\nlog(str(config.width))\n"
+    files["large/train.py"] = "#: slot setup when model=large\nlog(str(config.width))\n"
     write_files(templates / "tasks/other", files)
     return templates
 
@@ -126,19 +126,20 @@ def test_a_feature_on_by_default_is_off_where_it_does_not_fit(other: Path) -> No
     assert "predict.py" not in render_project(catalog, resolve(catalog, given_other()))
 
 
-def test_a_task_can_have_its_own_version_of_a_feature(other: Path) -> None:
-    version = other / "tasks/other/features/stop_on_nan/fragments/train.py"
-    write_files(version.parent, {"train.py": "#: slot setup\nlog('its own version')\n"})
-    write_files(version.parent, {"tests/test_features.py": "#: slot tests\n"})
+def test_a_task_can_have_its_own_version_of_code_of_a_feature(other: Path) -> None:
+    code = "#: slot setup\n#: region usual\nlog('the usual version')\n#: end usual\n"
+    write_files(other / "features/stop_on_nan/more", {"train.py": code})
+    own = "#: replace usual with stop_on_nan\nlog('its own version')\n"
+    write_files(other / "tasks/other/own_version", {"train.py": own})
     catalog, on = load_catalog(other), {"features.stop_on_nan.enabled": True}
     files = render_project(catalog, resolve(catalog, {**given_other(), **on}))
-    assert "its own version" in files["train.py"] and "stop_on_nan" not in files["train.py"]
+    assert "its own version" in files["train.py"] and "the usual" not in files["train.py"]
     usual = render_project(catalog, resolve(catalog, {"project.name": "example", **on}))
-    assert "its own version" not in usual["train.py"] and "stop_on_nan" in usual["train.py"]
+    assert "its own version" not in usual["train.py"] and "the usual" in usual["train.py"]
 
 
 def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
-    write_files(other / "tasks/other/files", {"metrics.py": "RunningLoss = print\n"})
+    write_files(other / "tasks/other", {"metrics.py": "#: file\nRunningLoss = print\n"})
     catalog, off = load_catalog(other), {"features.metrics_file.enabled": False}
     files = render_project(catalog, resolve(catalog, {**given_other(), **off}))
     assert files["metrics.py"] == "RunningLoss = print\n"
@@ -238,9 +239,12 @@ def test_another_optimizer_brings_its_learning_rate(cli: Cli, tmp_path: Path) ->
         assert f"learning_rate: float = {rate} " in (project / "train.py").read_text()
 
 
-def test_yes_or_no_and_a_text_have_folders_too(other: Path) -> None:
-    folder = other / "tasks/other/features/data_loading/persistent_workers/true/fragments"
-    write_files(folder, {"train.py": "#: slot setup\nlog('yes')\n"})
+def test_conditions_know_yes_or_no_and_texts(other: Path) -> None:
+    own = (
+        "#: slot setup with data_loading when features.data_loading.persistent_workers=true\n"
+        "log('yes')\n"
+    )
+    write_files(other / "tasks/other/loading", {"train.py": own})
     catalog = load_catalog(other)
     on = given_other(features__data_loading__enabled=True)
     assert 'log("yes")' not in render_project(catalog, resolve(catalog, on))["train.py"]
@@ -253,26 +257,25 @@ def test_yes_or_no_and_a_text_have_folders_too(other: Path) -> None:
 
 
 def test_code_for_two_features_is_there_only_beside_both(other: Path) -> None:
-    """In the folder of one, or of a choice, under the name of the other."""
-    for place, text in (("", "both"), ("persistent_workers/true", "all three")):
-        folder = other / "features/data_loading" / place / "with/schedule/fragments"
-        write_files(folder, {"train.py": f"#: slot setup\nlog('{text}')\n"})
+    code = (
+        "#: slot setup with schedule\nlog('both')\n"
+        "#: slot setup when persistent_workers=true with schedule\nlog('all three')\n"
+        "#: slot setup without schedule\nlog('alone')\n"
+    )
+    write_files(other / "features/data_loading/more", {"train.py": code})
     catalog = load_catalog(other)
 
     def rendered(**given: Value) -> str:
         return render_project(catalog, resolve(catalog, given_other(**given)))["train.py"]
 
     loading = {"features__data_loading__enabled": True}
-    assert 'log("both")' not in rendered(features__data_loading__enabled=False)
-    assert 'log("both")' not in rendered(**loading, features__schedule__enabled=False)
+    off = rendered(features__data_loading__enabled=False)
+    assert 'log("both")' not in off and 'log("alone")' not in off
+    alone = rendered(**loading, features__schedule__enabled=False)
+    assert 'log("both")' not in alone and 'log("alone")' in alone
     assert 'log("both")' in rendered(**loading) and "three" not in rendered(**loading)
     more = {"features__data_loading__persistent_workers": True}
     assert 'log("all three")' in rendered(**loading, **more)
-
-
-def test_what_goes_beside_a_feature_names_one_that_exists(catalog: Catalog) -> None:
-    names = {path.name for path in TEMPLATES.rglob("with/*")}
-    assert names and names <= catalog.features.keys()
 
 
 def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) -> None:

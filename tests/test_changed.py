@@ -44,10 +44,10 @@ NOTED = {
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ("templates/features/ema/fragments/callbacks.py", [FAST, EMA, NEW]),
+        ("templates/features/ema/callbacks.py", [FAST, EMA, NEW]),
         ("templates/features/ema/feature.toml", [FAST, EMA, NEW]),
-        ("templates/tasks/gan/files/model.py", [FAST, GAN, NEW]),
-        ("templates/base/loop/complete/files/train.py", [FAST, EMA, PLAIN, GAN, NEW]),
+        ("templates/tasks/gan/model.py", [FAST, GAN, NEW]),
+        ("templates/base/complete/train.py", [FAST, EMA, PLAIN, GAN, NEW]),
         ("templates/features/local_sgd/README.md", [FAST, NEW]),
         ("scaffold/merge/files.py", [FAST, EMA, PLAIN, GAN, NEW]),
         ("tests/conftest.py", [FAST, EMA, PLAIN, GAN, NEW]),

@@ -11,7 +11,7 @@ from training import start, without_times
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import monitored, resolve
 from scaffold.errors import AnswerError, TemplateError
-from scaffold.render.places import Line, compose, read_fragment
+from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
 
 MONITORS = {"best_model": ", model", "early_stopping": ""}
 BY_STEPS = {"features.evaluation_by_steps.enabled": True}
@@ -96,7 +96,7 @@ def test_a_region_that_goes_has_its_places(tmp_path: Path) -> None:
     """A feature may fill a place that is there only beside another feature."""
     base = [
         "a = 1",
-        "#: region extra when other",
+        "#: region extra if other is filled",
         "#: slot inside",
         "#: end extra",
         "#: slot other",
@@ -108,7 +108,10 @@ def test_a_region_that_goes_has_its_places(tmp_path: Path) -> None:
     wrong.write_text("#: slot nowhere\nd = 4\n")
 
     def composed(*paths: Path) -> list[str]:
-        return [line.text for line in compose(lines, [read_fragment(path) for path in paths])]
+        return [
+            line.text
+            for line in compose(lines, [Fragment(*read_parts(read_lines(path))) for path in paths])
+        ]
 
     assert composed(inside) == ["a = 1"]
     assert composed(inside, other) == ["a = 1", "b = 2", "c = 3"]

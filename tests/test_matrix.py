@@ -51,8 +51,15 @@ from scaffold.answers.schema import (
     task_values,
 )
 from scaffold.errors import AnswerError
-from scaffold.render.folders import Folder, active_components, source_folders
+from scaffold.render.conditions import Situation
 from scaffold.render.project import render_project
+from scaffold.render.templates import (
+    Source,
+    active_components,
+    find_sources,
+    read_template,
+    template_files,
+)
 
 LINE_LENGTH = 100
 # where the name of a distribution is not that of the module that it brings
@@ -360,19 +367,25 @@ def test_accelerate_gets_the_hardware(projects: dict[str, Project]) -> None:
 # --- no trace of what is off -------------------------------------------------------------------
 
 
-def sources(folders: Iterable[Folder], name: str) -> list[str]:
-    """What folders of templates put into a Python file."""
-    files = [path for folder in folders if (path := folder.files.get(name))]
-    fragments = [path for folder in folders if (path := folder.fragments.get(name))]
-    return [path.read_text(encoding="utf-8") for path in [*files[-1:], *fragments]]
+Found = Mapping[str, Iterable[Source]]
+
+
+def sources(found: Found, name: str) -> list[str]:
+    """What templates put into a Python file."""
+    texts = []
+    for source in found.get(name, ()):
+        parts = [line for part in source.parts for line in part.lines]
+        lines = [*(source.template.whole or ()), *source.template.imports, *parts]
+        texts.append("".join(f"{line.text}\n" for line in lines))
+    return texts
 
 
 def vocabulary(
-    folders: Iterable[Folder], components: Iterable[Component], name: str
+    found: Found, components: Iterable[Component], name: str
 ) -> tuple[set[str], set[str]]:
-    """The names and comments that components, from their folders, may put into a file."""
+    """The names and comments that components may put into a file with their templates."""
     names, comments = set(), set()
-    for text in sources(folders, name):
+    for text in sources(found, name):
         more_names, more_comments = tokens(text)
         names |= more_names
         comments |= more_comments
@@ -406,21 +419,25 @@ def test_no_name_and_no_comment_of_what_is_off(
     caught = {
         feature.name: 0
         for feature in catalog.features.values()
-        if any(feature.folder.glob("fragments/*.py"))  # code in files that others bring
+        if any(
+            read_template(path).parts  # code in files that others bring
+            for paths in template_files(feature).values()
+            for path in paths
+        )
     }
     for label, project in projects.items():
         answers = project.answers
         on = active_components(catalog, answers)
         bare = label.endswith(", none")
-        folders = source_folders(catalog, answers, on)
+        found = find_sources(Situation(catalog, answers), on)
         off = {
-            feature.name: source_folders(catalog, answers, [feature])
+            feature.name: find_sources(Situation(catalog, answers), [feature])
             for feature in catalog.features.values()
             if bare and feature not in on and feature.name in caught
         }
         words = " ".join(map(str, task_values(catalog, answers).values()))
         for name, text in project.python.items():
-            known_names, known_comments = vocabulary(folders, on, name)
+            known_names, known_comments = vocabulary(found, on, name)
             known_names |= set(re.findall(r"\w+", words))
             names, comments = tokens(text)
             strange = names - known_names - {"str", "True", "False", "Literal", "typing"}
@@ -445,7 +462,7 @@ def test_config_has_the_fields_of_what_is_on(
             for option in component.options
             if option.config and applies(catalog, option, project.answers)
         }
-        for text in sources(source_folders(catalog, project.answers, on), "train.py"):
+        for text in sources(find_sources(Situation(catalog, project.answers), on), "train.py"):
             expected |= set(written_fields(text))
         assert set(config_fields(project.files["train.py"])) == expected, label
         every = {

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import black
@@ -19,130 +19,157 @@ from scaffold.answers.catalog import load_catalog
 from scaffold.answers.schema import resolve
 from scaffold.cli import main
 from scaffold.errors import ScaffoldError, TemplateError
+from scaffold.render.check import check_templates
 from scaffold.render.imports import merge_imports
-from scaffold.render.places import Line, compose, read_fragment, read_lines
+from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
 from scaffold.render.project import render_project
 
 MANIFEST = 'title = "Faulty"\nhelp = "is wrong"\ndefault = true\n'
-SCRIPT = "base/loop/complete/files/train.py"
+SCRIPT = "base/complete/train.py"
 OPTION = '\n[options.level]\ntype = "int"\ndefault = 3\ncomment = "how wrong"\n'
 READ_LEVEL = "#: slot setup\nlog(str(config.faulty_level))\n"
 
 # a feature of its own that is at fault: its files, the file that is named, the line, the message
 FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     "unknown slot": (
-        {"fragments/train.py": "import math\n\n#: slot nowhere\nprint(math.pi)\n"},
-        *("fragments/train.py", 3, "there is no slot 'nowhere'; there are: "),
+        {"train.py": "import math\n\n#: slot nowhere\nprint(math.pi)\n"},
+        *("train.py", 3, "there is no slot 'nowhere'; there are: "),
     ),
     "unknown region to replace": (
-        {"fragments/train.py": "#: replace nowhere\npass\n"},
-        *("fragments/train.py", 1, "there is no region 'nowhere'; there are: "),
+        {"train.py": "#: replace nowhere\npass\n"},
+        *("train.py", 1, "there is no region 'nowhere'; there are: "),
     ),
     "unknown region to wrap": (
-        {"fragments/train.py": "#: wrap nowhere\nwith log:\n    ...  #: body\n"},
-        *("fragments/train.py", 1, "there is no region 'nowhere'; there are: "),
+        {"train.py": "#: wrap nowhere\nwith log:\n    ...  #: body\n"},
+        *("train.py", 1, "there is no region 'nowhere'; there are: "),
     ),
     "unknown region to keep": (
-        {"fragments/train.py": "#: replace evaluate\nmetrics = {}\n...  #: keep nowhere\n"},
-        *("fragments/train.py", 3, "no region 'nowhere'"),
+        {"train.py": "#: replace evaluate\nmetrics = {}\n...  #: keep nowhere\n"},
+        *("train.py", 3, "no region 'nowhere'"),
     ),
     "misspelled place": (
-        {"fragments/train.py": "#: slto setup\nlog(1)\n"},
-        *("fragments/train.py", 1, "is not a valid place: #: slto setup"),
+        {"train.py": "#: slto setup\nlog(1)\n"},
+        *("train.py", 1, "is not a valid place: #: slto setup"),
     ),
     "fragment for no file": (
-        {"fragments/nothing.py": "#: slot setup\nlog(1)\n"},
-        *("fragments/nothing.py", 1, "the project has no file nothing.py"),
+        {"nothing.py": "#: slot setup\nlog(1)\n"},
+        *("nothing.py", 1, "the project has no file nothing.py"),
     ),
     "file of another component": (
-        {"files/train.py": "print('mine')\n"},
-        *("files/train.py", 1, "files/train.py also writes this file"),
+        {"train.py": "#: file\nprint('mine')\n"},
+        *("train.py", 1, "train.py also writes this file"),
     ),
     "long string in an indented slot": (
-        {"fragments/train.py": '#: slot setup\nlog("short")\nlog("""one\ntwo""")\n'},
-        *("fragments/train.py", 3, "a string that spans several lines"),
+        {"train.py": '#: slot setup\nlog("short")\nlog("""one\ntwo""")\n'},
+        *("train.py", 3, "a string that spans several lines"),
     ),
     "continued line in an indented slot": (
-        {"fragments/train.py": '#: slot setup\nlog("one\\\ntwo")\n'},
-        *("fragments/train.py", 2, "a string that spans several lines"),
+        {"train.py": '#: slot setup\nlog("one\\\ntwo")\n'},
+        *("train.py", 2, "a string that spans several lines"),
     ),
     "unused import": (
-        {"fragments/train.py": "import os\nimport json\n\n#: slot setup\nlog(os.name)\n"},
-        *("fragments/train.py", 2, "in the generated train.py: 'json' imported but unused"),
+        {"train.py": "import os\nimport json\n\n#: slot setup\nlog(os.name)\n"},
+        *("train.py", 2, "nothing uses this: import json"),
     ),
     "unused variable": (
-        {"fragments/train.py": "#: slot setup\nlog(1)\nleft_over = 3\n"},
-        *("fragments/train.py", 3, "local variable 'left_over' is assigned to but never used"),
+        {"train.py": "#: slot setup\nlog(1)\nleft_over = 3\n"},
+        *("train.py", 3, "local variable 'left_over' is assigned to but never used"),
+    ),
+    "misspelled feature in a condition": (
+        {"train.py": "#: slot setup with emaa\nlog(1)\n"},
+        *("train.py", 1, "there is no feature and no trait 'emaa'"),
+    ),
+    "misspelled option in a condition": (
+        {"train.py": "#: slot setup when kindd=norm\nlog(1)\n"},
+        *("train.py", 1, "there is no option 'kindd'"),
+    ),
+    "misspelled value in a condition": (
+        {"train.py": "#: slot setup when training.optimizer=adamw|sdg\nlog(1)\n"},
+        *("train.py", 1, "training.optimizer can't be 'sdg': it is one of adamw"),
+    ),
+    "misspelled word of a condition": (
+        {"train.py": "#: slot setup whit ema\nlog(1)\n"},
+        *("train.py", 1, "'whit' is neither when, with nor without"),
+    ),
+    "condition that ends too early": (
+        {"train.py": "#: slot setup with\nlog(1)\n"},
+        *("train.py", 1, "nothing stands behind 'with'"),
+    ),
+    "misspelled condition of a file": (
+        {"notes.md": "#: file with emaa\n# Notes\n"},
+        *("notes.md", 1, "there is no feature and no trait 'emaa'"),
+    ),
+    "misspelled condition of all places": (
+        {"train.py": "#: with emaa\n\n#: slot setup\nlog(1)\n"},
+        *("train.py", 1, "there is no feature and no trait 'emaa'"),
+    ),
+    "misspelled name of the library": (
+        {"train.py": "from lib.nothing import one\n\n#: slot setup\nlog(one)\n"},
+        *("train.py", 1, "there is no lib/nothing.py"),
     ),
     "undefined name": (
-        {"fragments/train.py": "#: slot setup\nlog(1)\nlog(missing)\n"},
-        *("fragments/train.py", 3, "in the generated train.py: undefined name 'missing'"),
+        {"train.py": "#: slot setup\nlog(1)\nlog(missing)\n"},
+        *("train.py", 3, "in the generated train.py: undefined name 'missing'"),
     ),
     "redefined name": (
-        {
-            "fragments/train.py": "#: slot functions\ndef one():\n    pass\n\n\n"
-            "def one():\n    pass\n"
-        },
-        *("fragments/train.py", 6, "redefinition of unused 'one'"),
+        {"train.py": "#: slot functions\ndef one():\n    pass\n\n\n" "def one():\n    pass\n"},
+        *("train.py", 6, "redefinition of unused 'one'"),
     ),
     "unread option": (
         {"feature.toml": MANIFEST + OPTION},
         *("feature.toml", 5, "in the generated train.py: nothing reads the field 'faulty_level'"),
     ),
     "unknown field of Config": (
-        {"fragments/train.py": "#: slot setup\n\nlog(config.faulty_level)\n"},
-        *("fragments/train.py", 3, "Config has no field 'faulty_level'"),
+        {"train.py": "#: slot setup\n\nlog(config.faulty_level)\n"},
+        *("train.py", 3, "Config has no field 'faulty_level'"),
     ),
     "wrap in a loop": (
-        {"fragments/train.py": "#: wrap evaluate\nfor _ in range(2):\n    ...  #: body\n"},
-        *("fragments/train.py", 2, "only in 'with' or 'try'"),
+        {"train.py": "#: wrap evaluate\nfor _ in range(2):\n    ...  #: body\n"},
+        *("train.py", 2, "only in 'with' or 'try'"),
     ),
     "wrap in a condition": (
-        {"fragments/train.py": "#: wrap evaluate\n\nif log:\n    ...  #: body\n"},
-        *("fragments/train.py", 3, "only in 'with' or 'try'"),
+        {"train.py": "#: wrap evaluate\n\nif log:\n    ...  #: body\n"},
+        *("train.py", 3, "only in 'with' or 'try'"),
     ),
     "wrap without its body": (
-        {"fragments/train.py": "#: slot setup\nlog(1)\n\n#: wrap evaluate\nwith log:\n    pass\n"},
-        *("fragments/train.py", 4, "a wrap needs '...  #: body' once"),
+        {"train.py": "#: slot setup\nlog(1)\n\n#: wrap evaluate\nwith log:\n    pass\n"},
+        *("train.py", 4, "a wrap needs '...  #: body' once"),
     ),
     "wrap with two bodies": (
-        {
-            "fragments/train.py": "#: wrap evaluate\ntry:\n    ...  #: body\n"
-            "finally:\n    ...  #: body\n"
-        },
-        *("fragments/train.py", 1, "a wrap needs '...  #: body' once"),
+        {"train.py": "#: wrap evaluate\ntry:\n    ...  #: body\n" "finally:\n    ...  #: body\n"},
+        *("train.py", 1, "a wrap needs '...  #: body' once"),
     ),
     "undefined value": (
-        {"fragments/train.py": "#: slot setup\nlog(1)\nlog({{ training.nothing | python }})\n"},
-        *("fragments/train.py", 3, "has no attribute 'nothing'"),
+        {"train.py": "#: slot setup\nlog(1)\nlog({{ training.nothing | python }})\n"},
+        *("train.py", 3, "has no attribute 'nothing'"),
     ),
     "undefined table": (
-        {"fragments/train.py": "#: slot setup\nlog({{ nothing | python }})\n"},
-        *("fragments/train.py", 2, "'nothing' is undefined"),
+        {"train.py": "#: slot setup\nlog({{ nothing | python }})\n"},
+        *("train.py", 2, "'nothing' is undefined"),
     ),
     "undefined value in a file that is no Python": (
-        {"files/notes.md": "# Notes\n\n{{ training.nothing }}\n"},
-        *("files/notes.md", 3, "has no attribute 'nothing'"),
+        {"notes.md": "# Notes\n\n{{ training.nothing }}\n"},
+        *("notes.md", 3, "has no attribute 'nothing'"),
     ),
     "no Jinja": (
-        {"fragments/train.py": "#: slot setup\nlog(1)\nlog({{ training. }})\n"},
-        *("fragments/train.py", 3, ""),
+        {"train.py": "#: slot setup\nlog(1)\nlog({{ training. }})\n"},
+        *("train.py", 3, ""),
     ),
     "unknown filter": (
-        {"fragments/train.py": "#: slot setup\nlog({{ training.epochs | pyton }})\n"},
-        *("fragments/train.py", 2, "No filter named 'pyton'"),
+        {"train.py": "#: slot setup\nlog({{ training.epochs | pyton }})\n"},
+        *("train.py", 2, "No filter named 'pyton'"),
     ),
     "no Python": (
-        {"fragments/train.py": "#: slot setup\nlog(1)\nlog = = 2\n"},
-        *("fragments/train.py", 3, "in the generated train.py: invalid syntax"),
+        {"train.py": "#: slot setup\nlog(1)\nlog = = 2\n"},
+        *("train.py", 3, "in the generated train.py: invalid syntax"),
     ),
     "no Python above the first place": (
-        {"fragments/train.py": "import os\nimport = 3\n\n#: slot setup\nlog(os.name)\n"},
-        *("fragments/train.py", 2, "is not valid Python: invalid syntax"),
+        {"train.py": "import os\nimport = 3\n\n#: slot setup\nlog(os.name)\n"},
+        *("train.py", 2, "is not valid Python: invalid syntax"),
     ),
     "code above the first place": (
-        {"fragments/train.py": "import os\n\nseed = 3\n\n#: slot setup\nlog(os.name)\n"},
-        *("fragments/train.py", 3, "only imports may stand above the first place"),
+        {"train.py": "import os\n\nseed = 3\n\n#: slot setup\nlog(os.name)\n"},
+        *("train.py", 3, "only imports may stand above the first place"),
     ),
     "missing title": (
         {"feature.toml": 'help = "is wrong"\ndefault = true\n'},
@@ -201,6 +228,7 @@ def add_feature(root: Path, name: str, files: dict[str, str]) -> None:
 
 def render_from(root: Path) -> dict[str, str]:
     catalog = load_catalog(root)
+    check_templates(catalog)
     return render_project(catalog, resolve(catalog, {"project.name": "example"}))
 
 
@@ -213,7 +241,7 @@ def assert_fault(root: Path, where: str, line: int, message: str) -> None:
 
 
 def test_the_copy_without_a_fault_renders(templates: Path) -> None:
-    files = {"feature.toml": MANIFEST + OPTION, "fragments/train.py": READ_LEVEL}
+    files = {"feature.toml": MANIFEST + OPTION, "train.py": READ_LEVEL}
     add_feature(templates, "faulty", files)
     assert "log(str(config.faulty_level))" in render_from(templates)["train.py"]
 
@@ -241,21 +269,19 @@ def test_a_circle_of_features_is_named(templates: Path) -> None:
 
 
 def test_two_replacements_of_a_region_are_named(templates: Path) -> None:
-    add_feature(
-        templates, "faulty_1", {"fragments/train.py": "#: replace evaluate\nmetrics = {}\n"}
-    )
+    add_feature(templates, "faulty_1", {"train.py": "#: replace evaluate\nmetrics = {}\n"})
     fragment = "import os\n\n#: replace evaluate\nmetrics = {os.name: 1.0}\n"
-    add_feature(templates, "faulty_2", {"fragments/train.py": fragment})
-    other = templates / "features/faulty_1/fragments/train.py"
+    add_feature(templates, "faulty_2", {"train.py": fragment})
+    other = templates / "features/faulty_1/train.py"
     message = f"region 'evaluate' is already replaced in {other}:1"
-    assert_fault(templates, "features/faulty_2/fragments/train.py", 3, message)
+    assert_fault(templates, "features/faulty_2/train.py", 3, message)
 
 
 def test_one_file_of_two_features_is_named(templates: Path) -> None:
-    add_feature(templates, "faulty_1", {"files/notes.md": "one\n"})
-    add_feature(templates, "faulty_2", {"files/notes.md": "two\n"})
-    first = templates / "features/faulty_1/files/notes.md"
-    assert_fault(templates, "features/faulty_2/files/notes.md", 1, f"{first} also writes this file")
+    add_feature(templates, "faulty_1", {"notes.md": "one\n"})
+    add_feature(templates, "faulty_2", {"notes.md": "two\n"})
+    first = templates / "features/faulty_1/notes.md"
+    assert_fault(templates, "features/faulty_2/notes.md", 1, f"{first} also writes this file")
 
 
 def line_of(path: Path, text: str) -> int:
@@ -277,7 +303,7 @@ def test_a_long_string_in_a_wrapped_region_is_named(templates: Path) -> None:
     edit(script, 'if __name__ == "__main__":', f'{region}if __name__ == "__main__":')
     render_from(templates)
     fragment = "#: wrap banner\ntry:\n    ...  #: body\nfinally:\n    pass\n"
-    add_feature(templates, "faulty", {"fragments/train.py": fragment})
+    add_feature(templates, "faulty", {"train.py": fragment})
     load_catalog.cache_clear()
     line = line_of(script, 'print("""one')
     assert_fault(templates, SCRIPT, line, "a string that spans several lines")
@@ -305,7 +331,7 @@ def test_the_command_line_shows_a_fault(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    add_feature(templates, "faulty", {"fragments/train.py": "\n#: slot nowhere\nlog(1)\n"})
+    add_feature(templates, "faulty", {"train.py": "\n#: slot nowhere\nlog(1)\n"})
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -319,7 +345,7 @@ def test_the_command_line_shows_a_fault(
         load_catalog.cache_clear()
     captured = capsys.readouterr()
     assert stop.value.code == 2
-    fragment = templates / "features/faulty/fragments/train.py"
+    fragment = templates / "features/faulty/train.py"
     assert captured.err.startswith(f"Error: {fragment}:2: there is no slot 'nowhere'")
     assert len(captured.err.splitlines()) == 1 and captured.out == ""
     assert listing(here) == []
@@ -346,7 +372,7 @@ def test_the_catalog_is_that_of_the_folders(templates: Path) -> None:
     folders = {path.parent.name for path in templates.glob("*/*/feature.toml")}
     assert set(catalog.features) == folders and len(folders) >= 12
     assert set(catalog.tasks) == {path.name for path in (templates / "tasks").iterdir()}
-    manifests = [path for path in templates.rglob("*.toml") if "files" not in path.parts]
+    manifests = [path for path in templates.rglob("*.toml") if path.name != "pyproject.toml"]
     rows = sum(len(tomllib.loads(path.read_text()).get("options", {})) for path in manifests)
     assert rows == sum(len(component.options) for component in catalog.components) >= 20
 
@@ -363,7 +389,8 @@ def put(tmp_path: Path) -> Compose:
     def put(base: str, *fragments: str) -> str:
         files = {"base.py": base} | {f"{n}.py": text for n, text in enumerate(fragments)}
         write_files(tmp_path, files)
-        parts = [read_fragment(tmp_path / f"{number}.py") for number in range(len(fragments))]
+        paths = [tmp_path / f"{number}.py" for number in range(len(fragments))]
+        parts = [Fragment(*read_parts(read_lines(path))) for path in paths]
         lines = compose(read_lines(tmp_path / "base.py"), parts)
         for line in lines:  # each knows where it comes from
             if line.text.strip():
@@ -455,7 +482,8 @@ def test_the_first_wrap_is_outermost(put: Compose) -> None:
 
 
 def test_a_region_that_depends_on_a_slot(put: Compose) -> None:
-    base = "a()\n#: region here when inside\nif b:\n    ...  #: slot inside\n#: end here\nc()\n"
+    base = "a()\n#: region here if inside is filled\nif b:\n    ...  #: slot inside\n#: end here\n"
+    base += "c()\n"
     assert put(base) == "a()\nc()\n"
     assert put(base, "#: slot inside\nd()\n") == "a()\nif b:\n    d()\nc()\n"
 
@@ -584,27 +612,3 @@ def test_nobody_is_told_to_load_pickles() -> None:
         if path.is_file() and path.suffix not in (".png", ".pyc"):
             text = path.read_text().replace(" ", "")
             assert "weights_only=False" not in text, path
-
-
-def is_read(parts: tuple[str, ...], features: Collection[str]) -> bool:
-    """Whether a project may read the folder of these parts, below that of a task or trait.
-
-    As in source_folders(): `features/NAME/` first, then `with/NAME/`, `without/NAME/` and choices.
-    """
-    if parts[:1] == ("features",):
-        return len(parts) > 1 and parts[1] in features
-    pairs = list(zip(parts[::2], parts[1::2], strict=False))
-    known = all(name in features for place, name in pairs if place in ("with", "without"))
-    return len(parts) % 2 == 0 and known and "features" not in parts[::2]
-
-
-def test_each_folder_of_code_is_read_by_a_project() -> None:
-    """One in the wrong place is passed over in silence: its code never reaches a project."""
-    catalog, checked = load_catalog(), 0
-    for component in [*catalog.tasks.values(), *catalog.traits.values()]:
-        for path in component.folder.rglob("*.py"):
-            parts = path.relative_to(component.folder).parts
-            places = [n for n, part in enumerate(parts) if part in ("files", "fragments")]
-            assert any(is_read(parts[:n], catalog.features) for n in places), path
-            checked += 1
-    assert checked > 500

@@ -142,7 +142,7 @@ def test_newer_templates_reach_an_edited_project(
     edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
     templates = tmp_path / "templates"
     shutil.copytree(TEMPLATES, templates)
-    files = templates / "base/loop/complete/files"
+    files = templates / "base/complete"
     edit(files / "metrics.py", "    def read(", "    # newer\n    def read(")
     edit(files / "train.py", "# a new order in each epoch\n", "# shuffle again\n")
     monkeypatch.setattr(scaffold.commands.update, "load_catalog", lambda: load_catalog(templates))

@@ -214,6 +214,11 @@ class Catalog:
     features: Mapping[str, Component]  # in the order in which their code is placed
 
     @property
+    def root(self) -> Path:
+        """The folder of the templates."""
+        return self.base.folder.parent
+
+    @property
     def components(self) -> tuple[Component, ...]:
         return (self.base, self.hardware, *self.tasks.values(), *self.features.values())
 
@@ -279,7 +284,7 @@ def load_catalog(root: Path | None = None) -> Catalog:
     root = root or template_root()
     manifests: dict[Kind, list[Path]] = {
         "base": [root / "base" / "base.toml"],
-        "hardware": [root / "hardware" / "hardware.toml"],
+        "hardware": [root / "hardware" / "accelerate" / "hardware.toml"],
         "trait": sorted(root.glob("traits/*/trait.toml")),
         "task": sorted(root.glob("tasks/*/task.toml")),
         "feature": [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")],
@@ -298,7 +303,7 @@ def load_catalog(root: Path | None = None) -> Catalog:
                 raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
     return Catalog(
         base=read("base", tasks.values())["base"],
-        hardware=read("hardware")["hardware"],
+        hardware=read("hardware")["accelerate"],
         traits=traits,
         tasks=tasks,
         features={name: features[name] for name in _order(features)},

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from scaffold.answers.catalog import Catalog, Option, Value
 from scaffold.answers.schema import applies, schema
 
+SETTINGS = "scaffold.toml"
+
 
 def write_settings(catalog: Catalog, answers: Mapping[str, Value]) -> str:
     """The text of the file. A feature that is off has only the line `enabled = false`."""

@@ -8,10 +8,10 @@ import typer
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, load_catalog
 from scaffold.answers.schema import Answers, check, find_option, read_answers, resolve
+from scaffold.answers.settings import SETTINGS
 from scaffold.cache import remember
 from scaffold.commands.screen import show_changes, tell_notes
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.project.answers import SETTINGS
 from scaffold.project.changes import Change
 from scaffold.project.journal import JOURNAL
 from scaffold.project.moves import follow_moves

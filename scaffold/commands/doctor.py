@@ -17,6 +17,7 @@ from pathlib import Path
 import typer
 
 from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.settings import SETTINGS
 from scaffold.commands.screen import printable
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.machine.case import OK, PROBLEM, WARNING, Case, Finding, Needs
@@ -24,7 +25,7 @@ from scaffold.machine.examine import examine
 from scaffold.machine.look import Machine, Question, look
 from scaffold.machine.model import know_model
 from scaffold.machine.software import COMMANDS, MODULES, PACKAGES
-from scaffold.project.answers import SETTINGS, next_answers
+from scaffold.project.answers import next_answers
 from scaffold.project.folder import find_project, read_project
 from scaffold.project.read import read_text
 from scaffold.project.state import unapplied_answers

@@ -7,12 +7,12 @@ from pathlib import Path
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import resolve, schema
-from scaffold.answers.settings import toml_literal
+from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.cache import remember
 from scaffold.errors import AnswerError
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.files import merge_files
-from scaffold.project.answers import SETTINGS, complete
+from scaffold.project.answers import complete
 from scaffold.project.aside import find_aside, tell_aside
 from scaffold.project.changes import Change
 from scaffold.project.encoding import UTF_8, decode, encode, encoding_of

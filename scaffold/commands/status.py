@@ -11,11 +11,11 @@ import typer
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value, load_catalog
 from scaffold.answers.schema import Answers, resolve
-from scaffold.answers.settings import toml_literal
+from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.commands.screen import printable
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import Conflict
-from scaffold.project.answers import SETTINGS, effective_answers
+from scaffold.project.answers import effective_answers
 from scaffold.project.folder import find_project
 from scaffold.project.journal import UNDO
 from scaffold.project.moves import follow_moves

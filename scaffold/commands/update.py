@@ -9,7 +9,7 @@ import typer
 from scaffold.answers.catalog import Catalog, Value, as_typed, load_catalog
 from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.schema import LOOP, Answers, find_feature, parse_setting, switch_key
-from scaffold.answers.settings import toml_literal
+from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.commands.plan import Plan, plan_update
 from scaffold.commands.screen import (
     is_terminal,
@@ -19,7 +19,7 @@ from scaffold.commands.screen import (
     tell_warnings,
 )
 from scaffold.errors import AnswerError, ScaffoldError
-from scaffold.project.answers import SETTINGS, next_answers
+from scaffold.project.answers import next_answers
 from scaffold.project.folder import find_project, read_project
 from scaffold.project.journal import apply_changes, locked
 from scaffold.project.pristine import PRISTINE, Pristine

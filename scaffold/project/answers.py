@@ -18,12 +18,11 @@ from scaffold.answers.schema import (
     schema,
     traits,
 )
+from scaffold.answers.settings import SETTINGS
 from scaffold.errors import AnswerError
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_text
 from scaffold.project.renames import translate_settings
-
-SETTINGS = "scaffold.toml"
 
 
 def next_answers(

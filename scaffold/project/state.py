@@ -7,9 +7,10 @@ from pathlib import Path, PurePosixPath
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.schema import schema
+from scaffold.answers.settings import SETTINGS
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.merge.conflicts import BASE, YOURS, Conflict, find_conflicts, find_leftovers
-from scaffold.project.answers import SETTINGS, effective_answers, next_answers
+from scaffold.project.answers import effective_answers, next_answers
 from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_text, read_texts

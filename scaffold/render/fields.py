@@ -9,6 +9,7 @@ from scaffold.answers.schema import LOOP, applies
 from scaffold.errors import TemplateError
 from scaffold.render.imports import LINE_LENGTH
 from scaffold.render.places import Directive, Fragment, Line, Part
+from scaffold.render.templates import coded_values
 from scaffold.render.values import python_literal
 
 _USUAL = (0, math.inf)  # the limits of a number that flags.py assumes
@@ -62,12 +63,12 @@ def _limits(component: Component, option: Option) -> Iterator[Line]:
 
 def _field(component: Component, option: Option, value: Value) -> Iterator[Line]:
     """One field with its comment, which goes above it where the line would be too long."""
-    folder = component.folder / option.name
-    # the code in the folder of a choice is only rendered if it is the answer
+    # code for a choice is only rendered if it is the answer
+    coded = coded_values(component, option.name) if option.choices else ()
     values = ", ".join(
         python_literal(choice.value)
         for choice in option.choices
-        if choice.value == value or not (folder / str(choice.value)).is_dir()
+        if choice.value == value or choice.value not in coded
     )
     kind = f"Literal[{values}]" if option.type == "choice" else option.type
     head, comment = f"{option.field}: {kind} = ", f"# {option.comment}"

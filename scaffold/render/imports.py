@@ -4,6 +4,8 @@ import ast
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from scaffold.render.places import Line, parse
 
@@ -29,6 +31,35 @@ def split_imports(lines: Sequence[Line]) -> tuple[int, int]:
 
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def used_imports(imports: tuple[Line, ...], names: Collection[str]) -> tuple[Line, ...]:
+    """The imports that bind some of these names."""
+    found = []
+    for origin, head, aliases in _bindings(imports):
+        kept = [text for name, text in aliases if name in names]
+        found += [replace(origin, text=f"{head}{text}") for text in kept]
+    return tuple(found)
+
+
+def bound_names(imports: tuple[Line, ...]) -> set[str]:
+    """The names that imports bind."""
+    return {name for _, _, aliases in _bindings(imports) for name, _ in aliases}
+
+
+@lru_cache(maxsize=2048)
+def _bindings(imports: tuple[Line, ...]) -> list[tuple[Line, str, list[tuple[str, str]]]]:
+    """Of each import: its line, what it begins with, and each name that it binds, with its text."""
+    found = []
+    for node in ast.parse("\n".join(line.text for line in imports)).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            head = "import " if isinstance(node, ast.Import) else f"from {node.module} import "
+            aliases = [
+                (alias.asname or alias.name.partition(".")[0], _with_alias(alias))
+                for alias in node.names
+            ]
+            found.append((imports[node.lineno - 1], head, aliases))
+    return found
 
 
 def merge_imports(blocks: Iterable[Sequence[Line]], local: Collection[str]) -> list[Line]:

@@ -4,29 +4,38 @@ A base template is valid Python with places named in comments:
 
     #: slot NAME                    features may insert lines here; `...  #: slot NAME` where
                                     Python needs a statement
-    #: region NAME [when SLOT]      ... #: end NAME: features may wrap or replace these lines;
-                                    with `when`, they go if no feature fills that slot
+    #: region NAME [CONDITION]      ... #: end NAME: features may wrap or replace these lines,
+                                    which go if the condition does not hold
+    #: region NAME if SLOT is filled    the same, but they go if nothing fills that slot
 
-A fragment holds code for the places of one file, below the imports that the code needs:
+What is put there stands below the imports that it needs:
 
-    #: slot NAME                    lines for a slot
-    #: replace REGION               lines instead of a region; `...  #: keep INNER` stands for a
+    #: slot NAME [CONDITION]        lines for a slot
+    #: replace REGION [CONDITION]   lines instead of a region; `...  #: keep INNER` stands for a
                                     region inside it
-    #: wrap REGION                  a `with` or `try` around a region, which is `...  #: body`
+    #: wrap REGION [CONDITION]      a `with` or `try` around a region, which is `...  #: body`
 
-Every line remembers the file and number that it came from, for messages.
+`conditions.py` says what a condition is. Every line remembers the file and number that it came
+from, and the condition that brought it.
 """
 
 import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from scaffold.errors import TemplateError
 
+# a text, a comment, or a name; the code inside an f-string is read as part of it
+_TOKENS = re.compile(
+    r"""(?P<f>\b[rR]?[fF][rR]?)?(?P<text>\"{3}.*?\"{3}|'{3}.*?'{3}"""
+    r"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\#[^\n]*|(?P<name>(?<![.\w])[^\W\d]\w*+)(?!=[^=])""",
+    re.DOTALL,
+)
 _DIRECTIVE = re.compile(r"(?P<indent>\s*)(?P<dots>\.\.\.\s+)?#: (?P<words>.*\S)\s*")
 
 
@@ -35,6 +44,7 @@ class Line:
     text: str
     path: Path
     number: int
+    condition: tuple[str, ...] = ()  # of the place, as it is written
 
     def error(self, message: str) -> TemplateError:
         return TemplateError(self.path, self.number, message)
@@ -44,9 +54,10 @@ class Line:
 class Directive:
     line: Line
     indent: int
-    word: str  # slot, region, end, replace, wrap, keep, body
+    word: str  # slot, region, end, replace, wrap, keep, body, file, when
     name: str
-    when: str = ""
+    condition: tuple[str, ...] = ()  # its words
+    slot: str = ""  # the slot that must be filled
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,10 @@ class Part:
 
     directive: Directive
     lines: tuple[Line, ...]
+
+    @cached_property
+    def names(self) -> set[str]:
+        return find_names(self.lines)
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,7 @@ class Fragment:
 class _Target:
     """What is put into one file, by place."""
 
+    holds: Callable[[Directive], bool]  # whether the condition of a region holds
     slots: dict[str, list[Part]] = field(default_factory=dict)
     replacements: dict[str, Part] = field(default_factory=dict)
     wraps: dict[str, list[Part]] = field(default_factory=dict)
@@ -79,32 +95,46 @@ def read_lines(path: Path) -> list[Line]:
     return [Line(row, path, number) for number, row in enumerate(text.splitlines(), start=1)]
 
 
-def read_fragment(path: Path) -> Fragment:
-    """Raises TemplateError for lines that belong to no place."""
+def read_parts(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Part, ...]]:
+    """The imports at the top, and the lines for each place below.
+
+    Raises TemplateError for lines that belong to no place.
+    """
     imports: list[Line] = []
     parts: list[tuple[Directive, list[Line]]] = []
-    for line in read_lines(path):
-        directive = _directive(line)
+    for line in lines:
+        directive = read_directive(line)
         if directive and directive.word in ("slot", "replace", "wrap") and not directive.indent:
             parts.append((directive, []))
         elif parts:
-            parts[-1][1].append(line)
+            condition = parts[-1][0].condition
+            parts[-1][1].append(replace(line, condition=condition) if condition else line)
         else:
             imports.append(line)
     statements = parse(imports).body
     for node in statements:
         if not isinstance(node, (ast.Import, ast.ImportFrom)):
             raise imports[node.lineno - 1].error("only imports may stand above the first place")
-    return Fragment(tuple(imports), tuple(Part(d, tuple(_strip(rows))) for d, rows in parts))
+    return tuple(imports), tuple(Part(d, tuple(_strip(rows))) for d, rows in parts)
 
 
-def compose(base: Sequence[Line], fragments: Iterable[Fragment]) -> list[Line]:
+def always(region: Directive) -> bool:
+    """Regions without conditions."""
+    return True
+
+
+def compose(
+    base: Sequence[Line],
+    fragments: Iterable[Fragment],
+    holds: Callable[[Directive], bool] = always,
+) -> list[Line]:
     """The lines of a base template with all fragments in their places, in the order given.
 
-    Where several features wrap a region, the first is outermost. Raises TemplateError for an
-    unknown place, two replacements of one region, or lines that can't be moved.
+    `holds` tells whether the condition of a region does. Where several features wrap a region, the
+    first is outermost. Raises TemplateError for an unknown place, two replacements of one region,
+    or lines that can't be moved.
     """
-    target = _Target()
+    target = _Target(holds)
     for part in (part for fragment in fragments for part in fragment.parts):
         word, name = part.directive.word, part.directive.name
         if word == "slot":
@@ -123,11 +153,11 @@ def compose(base: Sequence[Line], fragments: Iterable[Fragment]) -> list[Line]:
     return lines
 
 
-def is_empty(base: Sequence[Line], fragments: Iterable[Fragment]) -> bool:
+def is_empty(base: Sequence[Line], filled: bool) -> bool:
     """Whether a template consists of slots that nothing fills."""
-    if any(fragment.parts for fragment in fragments):
+    if filled:
         return False
-    has_slots = any((d := _directive(line)) and d.word == "slot" for line in base)
+    has_slots = any((d := read_directive(line)) and d.word == "slot" for line in base)
     statements = parse(base).body
     return has_slots and all(
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements
@@ -139,7 +169,7 @@ def _expand(lines: Sequence[Line], target: _Target) -> list[Line]:
     position = 0
     while position < len(lines):
         line = lines[position]
-        directive = _directive(line)
+        directive = read_directive(line)
         position += 1
         if directive is None:
             out.append(line)
@@ -173,11 +203,8 @@ def _region(directive: Directive, body: Sequence[Line], target: _Target) -> list
     """A region with everything that features do to it, at indentation 0."""
     name = directive.name
     target.met |= {("replace", name), ("wrap", name)}
-    if directive.when and directive.when not in target.slots:
-        inside = [found for line in body if (found := _directive(line))]
-        target.met |= {("slot", inner.name) for inner in inside if inner.word == "slot"}
-        regions = [inner.name for inner in inside if inner.word == "region"]
-        target.met |= {(word, inner) for inner in regions for word in ("replace", "wrap")}
+    if (directive.slot and directive.slot not in target.slots) or not target.holds(directive):
+        _note_places(body, target)
         return []
     if replacement := target.replacements.get(name):
         _remember_regions(body, target)
@@ -189,10 +216,22 @@ def _region(directive: Directive, body: Sequence[Line], target: _Target) -> list
     return content
 
 
+def _note_places(lines: Sequence[Line], target: _Target) -> None:
+    """Nobody misses the places in lines that go."""
+    for line in lines:
+        directive = read_directive(line)
+        if directive and directive.word == "region":
+            target.met |= {("replace", directive.name), ("wrap", directive.name)}
+        elif directive and directive.word == "slot":
+            target.met.add(("slot", directive.name))
+            for part in target.slots.get(directive.name, ()):
+                _note_places(part.lines, target)
+
+
 def _remember_regions(body: Sequence[Line], target: _Target) -> None:
     """Note the regions inside a body, for a replacement that keeps them."""
     for position, line in enumerate(body):
-        directive = _directive(line)
+        directive = read_directive(line)
         if directive and directive.word == "region":
             end = _find_end(body, position + 1, directive)
             inner = _indent(body[position + 1 : end], -directive.indent)
@@ -210,7 +249,7 @@ def _wrap(wrap: Part, content: Sequence[Line]) -> list[Line]:
     out: list[Line] = []
     bodies = 0
     for line in wrap.lines:
-        directive = _directive(line)
+        directive = read_directive(line)
         if directive and directive.word == "body":
             bodies += 1
             out += _indent(content, directive.indent)
@@ -223,7 +262,7 @@ def _wrap(wrap: Part, content: Sequence[Line]) -> list[Line]:
 
 def _find_end(lines: Sequence[Line], start: int, region: Directive) -> int:
     for position in range(start, len(lines)):
-        directive = _directive(lines[position])
+        directive = read_directive(lines[position])
         if directive and directive.word == "end" and directive.name == region.name:
             return position
     raise region.line.error(f"region {region.name!r} has no '#: end {region.name}'")
@@ -245,24 +284,42 @@ def _check_all_met(target: _Target) -> None:
 
 def is_directive(line: Line) -> bool:
     """Whether a line of a template names a place, and is not code."""
-    return _directive(line) is not None
+    return read_directive(line) is not None
 
 
-def _directive(line: Line) -> Directive | None:
+def read_directive(line: Line) -> Directive | None:
+    """The place that a line names, if it does. Raises TemplateError for words that are none."""
     match = _DIRECTIVE.fullmatch(line.text) if "#: " in line.text else None
     if not match:
         return None
-    words = match["words"].split()
+    word, *words = match["words"].split()
     indent = len(match["indent"])
-    in_text = bool(match["dots"])
-    if words == ["body"] and in_text:
-        return Directive(line, indent, "body", "")
-    known = ("keep", "slot") if in_text else ("slot", "region", "end", "replace", "wrap")
-    if len(words) == 2 and words[0] in known:
-        return Directive(line, indent, words[0], words[1])
-    if len(words) == 4 and (words[0], words[2]) == ("region", "when") and not in_text:
-        return Directive(line, indent, "region", words[1], words[3])
+    if match["dots"]:
+        if word == "body" and not words:
+            return Directive(line, indent, word, "")
+        if word in ("keep", "slot") and len(words) == 1:
+            return Directive(line, indent, word, words[0])
+    elif word == "file":
+        return Directive(line, indent, word, "", tuple(words))
+    elif word in ("when", "with", "without"):
+        return Directive(line, indent, "when", "", (word, *words))
+    elif word == "region" and len(words) == 5 and words[1::2] == ["if", "is"]:
+        return Directive(line, indent, word, words[0], slot=words[2])
+    elif word in ("slot", "region", "end", "replace", "wrap") and words:
+        return Directive(line, indent, word, words[0], tuple(words[1:]))
     raise line.error(f"is not a valid place: {line.text.strip()}")
+
+
+def find_names(lines: Iterable[Line]) -> set[str]:
+    """The names that code uses, also in f-strings: not those that it only binds or passes by."""
+    found = set[str]()
+    for match in _TOKENS.finditer("\n".join(line.text for line in lines)):
+        if match["name"]:
+            found.add(match["name"])
+        elif match["f"]:
+            for inner in re.findall(r"{([^{}]*)}", match["text"]):
+                found.update(re.findall(r"(?<![.\w])[^\W\d]\w*", inner))
+    return found
 
 
 def _indent(lines: Sequence[Line], by: int) -> list[Line]:
@@ -275,7 +332,7 @@ def _indent(lines: Sequence[Line], by: int) -> list[Line]:
         text = " " * by + line.text if by > 0 else line.text[-by:]
         if by < 0 and line.text[:-by].strip():
             raise line.error("a region's lines must not be indented less than its first")
-        moved.append(Line(text if line.text.strip() else "", line.path, line.number))
+        moved.append(replace(line, text=text if line.text.strip() else ""))
     return moved
 
 

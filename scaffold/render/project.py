@@ -1,25 +1,18 @@
 """Renders a project from answers, in memory."""
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.settings import write_settings
+from scaffold.answers.settings import SETTINGS, write_settings
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
-from scaffold.render.fields import config_fields
-from scaffold.render.folders import (
-    active_components,
-    check_fragment_targets,
-    collect_files,
-    collect_fragments,
-    source_folders,
-)
+from scaffold.render.assemble import assemble
+from scaffold.render.check import check_once
 from scaffold.render.format import Remember, finish, make_anew
-from scaffold.render.imports import merge_imports, split_imports
-from scaffold.render.places import Fragment, Line, compose, is_empty, read_lines
+from scaffold.render.places import Line
+from scaffold.render.templates import active_components
 from scaffold.render.validate import check_config
 from scaffold.render.values import build_context, read_template
 
@@ -49,26 +42,10 @@ def render_project(
     `answers` are complete and checked, as `answers.schema.resolve` returns them; `remember` may
     keep what takes long to make. Writes nothing. Raises TemplateError for a fault in the templates.
     """
-    components = active_components(catalog, answers)
-    context = build_context(catalog, answers, components)
-    folders = source_folders(catalog, answers, components)
-    paths = collect_files(folders)
-    modules = {Path(name).stem for name in paths if name.endswith(".py")}
-    fields = config_fields(components, catalog, answers)
-    sources: dict[str, list[Line]] = {}
-    for name, path in paths.items():
-        lines = read_lines(path)
-        if name.endswith(".py"):
-            fragments = collect_fragments(folders, name)
-            if is_empty(lines, fragments):
-                continue
-            if name in fields:
-                fragments.append(fields[name])
-            lines = _compose(lines, fragments, modules)
-        sources[name] = lines
-    check_fragment_targets(catalog, folders, paths)
-    context["files"] = sorted(sources)
-    files = {name: _fill(lines, context) for name, lines in sources.items()}
+    if remember is not make_anew:  # the check takes long: once for the same templates
+        check_once(catalog, remember)
+    sources, context = compose_project(catalog, answers)
+    files = {name: fill(lines, context) for name, lines in sources.items()}
     finished = {
         name: finish(name, text, sources[name], remember)
         for name, text in files.items()
@@ -76,22 +53,22 @@ def render_project(
     }
     check_config(files, sources)  # whose lines are those of the sources still
     files |= finished
-    files["scaffold.toml"] = write_settings(catalog, answers)
+    files[SETTINGS] = write_settings(catalog, answers)
     return dict(sorted(files.items()))
 
 
-def _compose(base: list[Line], fragments: list[Fragment], modules: set[str]) -> list[Line]:
-    """A Python file with all fragments in place and all imports merged."""
-    start, end = split_imports(base)
-    blocks = [base[start:end], *(fragment.imports for fragment in fragments)]
-    imports = merge_imports(blocks, modules)
-    if imports and start == end:  # below a docstring: blank lines as black has them
-        blank = Line("", base[0].path, end)
-        imports = [blank, *imports, blank]
-    return [*base[:start], *imports, *compose(base[end:], fragments)]
+def compose_project(
+    catalog: Catalog, answers: Mapping[str, Value]
+) -> tuple[dict[str, list[Line]], dict[str, Any]]:
+    """The lines of templates that each file comes from, and the values that they ask for."""
+    components = active_components(catalog, answers)
+    context = build_context(catalog, answers, components)
+    sources = assemble(catalog, answers, components)
+    context["files"] = sorted(sources)
+    return sources, context
 
 
-def _fill(lines: list[Line], context: Mapping[str, Any]) -> str:
+def fill(lines: Sequence[Line], context: Mapping[str, Any]) -> str:
     """The text of the lines with the values of the answers in it."""
     import jinja2
 
@@ -114,7 +91,7 @@ def _fill(lines: list[Line], context: Mapping[str, Any]) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
-def _join(lines: list[Line]) -> str:
+def _join(lines: Sequence[Line]) -> str:
     return "".join(f"{line.text}\n" for line in lines)
 
 

@@ -1,0 +1,160 @@
+"""Checks all templates at once: faults that a project shows only with the answers that reach them.
+
+A condition that means nothing, a place that no template has, a file that no project has, an import
+that nothing uses, a file that a task must bring: each is an error with file and line.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from scaffold import __version__
+from scaffold.answers.catalog import Catalog, Component
+from scaffold.errors import TemplateError
+from scaffold.render.conditions import fault
+from scaffold.render.format import Remember
+from scaffold.render.imports import bound_names, used_imports
+from scaffold.render.library import find_definitions
+from scaffold.render.places import Line, find_names, read_directive
+from scaffold.render.templates import Template, read_template, template_files
+
+Templates = dict[str, list[tuple[Component, Template]]]
+
+
+_checked: dict[int, Catalog] = {}
+
+
+def check_once(catalog: Catalog, remember: Remember) -> None:
+    """Check the templates of a catalog, unless these files were checked before.
+
+    Raises TemplateError for the first fault.
+    """
+    if id(catalog) in _checked:
+        return
+
+    def check() -> str:
+        check_templates(catalog)
+        return "good"
+
+    remember(f"templates {__version__} {_signature(catalog.root)}", check)
+    _checked[id(catalog)] = catalog
+
+
+def _signature(folder: str | Path) -> str:
+    """What is another one after a change of any template."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_dir():
+                found.append(_signature(entry.path))
+            elif entry.name.endswith((".py", ".toml", ".yaml", ".sh", ".sbatch")):
+                about = entry.stat()
+                found.append(f"{entry.path} {about.st_mtime_ns} {about.st_size}")
+    return "\n".join(found)
+
+
+def check_templates(catalog: Catalog) -> None:
+    """Raises TemplateError for the first fault."""
+    found = read_all(catalog)
+    in_values = set(_names_in_values(catalog))
+    for target, rows in found.items():
+        wholes = [template for _, template in rows if template.whole is not None]
+        if not wholes:
+            raise TemplateError(rows[0][1].path, 1, f"the project has no file {target}")
+        places = {place for _, template in rows for place in _places(template)}
+        needed = set(in_values).union(*(_imported_elsewhere(template) for _, template in rows))
+        for component, template in rows:
+            _check_conditions(catalog, component, template)
+            if target.endswith(".py"):
+                _check_parts(template, places)
+                _check_imports(template, needed)
+                _check_library(catalog.root / "lib", template)
+    _check_tasks(catalog, found)
+
+
+def read_all(catalog: Catalog) -> Templates:
+    """Every template, by the name of the file in the project."""
+    found: Templates = {}
+    for component in all_components(catalog):
+        for target, paths in template_files(component).items():
+            found.setdefault(target, []).extend((component, read_template(p)) for p in paths)
+    return found
+
+
+def all_components(catalog: Catalog) -> Iterable[Component]:
+    """Those of the catalog, and its traits."""
+    return (*catalog.components, *catalog.traits.values())
+
+
+def _lines(template: Template) -> Iterator[Line]:
+    yield from template.whole or ()
+    for part in template.parts:
+        yield from part.lines
+
+
+def _places(template: Template) -> Iterator[tuple[str, str]]:
+    """The slots and regions that a template offers."""
+    for line in _lines(template):
+        directive = read_directive(line) if template.path.suffix == ".py" else None
+        if directive and directive.word in ("slot", "region"):
+            yield directive.word, directive.name
+
+
+def _check_conditions(catalog: Catalog, component: Component, template: Template) -> None:
+    if template.condition and (message := fault(catalog, component, template.condition)):
+        raise TemplateError(template.path, 1, message)
+    directives = [part.directive for part in template.parts]
+    if template.path.suffix == ".py":
+        directives += [found for line in _lines(template) if (found := read_directive(line))]
+    for directive in directives:
+        if directive.condition and (message := fault(catalog, component, directive.condition)):
+            raise directive.line.error(message)
+
+
+def _check_parts(template: Template, places: set[tuple[str, str]]) -> None:
+    """Each place that the template fills must be one of those of the file."""
+    for part in template.parts:
+        directive = part.directive
+        kind = "slot" if directive.word == "slot" else "region"
+        if (kind, directive.name) not in places:
+            known = ", ".join(sorted(name for other, name in places if other == kind)) or "none"
+            raise directive.line.error(f"there is no {kind} {directive.name!r}; there are: {known}")
+
+
+def _check_imports(template: Template, needed: set[str]) -> None:
+    """Each import must be used by the template, or by others of the file that do not import it."""
+    used = needed | find_names(_lines(template))
+    for line in used_imports(template.imports, bound_names(template.imports) - used):
+        raise line.error(f"nothing uses this: {line.text}")
+
+
+def _imported_elsewhere(template: Template) -> set[str]:
+    """The names that a template uses and does not import."""
+    imports = [line for line in template.whole or () if line.text.startswith(("import ", "from "))]
+    return find_names(_lines(template)) - bound_names(template.imports) - find_names(imports)
+
+
+def _check_library(folder: Path, template: Template) -> None:
+    """Each import from the library must be there."""
+    for line in used_imports(template.imports, bound_names(template.imports)):
+        list(find_definitions(folder, line))
+
+
+def _names_in_values(catalog: Catalog) -> Iterator[str]:
+    """The names in code that manifests of tasks bring."""
+    for task in catalog.tasks.values():
+        choices = (choice for option in task.options for choice in option.choices)
+        for values in (task.values, *(choice.values for choice in choices)):
+            for value in values.values():
+                yield from re.findall(r"[^\W\d]\w*", value) if isinstance(value, str) else ()
+
+
+def _check_tasks(catalog: Catalog, found: Templates) -> None:
+    """Each task brings the files that every project imports."""
+    for task in catalog.tasks.values():
+        own = template_files(task)
+        shared = {name for trait in task.can_have for name in template_files(catalog.traits[trait])}
+        for name in ("data.py", "model.py"):
+            if name not in own and name not in shared:
+                raise TemplateError(task.manifest, 1, f"the task has no {name}")

@@ -1,0 +1,158 @@
+"""The template files of a component, and what each puts into which file of a project.
+
+A template puts lines into the file of the project that has its name:
+
+    #: file [CONDITION]        the whole file stands below, as far as `#: end file`, or to the end
+    ...
+    #: end file
+    import ...                 imports for the places below, which come with the code that uses them
+    #: slot NAME [CONDITION]   what is put into a place: see `places.py`
+
+A template that is no whole file has places alone, and its first line may be their condition:
+`#: when ...`. A file that is no Python is whole in any case.
+
+Folders below a component only group its templates, except `tests/` and hidden ones, which are
+folders of the project.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from scaffold.answers.catalog import Catalog, Component, Value
+from scaffold.answers.schema import active_features, traits
+from scaffold.errors import TemplateError
+from scaffold.render.conditions import Situation, Words, read_condition
+from scaffold.render.places import Line, Part, read_directive, read_lines, read_parts
+
+
+@dataclass(frozen=True)
+class Template:
+    """One file of a component."""
+
+    path: Path
+    whole: tuple[Line, ...] | None  # of a whole file: its lines
+    condition: Words  # of all that is in it
+    imports: tuple[Line, ...]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A template of a component that applies, and its places that do."""
+
+    component: Component
+    template: Template
+    parts: tuple[Part, ...]
+
+
+def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
+    """The components of a project, in the order in which their code is placed."""
+    task = catalog.tasks[str(answers["project.task"])]
+    names = traits(catalog, answers)
+    found = [trait for name, trait in catalog.traits.items() if name in names]
+    return [catalog.base, catalog.hardware, *found, task, *active_features(catalog, answers)]
+
+
+def template_files(component: Component) -> dict[str, list[Path]]:
+    """The templates of a component, by the name of the file in the project."""
+    found: dict[str, list[Path]] = {}
+    for target, path in _walk(component.folder, component.manifest, ""):
+        found.setdefault(target, []).append(path)
+    return found
+
+
+def _walk(folder: Path, manifest: Path, inside: str) -> Iterator[tuple[str, Path]]:
+    """The templates in a folder and those below it, with their targets: its own files first."""
+    with os.scandir(folder) as listed:
+        entries = sorted(listed, key=lambda entry: entry.name)
+    top = folder == manifest.parent
+    if not top and any(entry.name in _MANIFESTS for entry in entries):
+        return  # another component
+    for entry in entries:
+        if not entry.is_dir() and not (top and entry.name in (manifest.name, _page(manifest))):
+            yield f"{inside}{entry.name}", Path(entry.path)
+    folders = [entry for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
+    for entry in sorted(folders, key=lambda entry: not _is_kept(entry.name)):
+        inner = f"{entry.name}/" if _is_kept(entry.name) else inside
+        yield from _walk(Path(entry.path), manifest, inner)
+
+
+def _is_kept(name: str) -> bool:
+    """Whether a folder is one of the project, and does not only group templates."""
+    return name == "tests" or name.startswith(".")
+
+
+_MANIFESTS = ("feature.toml", "task.toml", "trait.toml")
+
+
+def _page(manifest: Path) -> str:
+    """The name of a component's documentation, which is no template."""
+    return "" if manifest.name == "base.toml" else "README.md"
+
+
+@lru_cache(maxsize=2048)
+def read_template(path: Path) -> Template:
+    """Raises TemplateError for lines that belong to no place."""
+    lines = read_lines(path)
+    first = read_directive(lines[0]) if lines and lines[0].text.startswith("#: ") else None
+    if first is None or first.word not in ("file", "when"):
+        if path.suffix != ".py":
+            return Template(path, tuple(lines), (), (), ())
+        return Template(path, None, (), *read_parts(lines))
+    if first.word == "when":
+        return Template(path, None, first.condition, *read_parts(lines[1:]))
+    end = len(lines)
+    for position, line in enumerate(lines):
+        if line.text == "#: end file":
+            end = position
+    whole = lines[1:end]
+    while whole and not whole[-1].text.strip() and end < len(lines):
+        whole.pop()
+    return Template(path, tuple(whole), first.condition, *read_parts(lines[end + 1 :]))
+
+
+def find_sources(situation: Situation, components: Iterable[Component]) -> dict[str, list[Source]]:
+    """What applies, by the name of the file in the project."""
+    found: dict[str, list[Source]] = {}
+    for component in components:
+        for target, paths in template_files(component).items():
+            for path in paths:
+                template = read_template(path)
+                if not situation.holds(component, template.condition):
+                    continue
+                parts = tuple(
+                    part
+                    for part in template.parts
+                    if situation.holds(component, part.directive.condition)
+                )
+                if template.whole is not None or parts or template.imports:
+                    source = Source(component, template, parts)
+                    found.setdefault(target, []).append(source)
+    return found
+
+
+def choose_whole(sources: Iterable[Source]) -> Source | None:
+    """The source of a whole file: that of the task, if there are several."""
+    wholes = [source for source in sources if source.template.whole is not None]
+    own = [source for source in wholes if source.component.kind == "task"] or wholes
+    if len(own) > 1:
+        path = own[-1].template.path
+        raise TemplateError(path, 1, f"{own[0].template.path} also writes this file")
+    return own[0] if own else None
+
+
+def coded_values(component: Component, option: str) -> frozenset[str]:
+    """The values of an option that have code of their own."""
+    return frozenset(value for name, value in _coded_values(component.manifest) if name == option)
+
+
+@cache
+def _coded_values(manifest: Path) -> frozenset[tuple[str, str]]:
+    templates = [read_template(path) for _, path in _walk(manifest.parent, manifest, "")]
+    conditions = [template.condition for template in templates]
+    conditions += [part.directive.condition for one in templates for part in one.parts]
+    tests = (test for words in conditions for test in read_condition(words))
+    return frozenset((test.name, value) for test in tests for value in test.values)

@@ -1,0 +1,2 @@
+#: slot fixed when optimizer=sgd
+FIXED |= {"momentum"}

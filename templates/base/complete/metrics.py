@@ -1,0 +1,53 @@
+#: file when loop=complete
+"""The training loss and other metrics, and how they are printed."""
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+
+#: region running_loss
+class RunningLoss:
+    """The mean training loss per sample, over all processes."""
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self.accelerator = accelerator
+        self.sums = torch.zeros(2, device=accelerator.device)  # losses and samples since read()
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0  # over all processes, up to the last read()
+
+    def add(self, loss: Tensor, samples: int) -> None:
+        """Add the mean loss of `samples` samples. It does not wait for the device."""
+        self.sums[0].add_(loss.detach(), alpha=samples)
+        self.sums[1].add_(samples)
+
+    def read(self) -> float:
+        """The mean since the last call. Call it on all processes."""
+        total, samples = self.accelerator.reduce(self.sums, "sum").tolist()
+        self.sums.zero_()
+        self.epoch_sum += total
+        self.epoch_samples += samples
+        return total / max(samples, 1)
+
+    def end_epoch(self) -> float:
+        """The mean of the epoch. Call it on all processes."""
+        self.read()
+        mean = self.epoch_sum / max(self.epoch_samples, 1)
+        self.epoch_sum, self.epoch_samples = 0.0, 0.0
+        return mean
+
+    def state_dict(self) -> dict:
+        """The sums of each process. Call it on all processes."""
+        sums = self.accelerator.gather(self.sums.unsqueeze(0)).cpu()  # of each process
+        return {"sum": self.epoch_sum, "samples": self.epoch_samples, "sums": sums}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
+        self.sums.copy_(state["sums"][self.accelerator.process_index])
+#: end running_loss
+
+
+#: slot classes
+
+
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())

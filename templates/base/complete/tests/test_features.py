@@ -1,0 +1,4 @@
+#: file when loop=complete
+"""The features of this project."""
+
+#: slot tests

@@ -1,0 +1,51 @@
+#: file when loop=complete
+"""Training lowers the loss, in training mode, with one optimizer step at a time."""
+
+import torch
+import train
+from helpers import column, run
+from torch import nn
+
+
+#: slot loss_falls
+
+
+def test_each_epoch_has_its_own_order(tmp_path, monkeypatch):
+    build_model, inputs = train.build_model, []
+
+    def build_and_watch(config) -> nn.Module:
+        model = build_model(config)
+        model.register_forward_pre_hook(note_inputs, with_kwargs=True)
+        return model
+
+    def note_inputs(module, args, kwargs) -> None:
+        if torch.is_grad_enabled():
+            inputs.append(next(iter([*args, *kwargs.values()])).clone())
+
+    monkeypatch.setattr(train, "build_model", build_and_watch)
+    run(tmp_path)
+    half = len(inputs) // 2
+    same = [torch.equal(*pair) for pair in zip(inputs[:half], inputs[half:], strict=True)]
+    assert same and not all(same), "call train_loader.set_epoch(epoch): the order repeats"
+
+
+def test_steps_and_modes(tmp_path, monkeypatch, capsys):
+    """Steps are counted, gradients are cleared, and dropout is on only in training."""
+    build_model, built, modes = train.build_model, [], set()
+
+    def build_and_watch(config) -> nn.Module:
+        model = build_model(config)
+        model.register_forward_pre_hook(
+            lambda module, _: modes.add((torch.is_grad_enabled(), module.training))
+        )
+        built.append(model)
+        return model
+
+    monkeypatch.setattr(train, "build_model", build_and_watch)
+    run(tmp_path, max_steps=7)
+    assert len(column(capsys.readouterr().out, "loss")) == 7, "max_steps counts optimizer steps"
+    gradients = [weight.grad for weight in built[0].parameters() if weight.grad is not None]
+    assert not any(gradient.any() for gradient in gradients), "call optimizer.zero_grad()"
+    assert (True, False) not in modes, "call model.train() before each epoch and after evaluating"
+    assert (False, True) not in modes, "call model.eval() before evaluating"
+    assert modes == {(True, True), (False, False)}

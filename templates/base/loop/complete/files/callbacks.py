@@ -1,3 +1,0 @@
-"""Objects that the loop calls during training. Each keeps its own state."""
-
-#: slot classes

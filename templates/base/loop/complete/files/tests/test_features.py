@@ -1,3 +1,0 @@
-"""The features of this project."""
-
-#: slot tests

@@ -1,3 +1,0 @@
-"""Workarounds for bugs in PyTorch and Accelerate. Each says when you can delete it."""
-
-#: slot functions

@@ -1,2 +1,0 @@
-#: slot optimizer_arguments
-, fused=True

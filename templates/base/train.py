@@ -1,0 +1,50 @@
+from schedulefree import AdamWScheduleFree
+from torch.optim import SGD, Adafactor, Adam, AdamW
+
+from callbacks import averaged
+from optimizers import Lion
+
+#: slot optimizer when optimizer=adamw
+return AdamW(
+    parameters, config.learning_rate, weight_decay=config.weight_decay
+    #: slot optimizer_arguments
+)
+
+#: slot optimizer when optimizer=sgd
+return SGD(
+    parameters,
+    config.learning_rate,
+    momentum=config.momentum,
+    weight_decay=config.weight_decay,
+    nesterov=config.nesterov
+    #: slot optimizer_arguments
+)
+
+#: slot optimizer when optimizer=adam
+return Adam(
+    parameters, config.learning_rate, weight_decay=config.weight_decay
+    #: slot optimizer_arguments
+)
+
+#: slot optimizer when optimizer=adafactor
+return Adafactor(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+#: slot optimizer when optimizer=lion
+return Lion(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+#: slot optimizer when optimizer=schedule_free
+return AdamWScheduleFree(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+#: slot setup when optimizer=schedule_free
+optimizer.train()
+
+#: wrap evaluate when optimizer=schedule_free
+with averaged(optimizer):
+    ...  #: body
+
+#: wrap test when optimizer=schedule_free
+with averaged(optimizer):
+    ...  #: body
+
+#: slot optimizer_arguments when optimizer_kernels=fused
+, fused=True

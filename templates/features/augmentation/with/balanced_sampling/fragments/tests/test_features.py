@@ -1,2 +1,0 @@
-#: slot second_epoch
-loader.dataset.set_epoch(1)

@@ -1,2 +1,0 @@
-#: slot recorded
-settings["data_order"] = "balanced"

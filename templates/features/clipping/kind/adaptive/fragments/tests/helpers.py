@@ -1,2 +1,0 @@
-#: slot settings
-"max_grad_ratio": 0.0,

@@ -1,2 +1,0 @@
-#: slot settings
-"max_grad_norm": 0.0,

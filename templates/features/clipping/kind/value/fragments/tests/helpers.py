@@ -1,2 +1,0 @@
-#: slot settings
-"max_grad_value": 0.0,

@@ -1,3 +1,0 @@
-#: slot after_backward
-if config.max_grad_value:
-    accelerator.clip_grad_value_(model.parameters(), config.max_grad_value)

@@ -1,0 +1,26 @@
+from math import inf
+
+from callbacks import clip_adaptively
+
+#: slot after_backward when kind=norm
+#: region norm_after_backward
+grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
+#: end norm_after_backward
+
+#: slot log_values when kind=norm
+#: region norm_log_values
+values["grad_norm"] = float(grad_norm)
+#: end norm_log_values
+
+#: slot after_backward when kind=value
+#: region value
+if config.max_grad_value:
+    accelerator.clip_grad_value_(model.parameters(), config.max_grad_value)
+#: end value
+
+#: slot after_backward when kind=adaptive
+#: region adaptive
+if config.max_grad_ratio:
+    accelerator.unscale_gradients()
+    clip_adaptively(model.parameters(), config.max_grad_ratio)
+#: end adaptive

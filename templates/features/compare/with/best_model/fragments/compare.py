@@ -1,2 +1,0 @@
-#: replace metric
-METRIC = {{ features.best_model.monitor | python }}  # unless --metric names another

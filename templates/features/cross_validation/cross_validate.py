@@ -1,0 +1,76 @@
+#: file
+"""Train once for each fold, and report the mean and the standard deviation over the folds.
+
+    python cross_validate.py --epochs 5
+
+It accepts the flags of train.py. Each fold is a run with its own folder in --output-dir. The test
+data are in no fold. test_* are the results of the weights that a run keeps, and val_* those of its
+last evaluation.
+"""
+
+import json
+import subprocess
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from statistics import mean, stdev
+
+from train import Config
+
+
+def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str, float]:
+    """Train with one fold held out. Returns the last value of each metric."""
+    command = [sys.executable, "-m", "accelerate.commands.launch"]
+    command += ["--config_file", "accelerate.yaml", "train.py", *flags]
+    command += ["--cross-validation-folds", str(folds), "--cross-validation-fold", str(fold)]
+    command += ["--output-dir", str(folder)]
+    #: slot resume
+    if status := subprocess.run(command, check=False).returncode:
+        #: region message
+        raise SystemExit(f"fold {fold} ended with status {status}.")
+        #: end message
+    metrics = {}
+    for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()):
+        if "lr" not in line:  # not the log line of a step
+            metrics |= line
+    del metrics["step"]
+    return metrics
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--output-dir", type=Path, default=Path("runs/cross_validation"))
+    parser.add_argument("--cross-validation-folds", type=int, default=Config.cross_validation_folds)
+    own, flags = parser.parse_known_args()
+    folds = own.cross_validation_folds
+    if folds < 2:
+        parser.error("--cross-validation-folds: at least 2")
+    #: slot folder
+
+    rows = []
+    for fold in range(folds):
+        print(f"fold {fold + 1}/{folds}", flush=True)
+        rows.append(run_fold(fold, folds, own.output_dir / f"fold{fold}", flags))
+    summary = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        summary[name] = {"mean": mean(values), "deviation": stdev(values), "folds": values}
+        print(f"{name} {mean(values):.4f} ± {stdev(values):.4f}")
+    (own.output_dir / "summary.json").write_text(json.dumps(summary, indent=1))
+
+
+if __name__ == "__main__":
+    main()
+#: end file
+
+from checkpoint import find_checkpoints, is_trial
+
+#: slot resume with checkpoints
+trial = any(flag.startswith("--limit-batches") for flag in flags)
+if find_checkpoints(folder) and is_trial(folder) == trial:
+    command.append("--resume")
+
+#: replace message with checkpoints
+raise SystemExit(
+    f"fold {fold} ended with status {status}. Start this script again to continue there."
+)

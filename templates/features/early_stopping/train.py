@@ -1,0 +1,32 @@
+from callbacks import EarlyStopping
+
+#: slot setup
+early_stopping = EarlyStopping(config.patience, config.min_delta)
+
+#: slot states
+, "early_stopping": early_stopping
+
+#: slot start_of_epoch
+#: region early_stop
+#: region out_of_patience
+if early_stopping.should_stop:
+    log(f"early stop: {early_stopping.stale} {{ "evaluations" if features.evaluation_by_steps.enabled else "epochs" }}, no better {{ features.early_stopping.monitor }}")
+    break
+#: end out_of_patience
+#: end early_stop
+
+#: slot after_evaluation
+early_stopping.update({{ features.early_stopping.sign }}metrics[{{ features.early_stopping.monitor | python }}])
+
+#: slot leave_epoch
+if early_stopping.should_stop:
+    break
+
+#: replace early_stop when threshold=given
+if early_stopping.reached:
+    log("early stop: {{ features.early_stopping.monitor }} reached {{ features.early_stopping.threshold }}")
+    break
+...  #: keep out_of_patience
+
+#: slot after_evaluation when threshold=given
+early_stopping.reached |= metrics[{{ features.early_stopping.monitor | python }}] {{ "<=" if features.early_stopping.sign else ">=" }} {{ features.early_stopping.threshold }}

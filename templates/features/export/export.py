@@ -1,0 +1,279 @@
+#: file
+"""Export the model of a run, for use elsewhere: `python export.py --run runs/latest --format onnx`.
+
+Loads what it wrote, and keeps it in --output only if it computes the same on test data.
+"""
+
+import argparse
+import json
+import shutil
+import warnings
+from collections.abc import Callable
+from modulefinder import ModuleFinder
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import onnxruntime
+import torch
+from safetensors.torch import save_model
+from torch import Tensor, nn
+
+import load_exported
+from predict import load
+from train import Config
+
+FORMATS = {
+    "onnx": "for onnxruntime and other programs that read ONNX",
+    "torch": "for torch.export.load, without the code of the model",
+    "safetensors": "weights and settings, with load.py and the modules that it needs",
+    #: slot formats
+}
+#: slot free
+TOLERANCE = 1e-5  # of outputs, relative to the largest, or absolute if that is below 1
+Inputs = tuple[Tensor, ...]  # the arguments of the model, each with a row for each sample
+Program = Callable[..., Tensor]  # computes what the model computes
+
+
+#: slot functions
+
+
+def trace(model: nn.Module, inputs: Inputs) -> torch.export.ExportedProgram:
+    #: region sizes
+    sizes = dict.fromkeys(FREE, torch.export.Dim.DYNAMIC)
+    return torch.export.export(model, inputs, dynamic_shapes=(sizes,) * len(inputs))
+    #: end sizes
+
+
+def export_onnx(model: nn.Module, inputs: Inputs, path: Path) -> Program:
+    torch.onnx.export(trace(model, inputs), f=path, verbose=False)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [argument.name for argument in session.get_inputs()]
+    return lambda *inputs: torch.from_numpy(
+        session.run(None, dict(zip(names, map(Tensor.numpy, inputs), strict=True)))[0]
+    )
+
+
+def export_torch(model: nn.Module, inputs: Inputs, path: Path) -> Program:
+    torch.export.save(trace(model, inputs), path)
+    return torch.export.load(path).module()
+
+
+def export_safetensors(model: nn.Module, config: Config, folder: Path) -> Program:
+    source = Path(__file__).with_name("model.py")
+    finder = ModuleFinder([str(source.parent)])  # finds only the modules of this project
+    finder.run_script(str(source))
+    for path in filter(None, (module.__file__ for module in finder.modules.values())):
+        shutil.copy(path, folder)  # built-in modules have no file
+    shutil.copy(load_exported.__file__, folder / "load.py")
+    for path in config.output_dir.glob("*.json"):  # the settings, and what is known of the data
+        shutil.copy(path, folder)
+    path = folder / "config.json"  # an older run may lack newer settings
+    record = json.loads(path.read_text())
+    today = {name: value for name, value in vars(config).items() if not isinstance(value, Path)}
+    path.write_text(json.dumps({**record, "settings": {**today, **record["settings"]}}, indent=2))
+    #: slot copied
+    #: region saved
+    save_model(model, folder / "model.safetensors")
+    return load_exported.load(folder)
+    #: end saved
+
+
+def export(model: nn.Module, config: Config, format: str, folder: Path) -> float:
+    """Write the model. Returns the largest difference of its outputs, relative to the largest."""
+    # at least two samples: the exporter treats a size of 1 as fixed
+    inputs = tuple(torch.cat([values, values])[:8] for values in read_inputs(config))
+    batches = [tuple(values[:size] for values in inputs) for size in (8, 2, 1)]
+    #: slot batches
+    if not isinstance(model(*inputs), Tensor):
+        raise TypeError("it does not return one tensor")
+    if format == "onnx":
+        program = export_onnx(model, inputs, folder / "model.onnx")
+    elif format == "torch":
+        program = export_torch(model, inputs, folder / "model.pt2")
+    elif format == "safetensors":
+        program = export_safetensors(model, config, folder)
+    #: slot exported
+    differences = []
+    for batch in batches:
+        expected, found = model(*batch), program(*batch)
+        differences.append((found - expected).abs().max() / expected.abs().max().clamp(min=1))
+    return float(torch.stack(differences).max())  # NaN if any of them is NaN
+
+
+@torch.no_grad()
+def main() -> None:
+    formats = "; ".join(f"{name}: {text}" for name, text in FORMATS.items())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--format", choices=FORMATS, default="onnx", help=formats)
+    parser.add_argument("--output", type=Path, help="a new folder (default: RUN/export/FORMAT)")
+    given = parser.parse_args()
+    config, model = load(given.run, device="cpu")
+    output = given.output or config.output_dir / "export" / given.format
+    if output.exists():
+        raise SystemExit(f"{output} exists: name a new folder with --output.")
+    #: slot quantized
+    #: slot model
+    warnings.simplefilter("ignore", FutureWarning)  # PyTorch's warnings about its own code
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f"{output.name}.", dir=output.parent) as scratch:
+            folder = Path(scratch, output.name)
+            folder.mkdir()
+            try:
+                worst = export(model, config, given.format, folder)
+            except OSError:  # a disk error
+                raise
+            except Exception as error:  # noqa: BLE001, exporters raise many kinds
+                reason = str(error).strip().partition("\n")[0]
+                #: slot failed
+                raise SystemExit(f"Can't export as {given.format}: {reason}") from None
+            if not worst <= TOLERANCE:  # nor is NaN
+                raise SystemExit(f"Nothing was written: the outputs differ by {worst:.1e}.")
+            folder.rename(output)
+    except OSError as error:
+        raise SystemExit(f"Can't write {output}: {error}") from error
+    print(f"{output} has the model as {given.format}: outputs differ by at most {worst:.1e}")
+
+
+if __name__ == "__main__":
+    main()
+#: end file
+
+from dataclasses import replace
+
+from accelerate import Accelerator
+from torchao.quantization import Int8WeightOnlyConfig, quantize_
+
+from data import build_loaders, load_extractor
+from metrics import format_metrics
+from model import build_model
+from train import evaluate
+
+#: slot free
+#: region export_free
+FREE = (0,)  # the dimensions of inputs whose size may change: samples
+#: end export_free
+
+#: slot functions
+#: region export_functions
+def read_inputs(config: Config) -> Inputs:
+    """The model inputs in the first batch of the test data."""
+    batch = next(iter(build_loaders(config)[2]))
+    return (batch{{ "[0]" if "," in task.batch }},)
+#: end export_functions
+
+#: replace export_free with image_texts
+FREE = (0,), (0, 1), (0, 1)  # dynamic dimensions of images, tokens and mask
+
+#: replace export_functions with image_texts
+def read_inputs(config: Config) -> Inputs:
+    """The model inputs of the first test batch."""
+    return next(iter(build_loaders(config)[2]))[:3]
+
+#: replace sizes with image_texts
+shapes = tuple(dict.fromkeys(free, torch.export.Dim.DYNAMIC) for free in FREE)
+return torch.export.export(model, inputs, dynamic_shapes=shapes)
+
+#: slot batches with image_texts
+images, tokens, mask = (values[:1] for values in inputs)
+half = (tokens.shape[1] + 1) // 2
+batches.append((images, tokens[:, :half], mask[:, :half]))  # half a text
+
+#: replace export_free with spelled
+FREE = (0, 1)  # dynamic dimensions of the inputs: samples, and their lengths
+
+#: replace export_functions with spelled
+def read_inputs(config: Config) -> Inputs:
+    """The model inputs of the first test batch, the longest sound first."""
+    inputs, lengths, *_ = next(iter(build_loaders(config)[2]))
+    order = lengths.argsort(descending=True)
+    return inputs[order], lengths[order]
+
+#: replace sizes with spelled
+sizes = dict.fromkeys(FREE, torch.export.Dim.DYNAMIC)
+shapes = tuple({dim: sizes[dim] for dim in FREE[: values.dim()]} for values in inputs)
+return torch.export.export(model, inputs, dynamic_shapes=shapes)
+
+#: slot batches with spelled
+batches.append(tuple(values[1:2] for values in inputs))
+
+#: replace export_free with text_pairs
+FREE = (0, 1)  # dynamic dimensions of the inputs: texts and tokens
+
+#: replace export_functions with text_pairs
+def read_inputs(config: Config) -> Inputs:
+    """The model inputs of the first test batch."""
+    tokens, mask, _ = next(iter(build_loaders(config)[2]))
+    return tokens.flatten(0, 1), mask.flatten(0, 1)
+
+#: slot batches with text_pairs
+batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text
+
+#: replace export_free with tokens without transcribes
+FREE = (0, 1)  # dynamic dimensions of the inputs: samples and tokens
+
+#: replace export_functions with tokens without transcribes
+def read_inputs(config: Config) -> Inputs:
+    """The model inputs of the first test batch."""
+    *inputs, _ = next(iter(build_loaders(config)[2]))
+    return tuple(inputs)
+
+#: slot batches with tokens without transcribes
+batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text
+
+#: slot formats with transcribes
+"transformers": "the model, its tokenizer and feature extractor, for from_pretrained",
+
+#: replace export_free with transcribes
+FREE = {0: torch.export.Dim.DYNAMIC}  # dimensions whose size may change: samples
+
+#: replace export_functions with transcribes
+def read_inputs(config: Config) -> Inputs:
+    """The model inputs of the first test batch."""
+    *inputs, _ = next(iter(build_loaders(config)[2]))
+    return tuple(inputs)
+
+
+def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
+    model.model.save_pretrained(folder)
+    model.tokenizer.tokenizer.save_pretrained(folder)
+    load_extractor(config.pretrained_name).save_pretrained(folder)
+    return build_model(replace(config, pretrained_name=str(folder))).eval()
+
+#: replace sizes with transcribes
+shapes = (FREE, {**FREE, 1: torch.export.Dim.DYNAMIC})  # and the tokens of a text
+return torch.export.export(model, inputs, dynamic_shapes=shapes)
+
+#: slot batches with transcribes
+batches.append((inputs[0][:1], inputs[1][:1, : (inputs[1].shape[1] + 1) // 2]))  # half a text
+
+#: slot exported with transcribes
+elif format == "transformers":
+    program = export_transformers(model, config, folder)
+
+#: slot formats when quantization=int8
+"int8": "as torch, with weights of linear layers in 8 bits; to load it, import torchao",
+
+#: slot functions when quantization=int8
+def quantize(model: nn.Module, config: Config) -> None:
+    """Quantize linear layers to 8-bit integers, and print the metrics before and after.
+
+    Each output of a layer has its own scale. The largest weight becomes 127.
+    """
+    accelerator = Accelerator(cpu=True)
+    loader = accelerator.prepare(build_loaders(config)[2])
+    for bits in (32, 8):
+        if bits == 8:
+            quantize_(model, Int8WeightOnlyConfig())
+        metrics = evaluate(accelerator, model, loader, "test", config.limit_batches)
+        print(f"weights of {bits} bits | {format_metrics(metrics)}")
+    model.eval()
+
+#: slot quantized when quantization=int8
+if given.format == "int8":
+    quantize(model, config)
+
+#: slot exported when quantization=int8
+elif format == "int8":
+    program = export_torch(model, inputs, folder / "model.pt2")

@@ -1,4 +1,0 @@
-from environment import check_compression
-
-#: slot after_environment
-check_compression(accelerator, config.gradient_compression)

@@ -1,2 +1,0 @@
-#: slot settings
-"lora_compute_dtype": "float32",

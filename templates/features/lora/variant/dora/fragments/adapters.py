@@ -1,2 +1,0 @@
-#: slot settings
-use_dora=True,

@@ -1,2 +1,0 @@
-#: slot load_weights
-load_adapters(accelerator.unwrap_model(model), path)

@@ -1,3 +1,0 @@
-#: slot settings
-checkpoint_every=0,
-resume="",

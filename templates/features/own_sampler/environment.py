@@ -1,0 +1,2 @@
+#: slot recorded with checkpoints
+settings["data_order"] = "own"

@@ -1,0 +1,75 @@
+#: file
+"""predict.py gives the metrics that training reported, on any number of processes."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from unittest import mock
+
+import predict
+import pytest
+import train
+from accelerate import PartialState
+from data import build_loaders
+from helpers import launch, run
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[Path, dict[str, float]]:
+    """The folder of a run of two steps, and the metrics that it reported."""
+    folder, reported, evaluate = tmp_path_factory.mktemp("run"), {}, train.evaluate
+
+    def note(*values):
+        metrics = evaluate(*values)
+        reported.update(metrics)
+        return metrics
+
+    with mock.patch.object(train, "evaluate", note):
+        run(folder, epochs=1, limit_batches=2)
+    return folder, reported
+
+
+def read_batches(config) -> list:
+    """The test batches that the run evaluated."""
+    return list(islice(build_loaders(config)[2], config.limit_batches))
+
+
+#: slot functions
+
+
+#: region metric
+def test_predictions_give_the_metric_of_the_test(trained):
+    folder, reported = trained
+    config, model = predict.load(folder)
+    assert not model.training and config.limit_batches == 2
+    ...  #: slot metric
+
+
+#: end metric
+def test_two_processes_predict_like_one(trained):
+    """One row for each input, in their order."""
+    folder, _ = trained
+    predict_five(folder)
+    launch(predict_five, folder)
+    one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
+    assert len(one) == len(two) > 0
+    for row, other in zip(one, two, strict=True):
+        assert other.keys() == row.keys()
+        for name, value in row.items():
+            close = value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-6)
+            assert other[name] == close
+
+
+def predict_five(folder: Path) -> None:
+    config, model = predict.load(folder)
+    ...  #: slot five
+    state = PartialState()
+    if state.is_main_process:
+        #: region written
+        (folder / f"{state.num_processes}.json").write_text(json.dumps(rows))
+        #: end written
+
+
+def test_a_run_without_weights(tmp_path):
+    with pytest.raises(SystemExit, match="config.json can.t be read"):
+        predict.load(tmp_path)

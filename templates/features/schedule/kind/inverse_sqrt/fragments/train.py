@@ -1,9 +1,0 @@
-from math import sqrt
-
-#: slot functions
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then down with the inverse square root of the step."""
-    warmup = max(1, int(config.warmup_ratio * total_steps))
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak * sqrt(warmup / (step + 1))

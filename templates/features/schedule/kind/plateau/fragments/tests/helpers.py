@@ -1,2 +1,0 @@
-#: slot settings
-"schedule_patience": 99,

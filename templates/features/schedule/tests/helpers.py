@@ -1,0 +1,2 @@
+#: slot settings when kind=plateau
+"schedule_patience": 99,

@@ -1,0 +1,90 @@
+#: file
+"""The results of a search: the best settings, and confidence intervals of their metrics."""
+
+import json
+import tomllib
+from math import sqrt
+from pathlib import Path
+from shlex import quote
+from statistics import mean, stdev
+
+import matplotlib
+import optuna
+from optuna.importance import PedAnovaImportanceEvaluator
+from optuna.trial import TrialState
+from optuna.visualization.matplotlib import plot_optimization_history, plot_param_importances
+from trials import RunFailed, in_parallel, run, to_flags
+
+# 97.5 % quantiles of Student's t distribution with 1, 2, 3, ... degrees of freedom
+QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
+QUANTILES += [2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
+MOST_SEEDS = len(QUANTILES) + 1
+# keys in scaffold.toml of settings that are not under their own name in [training]
+KEYS = {{ keys | python }}
+
+
+def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
+    """Print and return the settings of the best trial, with its name, and draw what matters."""
+    done = study.get_trials(states=[TrialState.COMPLETE])
+    if not done:
+        print("No trial is complete.")
+        return "defaults", {}
+    best, settings = study.best_trial, study.best_trial.user_attrs["settings"]
+    print(f"\nThe best of {len(done)} complete trials is number {best.number}, with {best.value:.5g}:")
+    print("  {{ launch.script }}", *to_flags(settings))
+    print_answers(settings)
+    matplotlib.use("agg")
+    plot_optimization_history(study).figure.savefig(folder / "history.png")
+    if len(done) > 1:
+        axes = plot_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
+        axes.figure.savefig(folder / "importances.png", bbox_inches="tight")
+    return f"trial_{best.number:04d}", settings
+
+
+def print_answers(settings: dict) -> None:
+    """Print what makes these settings the defaults."""
+    path, answers, others = Path(__file__).with_name("scaffold.toml"), [], []
+    training = tomllib.loads(path.read_text())["training"] if path.exists() else {}
+    for name, value in settings.items():
+        key = KEYS.get(name, f"training.{name}")
+        if path.exists() and (name in KEYS or name in training):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            answers.append(f"--set {quote(f'{key}={text}')}")
+        else:
+            others.append(name)
+    if answers:
+        print("To make them the defaults, in train.py and scaffold.toml:")
+        print("  scaffold update", *answers)
+    if others:
+        print(f"To make them the defaults, edit Config: {', '.join(others)}")
+
+
+def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: int) -> None:
+    """Train with each seed, in a folder that is named after `folder`, and print the means."""
+    left, results = list(seeds), {}
+
+    def take() -> tuple[int] | None:
+        return (left.pop(0),) if left else None
+
+    def work(seed: int, environment: dict) -> None:
+        own = folder.with_name(f"{folder.name}_seed_{seed}")
+        try:
+            lines = run(own, flags, {**settings, "seed": seed}, environment, lambda lines: None)
+        except RunFailed as error:
+            raise SystemExit(f"{own.name} {error}") from None
+        epochs = [line for line in lines if "lr" not in line]  # not the log lines of steps
+        results[seed] = {name: value for line in epochs for name, value in line.items()}
+        print(f"{own.name} is done", flush=True)
+
+    in_parallel(jobs, take, work)
+    summary = {}
+    print(f"\nThe mean over {len(seeds)} seeds, and its 95% confidence interval:")
+    for name in sorted(results[seeds[0]].keys() - {"step"}):
+        values = [results[seed][name] for seed in seeds]
+        middle = mean(values)
+        half = QUANTILES[len(values) - 2] * stdev(values) / sqrt(len(values))
+        summary[name] = {"mean": middle, "interval": [middle - half, middle + half]}
+        summary[name]["seeds"] = dict(zip(seeds, values, strict=True))
+        print(f"  {name} {middle:.5g} ({middle - half:.5g} to {middle + half:.5g})")
+    target = folder.with_name(f"{folder.name}_seeds.json")
+    target.write_text(json.dumps(summary, indent=1))

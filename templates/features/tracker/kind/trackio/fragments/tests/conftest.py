@@ -1,4 +1,0 @@
-import tempfile
-
-#: slot environment
-os.environ["TRACKIO_DIR"] = tempfile.mkdtemp()

@@ -1,2 +1,0 @@
-#: slot environment
-os.environ["WANDB_MODE"] = "disabled"

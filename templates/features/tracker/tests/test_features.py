@@ -1,0 +1,86 @@
+from unittest import mock
+
+import pytest
+from accelerate import Accelerator
+from matplotlib.image import imread
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import train
+from helpers import run
+
+#: slot tests
+def test_tracker_gets_all_metrics(tmp_path, monkeypatch):
+    """The metrics of each evaluation and of the test are sent, with their step."""
+    log, logged = Accelerator.log, {}
+
+    def log_and_note(accelerator, values, step):
+        logged.update(dict.fromkeys(values, step))
+        log(accelerator, values, step=step)
+
+    monkeypatch.setattr(Accelerator, "log", log_and_note)
+    run(tmp_path, epochs=1)
+    names = ["loss", "train_loss", "val_{{ task.metrics[0] }}", "test_{{ task.metrics[0] }}"]
+    found = [logged.get(name) for name in names]
+    assert found == [6, 6, 6, 6], "log the last step, the metrics of the epoch and of the test"
+
+
+def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "get_available_trackers", list)
+    with pytest.raises(SystemExit, match="pip install {{ features.tracker.kind }}"):
+        run(tmp_path)
+
+#: slot tests when features.tracker.kind=tensorboard with tracker with drawn
+def test_tracker_gets_the_picture(tmp_path):
+    run(tmp_path, epochs=1)
+    [picture] = tmp_path.glob("*_*.png")
+    name, step = picture.stem.rsplit("_", 1)
+    files = [EventAccumulator(str(p)).Reload() for p in tmp_path.rglob("events.out.tfevents.*")]
+    [image] = [one for file in files if name in file.Tags()["images"] for one in file.Images(name)]
+    assert image.step == int(step)
+    assert (image.width, image.height) == Image.open(picture).size
+
+#: slot tests when features.tracker.kind=tensorboard with tracker with image_views
+def test_tracker_gets_the_picture(tmp_path):
+    run(tmp_path, epochs=1)
+    files = [EventAccumulator(str(p)).Reload() for p in tmp_path.rglob("events.out.tfevents.*")]
+    [image] = [
+        one for file in files if "views" in file.Tags()["images"] for one in file.Images("views")
+    ]
+    assert (image.width, image.height) == Image.open(tmp_path / "views.png").size
+
+#: slot tests when features.tracker.kind=wandb with tracker with drawn
+def test_tracker_gets_the_picture(tmp_path):
+    with mock.patch.object(Accelerator, "get_tracker") as get_tracker:
+        run(tmp_path, epochs=1)
+    [picture] = tmp_path.glob("*_*.png")
+    name, step = picture.stem.rsplit("_", 1)
+    [call] = get_tracker.return_value.log_images.call_args_list
+    [[key, [image]]] = call.args[0].items()
+    assert (key, image.size) == (name, Image.open(picture).size)
+    assert call.kwargs == {"step": int(step)}
+
+#: slot tests when features.tracker.kind=wandb with tracker with image_views
+def test_tracker_gets_the_picture(tmp_path):
+    with mock.patch.object(Accelerator, "get_tracker") as get_tracker:
+        run(tmp_path, epochs=1)
+    [call] = get_tracker.return_value.log_images.call_args_list
+    [image] = call.args[0]["views"]
+    assert image.size == Image.open(tmp_path / "views.png").size
+    assert call.kwargs == {"step": 0}
+
+#: slot tests when kind=tensorboard with confusion_matrix
+def test_tracker_gets_the_confusion_matrix(tmp_path):
+    run(tmp_path, epochs=1)
+    files = [EventAccumulator(str(p)).Reload() for p in tmp_path.rglob("events.out.tfevents.*")]
+    drawn = [file.Images("confusion") for file in files if "confusion" in file.Tags()["images"]]
+    [[image]] = drawn
+    assert (image.height, image.width) == imread(tmp_path / "confusion.png").shape[:2]
+
+#: slot tests when kind=wandb with confusion_matrix
+def test_tracker_gets_the_confusion_matrix(tmp_path):
+    with mock.patch.object(Accelerator, "get_tracker") as get_tracker:
+        run(tmp_path, epochs=1)
+    calls = get_tracker.return_value.log_images.call_args_list
+    [picture] = [call.args[0]["confusion"][0] for call in calls if "confusion" in call.args[0]]
+    assert (picture == imread(tmp_path / "confusion.png")).all()

@@ -1,2 +1,0 @@
-#: slot accelerator
-dynamo_backend="no",  # compiled below in place, so the weights keep their names

@@ -1,2 +1,0 @@
-#: slot deepspeed_settings
-zero_stage={{ deepspeed.zero_stage | python }},

@@ -1,2 +1,0 @@
-#: slot deepspeed_settings
-hf_ds_config={{ deepspeed.config_file | python }},

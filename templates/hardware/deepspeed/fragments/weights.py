@@ -1,2 +1,0 @@
-#: replace weights
-weights = accelerator.get_state_dict(model)

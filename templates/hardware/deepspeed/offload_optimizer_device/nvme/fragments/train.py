@@ -1,2 +1,0 @@
-#: slot deepspeed_settings
-offload_optimizer_device={{ deepspeed.offload_optimizer_device | python }},

@@ -1,2 +1,0 @@
-#: slot deepspeed_settings
-offload_param_nvme_path={{ deepspeed.offload_param_nvme_path | python }},

@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-activation_checkpointing=True,

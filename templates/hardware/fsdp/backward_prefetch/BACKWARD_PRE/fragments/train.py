@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-backward_prefetch={{ fsdp.backward_prefetch | python }},

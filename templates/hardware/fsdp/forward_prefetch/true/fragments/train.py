@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-forward_prefetch=True,

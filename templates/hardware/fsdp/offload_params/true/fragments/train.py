@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-cpu_offload=True,

@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-reshard_after_forward={{ fsdp.sharding_strategy | python }},

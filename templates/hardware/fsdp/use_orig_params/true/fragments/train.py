@@ -1,2 +1,0 @@
-#: slot fsdp_settings
-use_orig_params=True,

@@ -1,2 +1,0 @@
-#: slot estimator
-distribution={"torch_distributed": {"enabled": True}},  # one process per GPU

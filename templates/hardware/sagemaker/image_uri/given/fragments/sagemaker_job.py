@@ -1,2 +1,0 @@
-#: slot estimator
-image_uri={{ sagemaker.image_uri | python }},

@@ -1,4 +1,0 @@
-from workarounds import name_datasets
-
-#: slot setup
-name_datasets(*more_loaders.values())

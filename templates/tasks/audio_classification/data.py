@@ -1,0 +1,234 @@
+#: file
+"""The data: {{ task.inputs_shape }},
+their true lengths, shape (batch,), and labels, (batch,).
+
+A length counts {{ task.length_unit }} without the padding at the end.
+"""
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset, random_split
+
+
+class Sounds(Dataset):
+    """The model input of each sound, its length, and its label."""
+
+    def __init__(self, sounds: list[{{ task.sound }}], labels: list[int], config) -> None:
+        self.sounds, self.labels, self.config = sounds, labels, config
+
+    def __len__(self) -> int:
+        return len(self.sounds)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int, int]:
+        #: region sound
+        sound = self.sounds[index]
+        #: end sound
+        return *prepare(sound, self.config), self.labels[index]
+
+
+#: slot build_datasets
+
+
+#: slot prepare
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+import csv
+import json
+from functools import cache
+from math import pi
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import torch.nn.functional as F
+
+from audio import SUFFIXES, find_sounds, log_mel, measure_sound, normalize, read_sound
+
+#: slot build_datasets when dataset=tones
+KINDS = ("beeps", "falling", "noise", "rising", "steady", "trill")
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1,200 sounds, split into training, validation and test data."""
+    rng, rate = Random(0), sample_rate(config)
+    labels = [index % len(KINDS) for index in range(1200)]
+    sounds = [make_sound(KINDS[label], rate, rng) for label in labels]
+    # a fixed seed: another --seed must not move test sounds into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(Sounds(sounds, labels, config), [0.8, 0.1, 0.1], generator=split)
+
+
+def make_sound(kind: str, rate: int, rng: Random) -> Tensor:
+    """A sound of up to a second on background noise, shape (samples,), from -1 to 1."""
+    seconds, pitch = rng.uniform(0.4, 1.0), 300 * 2 ** rng.uniform(0, 2)
+    time = torch.arange(int(seconds * rate)) / rate
+    noise = torch.randn(len(time), generator=torch.Generator().manual_seed(rng.getrandbits(32)))
+    sweep = rng.uniform(0.7, 1.5) * (time / seconds - 0.5)
+    trill = 0.2 * (2 * pi * rng.uniform(6, 9) * time).sin()
+    octaves = {"rising": sweep, "falling": -sweep, "trill": trill}.get(kind, 0 * time)
+    tone = (2 * pi * (pitch * 2**octaves / rate).cumsum(dim=0)).sin()
+    if kind == "noise":
+        tone = noise / 3
+    elif kind == "beeps":
+        tone = tone * ((2 * pi * rng.uniform(4, 7) * time).sin() > 0)
+    loudness, background = rng.uniform(0.1, 0.8), rng.uniform(0.001, 0.05)
+    return (loudness * tone + background * noise).clamp(-1, 1)
+
+
+def class_names(config) -> list[str]:
+    """The names of the classes. A label is an index into this list."""
+    return list(KINDS)
+
+#: slot build_datasets when dataset=files
+PARTS = ("train", "val", "test")
+
+
+class Clip(NamedTuple):
+    """A sound file, the name of its class, and its length."""
+
+    path: Path
+    label: str
+    seconds: float
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data."""
+    labels = {name: label for label, name in enumerate(class_names(config))}
+    return [
+        Sounds([clip.path for clip in part], [labels[clip.label] for clip in part], config)
+        for part in load_clips(config)
+    ]
+
+
+@cache
+def load_clips(config) -> list[list[Clip]]:
+    """The clips for training, validation and test. A missing split is a tenth of the rest.
+
+    Raises SystemExit for a file that is missing, is empty or can't be read.
+    """
+    path = Path(config.path)
+    if path.suffix.lower() == ".csv":
+        parts = read_table(path)
+    elif path.is_dir():
+        parts = read_folder(path)
+    else:
+        raise SystemExit(
+            f"{path} is not a folder: set --path to the one with the sounds, or to a .csv file."
+        )
+    if not parts["train"]:
+        raise SystemExit(f"{path} has no sounds to train on. Files end in {', '.join(SUFFIXES)}.")
+    names = {clip.label for clip in parts["train"]}
+    if len(names) < 2:
+        raise SystemExit(f"{path} has one class, {names.pop()}: a classifier needs two.")
+    for part in PARTS:
+        if others := [clip for clip in parts[part] if clip.label not in names]:
+            raise SystemExit(f"{others[0].path} has a class without training data.")
+    # a fixed seed: another --seed must not move test sounds into the training data
+    rng = torch.Generator().manual_seed(0)
+    for part in ("val", "test"):
+        if not parts[part]:
+            if len(parts["train"]) < 10:
+                raise SystemExit(
+                    f"{path} has too few sounds to split: use 11, or add a part {part}."
+                )
+            parts["train"], parts[part] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    return [list(parts[part]) for part in PARTS]
+
+
+def read_folder(folder: Path) -> dict[str, list[Clip]]:
+    """The clips of each part: train/, val/ and test/, with a subfolder for each class.
+
+    Without train/, the folder itself holds the classes.
+    """
+    parts = {part: read_classes(find_split(folder, part)) for part in PARTS}
+    if not parts["train"]:
+        parts["train"] = [clip for clip in read_classes(folder) if clip.label not in PARTS]
+    return parts
+
+
+def read_classes(folder: Path) -> list[Clip]:
+    """The clips in the subfolders of a folder. The name of a subfolder is a class."""
+    places = sorted(path for path in folder.glob("*") if path.is_dir())
+    return [read_clip(path, place.name) for place in places for path in find_sounds(place)]
+
+
+def read_table(path: Path) -> dict[str, list[Clip]]:
+    """The clips of each part of a .csv file with the columns file, label and optionally split."""
+    parts = {part: [] for part in PARTS}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, strict=True)
+            if missing := {"file", "label"} - {*(rows.fieldnames or ())}:
+                raise SystemExit(
+                    f"{path}, line 1 has no {min(missing)}. Columns, with commas between them: "
+                    "file,label[,split]."
+                )
+            for row in rows:
+                place = f"{path}, line {rows.line_num}"
+                if None in row:
+                    raise SystemExit(f"{place} has more columns than the header.")
+                for column in ("file", "label"):
+                    if not row.get(column):
+                        raise SystemExit(f"{place} has no {column}. Columns: file,label[,split].")
+                part = row.get("split") or "train"
+                if part not in PARTS:
+                    raise SystemExit(f"{place}: split is {', '.join(PARTS)}, not {part!r}.")
+                parts[part].append(read_clip(path.parent / row["file"], row["label"], f"{place}: "))
+    except (OSError, ValueError, csv.Error) as error:
+        raise SystemExit(f"{path} can't be read as CSV: {error}") from error
+    return parts
+
+
+def read_clip(path: Path, label: str, place: str = "") -> Clip:
+    """A clip of a file that was checked. `place` is put before an error message."""
+    try:
+        return Clip(path, label, measure_sound(path))
+    except OSError as error:
+        raise SystemExit(f"{place}{error}") from error
+
+
+def class_names(config) -> list[str]:
+    """The names of the classes. A label is an index into this list."""
+    #: slot saved_names
+    return sorted({clip.label for part in load_clips(config) for clip in part})
+
+#: replace sound when dataset=files
+sound = read_sound(self.sounds[index], sample_rate(self.config))
+
+#: slot prepare when model=cnn
+def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
+    """The spectrogram of a sound, padded to `seconds`, (frames, mels), and its true length."""
+    rate, size = config.sample_rate, round(config.seconds * config.sample_rate)
+    frames = normalize(log_mel(sound[:size], rate, config.mels))
+    most = len(log_mel(torch.zeros(size), rate, config.mels))
+    return F.pad(frames, (0, 0, 0, most - len(frames))), len(frames)
+
+
+def sample_rate(config) -> int:
+    """The sampling rate that prepare() expects, in Hz."""
+    return config.sample_rate
+
+#: slot prepare when model=pretrained
+def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
+    """The model input of a sound, always of the same size, and its true length."""
+    extractor = load_extractor(config.pretrained_name)
+    rate = sample_rate(config)
+    size = round(config.seconds * rate)
+    # models of spectrograms, such as AST and Whisper, have a fixed length
+    padding = {"padding": "max_length", "max_length": size} if extractor.feature_size == 1 else {}
+    sound = sound[:size].numpy()
+    batch = extractor(sound, sampling_rate=rate, return_tensors="pt", **padding)
+    inputs = batch[extractor.model_input_names[0]][0]
+    mask = batch.get("attention_mask")
+    return inputs, len(inputs) if mask is None else int(mask.sum())
+
+#: slot saved_names when dataset=files with predict
+saved = Path(config.output_dir, "classes.json")
+if saved.exists() and not Path(config.path).exists():  # the run was moved
+    return json.loads(saved.read_text())

@@ -1,2 +1,0 @@
-#: replace values
-values = [3, 1]

@@ -1,7 +1,0 @@
-#: slot values
-#: region values
-values = [3]
-#: end values
-
-#: slot expected
-assert shown.width > 2 * shown.height, "three images next to each other"

@@ -1,2 +1,0 @@
-#: slot set_epoch
-self.images.set_epoch(epoch)  # the augmentation changes, too

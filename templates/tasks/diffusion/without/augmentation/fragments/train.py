@@ -1,2 +1,0 @@
-#: slot before_epoch
-train_loader.dataset.set_epoch(epoch)  # new noise in each epoch

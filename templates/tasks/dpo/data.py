@@ -1,0 +1,243 @@
+#: file
+"""The data: batches of pairs of answers, one of which is preferred.
+
+A sample is two conversations that differ only in the last answer; the first one is preferred.
+Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token
+after it, but only those of the last answer count. All others are IGNORED, and so is padding.
+`reference` has the log-probabilities of both answers before training, shape (batch, 2). `beta` is
+that of the run, shape (batch,): it comes with the data, because evaluate() gets no settings.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from metrics import IGNORED
+from progress import log
+from reference import Reference
+
+Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
+Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two conversations that end with the preferred and with the rejected answer."""
+
+    chosen: Messages
+    rejected: Messages
+    place: str  # where it was found, for error messages
+
+
+#: slot row_readers
+
+
+#: slot read_pairs
+
+
+#: slot write_question
+
+
+def read_pair(row: dict, place: str) -> Pair:
+    """The `prompt` of a row with its answers `chosen` and `rejected`."""
+    chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
+    if chosen[:-1] != rejected[:-1]:
+        raise SystemExit(f"{place}: chosen and rejected answer different prompts.")
+    return Pair(chosen, rejected, place)
+
+
+def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
+    """The conversation of a row with the answer of a column.
+
+    The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
+    in many datasets; the column `prompt` is then optional.
+    """
+    if not {"chosen", "rejected"} <= row.keys():
+        raise SystemExit(
+            f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected."
+        )
+    prompt, answer = row.get("prompt"), row[column]
+    if isinstance(prompt, str):
+        prompt = [{"role": "user", "content": prompt}]
+    if isinstance(answer, str):
+        answer = [{"role": "assistant", "content": answer}]
+    prompt = [] if prompt is None else prompt
+    if not isinstance(prompt, list) or not isinstance(answer, list):
+        raise SystemExit(f"{place}: prompt and {column} must be texts or lists of messages.")
+    messages = answer if answer[: len(prompt)] == prompt else prompt + answer
+    #: slot check_messages
+    if not messages or messages[-1]["role"] != "assistant":
+        raise SystemExit(f"{place}: {column} does not end with an assistant message.")
+    if len(messages) == 1:
+        raise SystemExit(f"{place} has no prompt.")
+    return messages
+
+
+#: slot encode
+
+
+class Pairs(Dataset):
+    """Pairs of answers, each of up to `context` inputs. Longer ones are cut at the end."""
+
+    def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
+        self.samples: list[tuple[Sample, Sample]] = []
+        self.beta, cut = config.beta, 0
+        for pair in pairs:
+            try:
+                whole = [encode_answer(chat, config) for chat in (pair.chosen, pair.rejected)]
+            except ValueError as error:
+                raise SystemExit(f"{pair.place}: {error}") from error
+            cut += sum(max(0, len(inputs) - config.context) for inputs, _ in whole)
+            chosen, rejected = (tuple(part[: config.context] for part in one) for one in whole)
+            answered = all((targets != IGNORED).any() for _, targets in (chosen, rejected))
+            if answered and not torch.equal(chosen[1], rejected[1]):
+                self.samples.append((chosen, rejected))
+        left_out = len(pairs) - len(self.samples)
+        if not self.samples:
+            raise SystemExit(
+                f"No pair has two different answers within --context {config.context}."
+            )
+        if cut or left_out:
+            log(
+                f"{len(pairs)} pairs: {cut} tokens beyond --context {config.context} are cut off. "
+                f"{left_out} without two different answers within it are left out."
+            )
+        starts = range(0, len(self.samples), size := 4 * config.batch_size)
+        batches = (pad_pairs(self.samples[start : start + size]) for start in starts)
+        self.reference = reference.measure(batches)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, index: int) -> tuple[Sample, Sample, Tensor, float]:
+        return *self.samples[index], self.reference[index], self.beta
+
+
+def encode_answer(messages: Messages, config) -> Sample:
+    """A conversation in which only the last answer counts. Raises ValueError if it has none."""
+    tokens, counts = map(torch.tensor, encode_chat(messages, config))
+    if not counts.any():
+        raise ValueError("the chat template marks no answer.")
+    inputs, targets = tokens[:-1], tokens.where(counts, IGNORED)[1:]
+    prompt, _ = split_at_answer((inputs, targets))
+    targets[: len(prompt) - 1] = IGNORED  # the answers of earlier turns
+    return inputs, targets
+
+
+#: slot show
+
+
+def collate(samples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A batch of inputs, targets, log-probabilities of the reference, and beta."""
+    *pairs, references, betas = zip(*samples, strict=True)
+    pairs = list(zip(*pairs, strict=True))
+    return *pad_pairs(pairs), torch.stack(references), torch.tensor(betas)
+
+
+def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of pairs, each of shape (batch, 2, length), padded to the longest."""
+    inputs, targets = zip(*(sample for pair in pairs for sample in pair), strict=True)
+    return tuple(
+        pad(rows, value).unflatten(0, (-1, 2)) for rows, value in ((inputs, 0), (targets, IGNORED))
+    )
+
+
+#: slot pad
+
+
+#: slot load_splits
+
+
+#: slot complete_splits
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Pairs for training, validation and test."""
+    reference = Reference(config)
+    ...  #: slot split
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+import random
+
+from torch.utils.data import random_split
+
+#: slot train_batches
+collate_fn=collate,
+
+#: replace eval_loaders
+val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+
+#: slot read_pairs when dataset=rules
+def write_pairs() -> list[Pair]:
+    """Made-up questions, each with its answer and a wrong one."""
+    rng, pairs = random.Random(0), []
+    for question, answer in dict(write_question(rng) for _ in range(4_000)).items():
+        prompt = [{"role": "user", "content": question}]
+        chosen, rejected = (
+            [*prompt, {"role": "assistant", "content": text}]
+            for text in (answer, make_mistake(answer, rng))
+        )
+        pairs.append(Pair(chosen, rejected, f"pair {len(pairs) + 1}"))
+    return pairs
+
+
+def make_mistake(answer: str, rng: random.Random) -> str:
+    """The answer with one digit or letter changed."""
+    place = rng.randrange(len(answer))
+    others = "0123456789" if answer.isdigit() else "abcdefgh"
+    wrong = rng.choice(others.replace(answer[place], ""))
+    return answer[:place] + wrong + answer[place + 1 :]
+
+#: slot split when dataset=rules
+# a fixed seed: another --seed must not move test samples into the training data
+split = torch.Generator().manual_seed(0)
+return random_split(Pairs(write_pairs(), config, reference), [0.8, 0.1, 0.1], generator=split)
+
+#: slot read_pairs when dataset=jsonl
+def read_pairs(path: str) -> list[Pair]:
+    """The pairs of a file: a JSON object in each line."""
+    if not (pairs := [read_pair(row, place) for place, row in read_objects(path)]):
+        raise SystemExit(f"{path} has no pairs.")
+    return pairs
+
+#: slot split when dataset=jsonl
+files = [config.val_path, config.test_path]
+shares = [0.0 if path else 0.1 for path in files]
+samples = Pairs(read_pairs(config.path), config, reference)
+if len(samples) < 10 and sum(shares):
+    raise SystemExit(
+        f"{config.path} has {len(samples)} pairs with two different answers within --context "
+        f"{config.context}: a split needs at least 10."
+    )
+# a fixed seed: another --seed must not move test samples into the training data
+rng = torch.Generator().manual_seed(0)
+parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
+# a split with its own file gets no share of the rows
+return [
+    Pairs(read_pairs(path), config, reference) if path else part
+    for path, part in zip(["", *files], parts, strict=True)
+]
+
+#: slot split when dataset=huggingface
+splits = complete_splits(load_splits(config))
+return [
+    Pairs(
+        [
+            read_pair(row, f"{config.dataset_name}, row {number} of {name}")
+            for number, row in enumerate(splits[name], start=1)
+        ],
+        config,
+        reference,
+    )
+    for name in ("train", "validation", "test")
+]

@@ -1,5 +1,0 @@
-from quantization import quantize
-
-#: replace build
-model = build_model(config)
-quantize(model, config)

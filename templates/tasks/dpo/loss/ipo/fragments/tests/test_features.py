@@ -1,2 +1,0 @@
-#: replace total
-expected = sum(steps) / len(steps)

@@ -1,0 +1,75 @@
+from itertools import islice
+from textwrap import indent
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from data import show
+from metrics import count_tokens
+from reference import ROUNDING, answer_log_probs, find_gaps
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss, share of pairs whose preferred answer has the higher reward, and mean margin.
+
+    They are the same for any number of processes. gather_for_metrics drops the samples that pad
+    the last batch. Average after gathering, never before.
+    """
+    model.eval()
+    loss_sum = right = margin_sum = seen = 0
+    #: slot before_evaluation
+    for {{ task.batch }} in islice(loader, limit or None):
+        values = score(model, {{ task.batch }})
+        losses, margins = accelerator.gather_for_metrics(values)
+        loss_sum += losses.sum()
+        right += (margins > ROUNDING).sum()
+        margin_sum += margins.sum()
+        seen += len(losses)
+        #: slot evaluated_batch
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_reward_accuracy": float(right) / seen,
+        f"{name}_reward_margin": float(margin_sum) / seen
+        #: slot evaluated
+    }
+
+
+def score(model, {{ task.batch }}) -> tuple[Tensor, Tensor]:
+    """The loss and the reward margin of each pair."""
+    gaps = find_gaps(answer_log_probs(model, inputs, targets), reference)
+    return compute_loss(gaps, beta), beta * gaps
+
+#: slot before_prepare
+log("The first pair, with [[the tokens that count]]:")
+for sample in train_loader.dataset[0][:2]:
+    log(indent(show(sample, config), "> ", lambda line: True))
+rows = range(min(3, len(val_loader.dataset)))
+examples = [val_loader.dataset[row][0] for row in rows]  # answered after each evaluation
+
+#: slot forward
+log_probs = answer_log_probs(model, inputs, targets)
+#: region loss
+losses = compute_loss(find_gaps(log_probs, reference), beta)
+#: end loss
+#: region imitation
+losses = losses - config.sft_weight * log_probs[:, 0]  # the loss of the preferred answer
+#: end imitation
+loss = losses.mean()
+train_loss.add(loss, len(losses))
+
+#: slot loss_function when loss=sigmoid
+def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:
+    """The loss of each pair, shape (batch,): https://arxiv.org/abs/2305.18290, formula 7."""
+    return -F.logsigmoid(beta * gaps)
+
+#: replace imitation when loss=sigmoid
+# the loss per token of the preferred answer
+losses = losses - config.sft_weight * (log_probs / count_tokens(targets))[:, 0]
+
+#: slot loss_function when loss=ipo
+def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:
+    """The loss of each pair, shape (batch,): https://arxiv.org/abs/2310.12036, formula 17."""
+    return (gaps - 1 / (2 * beta)) ** 2

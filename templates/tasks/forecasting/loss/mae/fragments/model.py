@@ -1,2 +1,0 @@
-#: slot result
-return model

@@ -1,2 +1,0 @@
-#: slot forecast
-axes.plot(steps, forecast, color="C0", label="forecast")

@@ -1,2 +1,0 @@
-#: replace counts
-COUNTS = ("error", "known", "scaled_error", "with_naive_error", "inside")

@@ -1,0 +1,73 @@
+import csv
+import sys
+
+import pandas as pd
+from torch.utils.data import DataLoader
+
+from data import arrange, read_table
+from model import QUANTILES
+from scales import Scales
+
+#: slot inputs
+def read_inputs(config: Config, names: list[str]) -> list[dict]:
+    """The newest values of each series of files with the columns of the training data.
+
+    They are scaled as in training. A series that is new is scaled by its own values.
+    """
+    scales, histories = Scales.load(config.output_dir), []
+    for path in names:
+        table = arrange(read_table(path, config), path, scales.step)
+        own = Scales.fit(table, scales.season, scales.step).series
+        for name, row in table.iterrows():
+            history = row.ffill()[: row.last_valid_index()].dropna()
+            if len(history) < config.context:
+                raise SystemExit(
+                    f"{path}: series {name!r} has {len(history)} steps, and a forecast needs "
+                    f"{config.context}."
+                )
+            mean, std, _ = scales.series.get(name, own[name])
+            values = torch.tensor(history.to_numpy()[-config.context :])
+            context = ((values - mean) / std).float()
+            start = list_times(str(history.index[-1]), 2, scales.step)[1]
+            row = {"series": name, "start": start, "mean": mean, "std": std, "context": context}
+            histories.append(row)
+    return histories
+
+#: slot functions
+def list_times(start: str, count: int, step: str) -> list[str]:
+    """`count` times, beginning with `start`."""
+    if step.isdigit():
+        return [str(int(start) + number * int(step)) for number in range(count)]
+    return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
+
+#: slot batches
+for histories in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    contexts = torch.stack([history["context"] for history in histories])
+    for history, forecast in zip(histories, model(contexts.to(device)).cpu(), strict=True):
+        forecast = history["mean"] + history["std"] * forecast.double()
+        row = {"series": history["series"], "start": history["start"]}
+        #: region row
+        rows.append({**row, "forecast": forecast.tolist()})
+        #: end row
+
+#: slot arguments
+parser.add_argument("inputs", nargs="+", metavar="FILE", help="a file with columns as in training")
+
+#: replace row when loss=quantiles
+names = ["forecast" if level == 0.5 else f"quantile_{level}" for level in QUANTILES]
+rows.append({**row, **dict(zip(names, forecast.T.tolist(), strict=True))})
+
+#: slot functions
+def list_lines(rows: list[dict], step: str) -> list[list]:
+    """A line for each series and time, below the names of the columns."""
+    names = [name for name in rows[0] if name not in ("series", "start")]
+    lines = [["series", "time", *names]]
+    for row in rows:
+        columns = [row[name] for name in names]
+        times = list_times(row["start"], len(columns[0]), step)
+        lines += [[row["series"], *line] for line in zip(times, *columns, strict=True)]
+    return lines
+
+#: replace predict
+lines = list_lines(rows, Scales.load(config.output_dir).step)
+csv.writer(sys.stdout, lineterminator="\n").writerows(lines)

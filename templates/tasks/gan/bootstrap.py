@@ -1,0 +1,2 @@
+#: file with evaluate
+#: slot functions

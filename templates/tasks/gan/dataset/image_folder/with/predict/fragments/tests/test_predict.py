@@ -1,2 +1,0 @@
-#: replace images
-images = batch

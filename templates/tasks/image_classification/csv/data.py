@@ -1,0 +1,167 @@
+#: when dataset=csv
+import csv
+from functools import cache, partial
+from pathlib import Path
+
+from torch import Tensor
+
+#: slot build_datasets
+#: region row
+Row = tuple[Path, str]  # an image, and the name of its class
+#: end row
+
+
+class Images(Dataset):
+    """Center crops of RGB images, and {{ task.targets }}."""
+
+    def __init__(self, rows: list[tuple[Path, {{ task.target_type }}]], config) -> None:
+        self.rows, self.transform = rows, partial(to_square, size=config.image_size)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, {{ task.target_type }}]:
+        path, target = self.rows[index]
+        return read_image(path, self.transform), target
+
+
+#: region class_names
+def class_names(config) -> list[str]:
+    """The names of the classes. A label is an index into this list."""
+    return sorted({name for part in load_rows(config) for _, name in part})
+
+
+#: end class_names
+#: region build_datasets
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data."""
+    labels = {name: label for label, name in enumerate(class_names(config))}
+    if len(labels) < 2:
+        raise SystemExit(f"{config.table} has one class, {min(labels)}: a classifier needs two.")
+    return [
+        Images([(path, labels[name]) for path, name in part], config) for part in load_rows(config)
+    ]
+
+
+#: end build_datasets
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """Rows for training, validation and test. A split without a table is a tenth of `table`."""
+    tables = [config.val_table, config.test_table]
+    shares = [0.0 if table else 0.1 for table in tables]
+    rows = read_rows(config.table, config)
+    if len(rows) < 10 and any(shares):
+        raise SystemExit(f"{config.table} has too few images to split: use 10 or more.")
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(rows, [1 - sum(shares), *shares], generator=rng)
+    files = ["", *tables]
+    return [
+        read_rows(table, config) if table else list(part)
+        for table, part in zip(files, parts, strict=True)
+    ]
+
+
+def read_rows(table: str, config) -> list[Row]:
+    """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
+    rows = []
+    for number, line in enumerate(list_rows(table), start=1):
+        for flag, column in (("image", config.image_column), ("{{ task.flag }}", config.{{ task.flag }}_column)):
+            if line.get(column) is None:
+                raise SystemExit(
+                    f"{table}, row {number}: there is no column {column!r} in "
+                    f"{', '.join(map(str, line))}. Set --{flag}-column."
+                )
+        path = Path(table).parent / line[config.image_column]
+        if not path.is_file():
+            raise SystemExit(f"{table}, row {number}: there is no image {path}.")
+        #: region read_target
+        rows.append((path, line[config.label_column]))
+        #: end read_target
+    check_images([path for path, _ in rows])
+    return rows
+
+
+def list_rows(table: str) -> list[dict]:
+    """All columns of a CSV file."""
+    rows = []
+    try:
+        with open(table, encoding="utf-8-sig", newline="") as file:
+            lines = csv.DictReader(file, strict=True)
+            for row in lines:
+                if None in row or None in row.values():
+                    raise SystemExit(
+                        f"{table}, line {lines.line_num} has more or fewer columns than the header."
+                    )
+                rows.append(row)
+    except (OSError, ValueError, csv.Error) as error:
+        raise SystemExit(f"{table} can't be read as CSV: {error}") from error
+    return rows
+
+#: replace row when labels=many
+Row = tuple[Path, tuple[str, ...]]  # an image, and the names of its labels
+
+#: replace class_names when labels=many
+def class_names(config) -> list[str]:
+    """The names of the labels, in the order of the model's outputs."""
+    names = {name for part in load_rows(config) for _, names in part for name in names}
+    if not names:
+        raise SystemExit("No image has a label: set --labels-column.")
+    return sorted(names)
+
+#: replace build_datasets when labels=many
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data."""
+    names = class_names(config)
+    parts = [
+        [(path, torch.tensor([float(name in found) for name in names])) for path, found in part]
+        for part in load_rows(config)
+    ]
+    return [Images(part, config) for part in parts]
+
+#: replace read_target when labels=many
+cell = line[config.labels_column]
+labels = split_labels(cell)
+if labels is None:
+    raise SystemExit(
+        f"{table}, row {number}: its {config.labels_column} are {cell!r}, not names "
+        "separated by commas."
+    )
+rows.append((path, labels))
+
+#: replace row when labels=number
+Row = tuple[Path, float]  # an image and its number
+
+#: replace class_names when labels=number
+def read_targets(config) -> Tensor:
+    """The numbers of the training data."""
+    #: slot moved
+    exact = torch.tensor([number for _, number in load_rows(config)[0]], dtype=torch.float64)
+    error, std = (exact - exact.float()).abs().max(), exact.std()
+    if std > 0 and not error < 0.01 * std:
+        raise SystemExit(
+            f"{config.number_column} has numbers that 32 bits can't tell apart, such as "
+            f"{exact[0]:.10g}: subtract a constant."
+        )
+    return exact.float()
+
+#: replace build_datasets when labels=number
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data."""
+    parts = load_rows(config)
+    return [
+        Images([(path, torch.tensor(number)) for path, number in part], config) for part in parts
+    ]
+
+#: replace read_target when labels=number
+cell = line[config.number_column]
+target = parse_number(cell)
+if target is None:
+    raise SystemExit(
+        f"{table}, row {number}: its {config.number_column} is {cell!r}, not a number."
+    )
+rows.append((path, target))
+
+#: slot moved when labels=number with predict
+if not Path(config.table).exists():  # the run was moved: its weights have the scale
+    return torch.zeros(2)

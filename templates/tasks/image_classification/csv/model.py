@@ -1,0 +1,2 @@
+#: when dataset=csv
+from data import class_names

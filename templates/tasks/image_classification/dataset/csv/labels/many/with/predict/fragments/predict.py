@@ -1,4 +1,0 @@
-import json
-
-#: slot before_batches
-names = json.loads((config.output_dir / "classes.json").read_text())

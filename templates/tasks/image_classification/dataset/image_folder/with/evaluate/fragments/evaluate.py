@@ -1,4 +1,0 @@
-from data import class_names
-
-#: replace names
-names = class_names(config)

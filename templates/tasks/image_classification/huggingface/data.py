@@ -1,0 +1,74 @@
+#: when dataset=huggingface
+from functools import partial
+
+from datasets import ClassLabel, load_dataset
+from datasets import Image as ImageColumn
+from torch import Tensor
+
+#: slot build_datasets
+class Images(Dataset):
+    """Center crops of RGB images, and their class indices."""
+
+    def __init__(self, rows, name: str, config) -> None:
+        self.rows, self.name, self.config = rows, name, config
+        self.transform = partial(to_square, size=config.image_size)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        row, place = self.rows[index], f"{self.name}, row {index + 1}"
+        image = read_stored(row[self.config.image_column], place, self.transform)
+        return image, row[self.config.label_column]
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The splits train, validation and test. A missing one is a tenth of train."""
+    splits = load_splits(config)
+    class_names(config)  # checks the columns
+    stored = splits.cast_column(config.image_column, ImageColumn(decode=False))
+    parts = {}
+    for part, rows in stored.items():
+        parts[part] = Images(rows, f"{config.dataset_name}, {part}", config)
+        check_images(parts[part])
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    for name in ("validation", "test"):
+        if name not in parts:
+            if len(parts["train"]) < 10:
+                raise SystemExit(f"{config.dataset_name} has too few images to split: use 11.")
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    return [parts["train"], parts["validation"], parts["test"]]
+
+
+def check_images(data: Images) -> None:
+    """Raises SystemExit for a row without an image, as its first bytes say."""
+    column = data.config.image_column
+    for number, row in enumerate(data.rows.select_columns(column), start=1):
+        try:
+            read_stored(row[column], f"{data.name}, row {number}", lambda picture: None)
+        except UnreadableImage as error:
+            raise SystemExit(str(error)) from error
+
+
+def class_names(config) -> list[str]:
+    columns = load_splits(config)["train"].features
+    for flag, name in (("image", config.image_column), ("label", config.label_column)):
+        if name not in columns:
+            raise SystemExit(
+                f"{config.dataset_name} has no column {name}: "
+                f"--{flag}-column names one of {', '.join(columns)}."
+            )
+    if not isinstance(columns[config.image_column], ImageColumn):
+        raise SystemExit(f"the column {config.image_column} holds no images.")
+    label = columns[config.label_column]
+    if not isinstance(label, ClassLabel):
+        raise SystemExit(f"the column {config.label_column} holds {label}, not a ClassLabel.")
+    if len(label.names) < 2:
+        raise SystemExit(
+            f"{config.dataset_name} has one class, {label.names[0]}: a classifier needs two."
+        )
+    return label.names
+
+#: replace load
+splits = load_dataset(name)

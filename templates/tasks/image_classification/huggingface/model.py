@@ -1,0 +1,2 @@
+#: when dataset=huggingface
+from data import class_names

@@ -1,0 +1,40 @@
+#: when dataset=huggingface
+import json
+from functools import partial
+from pathlib import Path
+
+from PIL import Image
+from torch import Tensor
+
+from data import to_square
+
+#: slot functions
+def read_images(config: Config, paths: list[Path]) -> Tensor:
+    """Images as the model takes them, shape (batch, 3, size, size)."""
+    images = []
+    for path in paths:
+        try:
+            with Image.open(path) as picture:
+                images.append(to_square(picture, config.image_size))
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            raise OSError(f"{path} can't be read as an image: {error}") from error
+    return torch.stack(images)
+
+#: slot before_batches
+names = json.loads((config.output_dir / "classes.json").read_text())
+settings = {"num_workers": config.num_workers, "collate_fn": partial(read_images, config)}
+
+#: replace images
+for images in torch.utils.data.DataLoader(share, 4 * config.batch_size, **settings):
+    images = images.to(device)
+
+#: replace named
+prob_of = dict(zip(names, probs, strict=True))
+row = {"label": max(prob_of, key=prob_of.get)}
+rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
+
+#: wrap batches
+try:
+    ...  #: body
+except OSError as error:  # only the last line: data workers put a traceback above it
+    raise SystemExit(str(error).splitlines()[-1]) from error

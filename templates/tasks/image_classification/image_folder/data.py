@@ -1,0 +1,62 @@
+#: when dataset=image_folder
+from functools import partial
+from pathlib import Path
+
+from torch import Tensor
+from torchvision.datasets import ImageFolder
+from torchvision.datasets.folder import find_classes
+
+#: slot build_datasets
+class Images(ImageFolder):
+    """Center crops of RGB images, and their class indices."""
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        path, label = self.samples[index]
+        return read_image(path, self.transform), label
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The images in train/, val/ and test/ below the path, with a subfolder for each class.
+
+    Without train/, the path itself holds these subfolders. A missing val/ or test/ is replaced by a
+    tenth of the training images.
+    """
+    parts = {"train": read_folder(training_folder(config), config)}
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    for name in ("val", "test"):
+        folder = find_split(Path(config.path), name)
+        if folder.is_dir():
+            parts[name] = read_folder(folder, config)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {folder}.")
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    return [parts["train"], parts["val"], parts["test"]]
+
+
+def read_folder(folder, config) -> Images:
+    """The images below a folder, which must have the classes of the training data."""
+    try:
+        data = Images(folder, partial(to_square, size=config.image_size))
+    except FileNotFoundError as error:
+        raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
+    if data.classes != (classes := class_names(config)):
+        raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
+    if len(classes) < 2:
+        raise SystemExit(f"{folder} has one class, {classes[0]}: a classifier needs two.")
+    check_images([path for path, _ in data.samples])
+    return data
+
+
+def training_folder(config) -> Path:
+    """The folder with a subfolder for each class."""
+    if not Path(config.path).is_dir():
+        raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
+    folder = Path(config.path, "train")
+    return folder if folder.is_dir() else folder.parent
+
+
+def class_names(config) -> list[str]:
+    #: slot saved_names
+    return find_classes(training_folder(config))[0]

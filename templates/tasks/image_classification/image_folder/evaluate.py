@@ -1,0 +1,5 @@
+#: when dataset=image_folder
+from data import class_names
+
+#: replace names
+names = class_names(config)

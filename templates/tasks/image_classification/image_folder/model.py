@@ -1,0 +1,2 @@
+#: when dataset=image_folder
+from data import class_names

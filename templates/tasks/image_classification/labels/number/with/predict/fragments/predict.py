@@ -1,2 +1,0 @@
-#: replace outputs
-rows += [{"prediction": number} for number in model(images).cpu().tolist()]

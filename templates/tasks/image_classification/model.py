@@ -1,0 +1,143 @@
+#: file
+"""The model: images in, {{ task.outputs }} out."""
+
+from torch import nn
+
+#: slot standardize
+
+
+#: slot model
+
+
+#: region build
+def build_model(config) -> nn.Module:
+    """The model, before it is prepared."""
+    ...  #: slot build_model
+#: end build
+#: end file
+
+import timm
+import torch
+from torch import Tensor
+from torchvision import models
+
+from data import read_targets
+
+#: slot model when labels=number
+class Regressor(nn.Module):
+    """Predictions of shape (batch,) in the unit of the targets, by a network with one output."""
+
+    def __init__(self, network: nn.Module, targets: Tensor) -> None:
+        super().__init__()
+        self.network = network
+        self.scale = Standardize(targets)
+
+    def forward(self, images: Tensor) -> Tensor:
+        # mixed precision has too few digits for large targets
+        outputs = self.network(images).squeeze(1).float()
+        return outputs * self.scale.std + self.scale.mean
+
+#: replace build when labels=number
+def build_network(config) -> nn.Module:
+    """A network whose output is a standardized number, shape (batch, 1)."""
+    ...  #: slot build_model
+
+
+def build_model(config) -> nn.Module:
+    """The model, before it is prepared."""
+    return Regressor(build_network(config), read_targets(config))
+
+#: slot model when model=cnn
+class ConvNet(nn.Module):
+    """Logits of shape (batch, classes) for {{ task.kind }} images of shape (batch, {{ task.channels }}, {{ task.sides }})."""
+
+    def __init__(self, classes: int, channels: int = 32, dropout: float = 0.3) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d({{ task.channels }}, channels, kernel_size=3, padding=1),
+            nn.GroupNorm(8, channels),
+            nn.ReLU(),
+            nn.Conv2d(channels, 2 * channels, kernel_size=3, padding=1),
+            nn.GroupNorm(8, 2 * channels),
+            nn.ReLU(),
+            {{ task.pooling }}
+        )
+        flat = 2 * channels * 4 * 4
+        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(flat, classes))
+
+    def forward(self, images: Tensor) -> Tensor:
+        #: slot scale
+        return self.head(self.features(images))
+
+#: slot build_model when model=cnn
+return ConvNet(classes={{ task.classes }})
+
+#: slot build_model when model=mlp
+return {{ task.sequential }}(
+    nn.Flatten(),
+    nn.Linear({{ task.pixels }}, 128),
+    nn.ReLU(),
+    nn.Linear(128, 64),
+    nn.ReLU(),
+    nn.Linear(64, {{ task.classes }}),
+)
+
+#: slot model when model=timm
+class Classifier(nn.Module):
+    """A timm backbone and a head: images from 0 to {{ task.white }} in, logits (batch, classes) out.
+
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
+    """
+
+    def __init__(self, backbone: nn.Module, classes: int) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.head = nn.Linear(backbone.head_hidden_size, classes)
+        self.register_buffer("mean", torch.tensor(backbone.pretrained_cfg["mean"]).reshape(3, 1, 1))
+        self.register_buffer("std", torch.tensor(backbone.pretrained_cfg["std"]).reshape(3, 1, 1))
+
+    def forward(self, images: Tensor) -> Tensor:
+        #: region normalise
+        return self.head(self.backbone((images - self.mean) / self.std))
+        #: end normalise
+
+#: slot build_model when model=timm
+if not timm.is_model(config.backbone):
+    raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+# num_classes=0 returns the features before the head
+backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
+return Classifier(backbone, classes={{ task.classes }})
+
+#: slot model when model=torchvision
+class Classifier(nn.Module):
+    """A torchvision backbone and a head: images from 0 to {{ task.white }} in, logits (batch, classes) out.
+
+    Images are normalized as for the pretrained weights. This gives grayscale images three channels.
+    """
+
+    def __init__(self, name: str, pretrained: bool, classes: int) -> None:
+        super().__init__()
+        weights = models.get_model_weights(name).DEFAULT
+        self.backbone = models.get_model(name, weights=weights if pretrained else None)
+        # replace the last linear layer, the head for the ImageNet classes
+        layers = self.backbone.named_modules()
+        last, layer = [item for item in layers if isinstance(item[1], nn.Linear)][-1]
+        self.backbone.set_submodule(last, nn.Identity())
+        self.head = nn.Linear(layer.in_features, classes)
+        self.register_buffer("mean", torch.tensor(weights.transforms().mean).reshape(3, 1, 1))
+        self.register_buffer("std", torch.tensor(weights.transforms().std).reshape(3, 1, 1))
+
+    def forward(self, images: Tensor) -> Tensor:
+        #: region normalise
+        return self.head(self.backbone((images - self.mean) / self.std))
+        #: end normalise
+
+#: slot build_model when model=torchvision
+# their head is not a linear layer, or there are several heads
+odd = ["squeezenet*", "googlenet", "inception*"]
+if config.backbone not in models.list_models(module=models, exclude=odd):
+    raise SystemExit(
+        f"{config.backbone} is not a torchvision classifier with a head that can be replaced: "
+        "torchvision.models.list_models() lists all names."
+    )
+return Classifier(config.backbone, config.pretrained, classes={{ task.classes }})

@@ -1,0 +1,2 @@
+#: when dataset=scenes
+from data import class_names

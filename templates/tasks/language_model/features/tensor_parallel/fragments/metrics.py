@@ -1,5 +1,0 @@
-from tensor_parallel import processes_per_layer
-
-#: slot reduced
-sharing = processes_per_layer(self.accelerator)  # they have the same texts, which count once
-total, tokens = total / sharing, tokens / sharing

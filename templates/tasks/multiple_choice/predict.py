@@ -1,0 +1,57 @@
+import csv
+import json
+import sys
+from pathlib import Path
+
+from torch.utils.data import DataLoader
+
+from data import Question, collate, encode_questions, read_question
+from metrics import hide_padding
+
+#: slot inputs
+def read_inputs(config: Config, names: list[str]) -> list[Question]:
+    """A text and its choices, or those of .jsonl files, with the keys of the training data."""
+    if not any(name.endswith(".jsonl") for name in names):
+        row = {"context": names[0], "choices": names[1:], "label": None}
+        return [read_question(row, "The input")]
+    questions = []
+    for name in names:
+        try:
+            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                place = f"{name}, line {number}"
+                try:
+                    row = dict(json.loads(line))
+                except (ValueError, TypeError) as error:
+                    raise SystemExit(f"{place} is not a JSON object: {error}") from error
+                questions.append(read_question(row, place))
+    return questions
+
+#: slot batches
+for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):
+    tokens, mask, types, _ = collate(encode_questions(questions, config))
+    scores = model(tokens.to(device), mask.to(device), types.to(device)).cpu().double()
+    for question, probs in zip(questions, hide_padding(scores, mask).softmax(dim=1), strict=True):
+        probs = probs[: len(question.choices)].tolist()
+        label = probs.index(max(probs))
+        row = {"context": question.context, "label": label, "choice": question.choices[label]}
+        rows.append(row | {"probability": probs[label], "probabilities": probs})
+
+#: slot arguments
+help = "a text and two choices or more, or .jsonl files with the keys context and choices"
+parser.add_argument("inputs", nargs="+", metavar="TEXT", help=help)
+
+#: slot arguments
+parser.add_argument("--json", action="store_true", help="print JSON lines, with all probabilities")
+
+#: replace predict
+if arguments.json:
+    print(*map(json.dumps, rows), sep="\n")
+else:
+    columns = ["context", "label", "choice", "probability"]
+    table = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)

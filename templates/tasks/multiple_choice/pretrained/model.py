@@ -1,0 +1,45 @@
+#: file when model=pretrained
+"""The model: tokens, their mask and types in, a score for each choice out."""
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForMultipleChoice
+
+from data import build_tokenizer
+from limits import check_limits
+
+
+class Pretrained(nn.Module):
+    """Scores of shape (batch, choices) for tokens, mask and types, (batch, choices, length).
+
+    The pretrained model has a new layer for the score.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        try:
+            self.model = AutoModelForMultipleChoice.from_pretrained(
+                name,
+                dtype=torch.float32,  # mixed precision needs weights in 32 bits
+            )
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
+        # models with a single type, such as RoBERTa, separate the texts by the tokens between them
+        self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
+        #: slot layer_classes
+
+    def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        more = {"token_type_ids": types} if self.takes_types else {}
+        # a padded choice has no token, and attention needs one
+        mask = mask | (torch.arange(mask.shape[2], device=mask.device) == 0)
+        return self.model(input_ids=tokens, attention_mask=mask.long(), **more).logits
+
+
+#: slot functions
+
+
+def build_model(config) -> nn.Module:
+    """The pretrained model, before it is prepared."""
+    model = Pretrained(config.pretrained_name)
+    check_limits(model.model, len(build_tokenizer(config)), config.max_length, "--max-length")
+    return model

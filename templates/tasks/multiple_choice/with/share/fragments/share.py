@@ -1,2 +1,0 @@
-#: slot task
-TASK = "multiple-choice"  # one of https://huggingface.co/tasks

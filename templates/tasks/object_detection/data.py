@@ -1,0 +1,383 @@
+#: file
+"""The data: images, shape (batch, 3, size, size), from 0 to 1, and the objects in each of them.
+
+The objects of an image are a dictionary of tensors with a row for each: `boxes`, (objects, 4), with
+left, top, right and bottom in pixels, `labels`, their class indices, and `crowd`, which
+says whether it is a group of objects: it is not learned, and detections in it are ignored.
+"""
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.utils.data import Dataset, default_collate, random_split
+
+#: slot about_masks
+Objects = dict[str, Tensor]
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
+    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
+
+
+def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects]]:
+    """A batch. Each image keeps its own number of objects, which may be 0."""
+    images, targets = zip(*samples, strict=True)
+    return default_collate(images), list(targets)
+
+
+#: slot build_datasets
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+from functools import cache
+from math import cos, hypot, pi, sin
+from random import Random
+from xml.etree import ElementTree
+
+import yaml
+from PIL import ImageDraw
+from pycocotools import mask as coco
+
+from progress import log
+
+#: slot train_batches
+collate_fn=collate,
+
+#: replace eval_loaders
+val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+
+#: slot about_masks when find=masks
+# `masks`, (objects, size, size), says which pixels belong to each object
+
+#: slot build_datasets when dataset=shapes
+CLASSES = ["disc", "square", "triangle"]
+
+
+def class_names(config) -> list[str]:
+    return CLASSES
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1,200 drawn images and their objects, split into training, validation and test data."""
+    rng = Random(0)
+    drawn = [draw_shapes(config.image_size, rng) for _ in range(1200)]
+    # a fixed seed: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(drawn, [0.8, 0.1, 0.1], generator=split)
+
+
+def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
+    """Up to three shapes of any color on noise, without overlap."""
+    image = Image.frombytes("RGB", (size, size), rng.randbytes(3 * size * size))
+    image = image.point(lambda value: value // 3)
+    drawn, boxes, labels = [], [], []
+    #: slot no_masks
+    for _ in range(rng.randint(0, 3)):
+        label = rng.randrange(len(CLASSES))
+        radius = rng.uniform(0.1, 0.25) * size
+        x, y = (rng.uniform(radius, size - radius) for _ in range(2))
+        if any(hypot(x - a, y - b) < radius + other for a, b, other in drawn):
+            continue
+        drawn.append((x, y, radius))
+        color = tuple(rng.randrange(130, 256) for _ in range(3))
+        sides, start = [(40, 0.0), (4, pi / 4), (3, pi / 6)][label]
+        angles = [start + 2 * pi * side / sides for side in range(sides)]
+        corners = [(x + radius * cos(angle), y + radius * sin(angle)) for angle in angles]
+        ImageDraw.Draw(image).polygon(corners, fill=color)
+        #: slot draw_mask
+        horizontal, vertical = zip(*corners, strict=True)
+        boxes.append((min(horizontal), min(vertical), max(horizontal), max(vertical)))
+        labels.append(label)
+    return to_tensor(image, size), {
+        "boxes": torch.tensor(boxes, dtype=torch.float32).reshape(-1, 4),
+        "labels": torch.tensor(labels, dtype=torch.int64),
+        "crowd": torch.zeros(len(boxes), dtype=torch.bool),
+        #: slot masks
+    }
+
+#: slot build_datasets when dataset=coco
+def class_names(config) -> list[str]:
+    #: slot saved_names
+    return [*read_categories(find_part(config, "train")).values()]
+
+
+def read_part(config, name: str) -> list[Annotated]:
+    """The images of a split, each with its objects."""
+    path = find_part(config, name)
+    names, rows, empty = read_categories(path), read_images(path), 0
+    for place, row in read_annotations(path, rows):
+        image, [box] = rows[row["image_id"]], read_values(row, ["bbox"], place)
+        try:
+            left, top, width, height = map(float, box)
+        except (TypeError, ValueError) as error:
+            raise SystemExit(
+                f"{place}: bbox is {box!r}, not left, top, width and height in pixels."
+            ) from error
+        if width == 0 or height == 0:  # as two objects of COCO 2017
+            empty += 1
+            continue
+        box = [left, top, left + width, top + height]
+        image.add(box, names[row["category_id"]], place, crowd=bool(row.get("iscrowd")))
+        #: slot outline
+    if empty:
+        log(f"{path}: {empty} object(s) without width or height left out")
+    return list(rows.values())
+
+#: slot build_datasets when dataset=yolo
+def class_names(config) -> list[str]:
+    """The names of the classes, in the order of their numbers: `names` in data.yaml."""
+    #: slot saved_names
+    path = Path(config.path, "data.yaml")
+    names = read_yaml(path).get("names")
+    if not names:
+        raise SystemExit(f"{path} has no names of classes.")
+    if isinstance(names, list):
+        names = dict(enumerate(names))
+    if not isinstance(names, dict) or {*names} != {*range(len(names))}:
+        raise SystemExit(f"{path}: names must be a list, or numbers from 0 with a name for each.")
+    found = [str(names[number]) for number in range(len(names))]
+    if twice := [name for name in found if found.count(name) > 1]:
+        raise SystemExit(f"{path} has the name {twice[0]!r} twice.")
+    return found
+
+
+def read_yaml(path: Path) -> dict:
+    try:
+        content = yaml.safe_load(read_text(path))
+    except yaml.YAMLError as error:
+        raise SystemExit(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+    return content if isinstance(content, dict) else {}
+
+
+def find_part(config, name: str) -> list[Path]:
+    """The folders of a split's images: as in data.yaml, or train/images/, or images/train/.
+
+    Without them, images/ has the training data. data.yaml can also name files that list images.
+    """
+    folder = Path(config.path)
+    content = read_yaml(folder / "data.yaml")
+    if named := content.get(name):
+        roots = [folder / str(content.get("path", "")), folder]
+        named = named if isinstance(named, list) else [named]
+        return [find_named(roots, f"{one}") for one in named]
+    images = folder / "images"
+    for path in (find_split(folder, name) / "images", find_split(images, name)):
+        if path.is_dir():
+            return [path]
+    if name != "train":
+        return []
+    if not images.is_dir():
+        raise SystemExit(f"{images} is missing: images/ and labels/ belong together.")
+    return [images]
+
+
+def find_named(roots: list[Path], name: str) -> Path:
+    """A folder or file that data.yaml names."""
+    for root in roots:
+        for path in (root / name, root / name.removeprefix("../")):  # Roboflow: ../train/images
+            if path.exists():
+                return path
+    raise SystemExit(f"{roots[-1] / 'data.yaml'} names {name}, which is no folder or file.")
+
+
+def list_images(place: Path) -> list[Path]:
+    """The images in a folder and its subfolders, or those that a file lists, one in each line."""
+    if place.is_dir():
+        found = [path for path in place.rglob("*") if not path.name.startswith(".")]
+        return sorted(path for path in found if path.is_file() and path.suffix != ".txt")
+    return [place.parent / line.strip() for line in read_text(place).splitlines() if line.strip()]
+
+
+def label_place(path: Path) -> Path:
+    """A path with `labels` instead of the last `images`, or the same path."""
+    before, found, after = f"/{path.as_posix()}/".rpartition("/images/")
+    return Path(f"{before}/labels/{after}"[1:]) if found else path
+
+
+def read_part(config, name: str) -> list[Annotated]:
+    """The images of a split, each with a .txt file of the same name in the folder of labels.
+
+    An image without such a file has no objects.
+    """
+    names, rows, places = class_names(config), [], find_part(config, name)
+    # images/ can have the training data, and images/val/ within it
+    others = [part for other in ("val", "test") for part in find_part(config, other)]
+    held_out = {image for part in others for image in list_images(part)}
+    used = {label_place(image).with_suffix(".txt") for image in held_out}
+    for image in [image for place in places for image in list_images(place)]:
+        if name == "train" and image in held_out:
+            continue
+        row, labels = Annotated(image, image_size(image)), label_place(image).with_suffix(".txt")
+        if labels.is_file():
+            for number, line in enumerate(read_text(labels).split("\n"), start=1):
+                if line.strip():
+                    read_line(line, row, names, f"{labels}, line {number}")
+        rows.append(row)
+        used.add(labels)
+    for folder in filter(Path.is_dir, places):
+        for path in sorted(label_place(folder).rglob("*.txt")):
+            if path.name != "classes.txt" and path not in used:
+                raise SystemExit(f"{path} has no image in {folder}.")
+    return rows
+
+
+#: region read_line
+def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
+    """Add an object: its class, and x and y of its center, width and height from 0 to 1."""
+    try:
+        label, *box = line.split()
+        number, (x, y, width, height) = int(label), map(float, box)
+    except ValueError as error:
+        raise SystemExit(
+            f"{place}: {line!r:.60} is not a class, x, y, width and height from 0 to 1."
+        ) from error
+    if not 0 <= number < len(names):
+        raise SystemExit(f"{place} has the class {number}. data.yaml has {len(names)} names.")
+    across, down = row.size
+    corners = [x - width / 2, y - height / 2, x + width / 2, y + height / 2]
+    box = [part * size for part, size in zip(corners, (across, down) * 2, strict=True)]
+    row.add(box, names[number], place)
+#: end read_line
+
+#: slot build_datasets when dataset=voc
+def class_names(config) -> list[str]:
+    """The names of the classes in the training data, sorted."""
+    #: slot saved_names
+    return sorted({label for row in read_part(config, "train") for label in row.labels})
+
+
+def find_part(config, name: str) -> Path | None:
+    """The folder of a split, or its list of images: ImageSets/Main/train.txt.
+
+    Without them, the images that are in no other list are training data.
+    """
+    folder = Path(config.path)
+    places = [find_split(folder, name), folder / "ImageSets" / "Main" / f"{name}.txt"]
+    if found := [place for place in places if place.exists()]:
+        return found[0]
+    return folder if name == "train" else None
+
+
+def read_part(config, name: str) -> list[Annotated]:
+    """The images of a split, with an .xml file in Annotations/ for each in JPEGImages/."""
+    part, folder = find_part(config, name), Path(config.path)
+    if part == folder:
+        parts = [find_part(config, "val"), find_part(config, "test")]
+        others = {stem for other in parts if other for stem in read_list(other)}
+        return [row for stem, row in read_voc(folder).items() if stem not in others]
+    if part.is_dir():
+        return [*read_voc(part).values()]
+    rows = read_voc(folder)
+    if lost := [stem for stem in read_list(part) if stem not in rows]:
+        raise SystemExit(f"{part} names {lost[0]}, which has no .xml file in Annotations/.")
+    return [rows[stem] for stem in read_list(part)]
+
+
+def read_list(path: Path) -> list[str]:
+    """The first word of each line in a list of images. A folder has none."""
+    if path.is_dir():
+        return []
+    return [line.split()[0] for line in read_text(path).splitlines() if line.strip()]
+
+
+@cache
+def read_voc(folder: Path) -> dict[str, Annotated]:
+    """All images of a folder by the names of their .xml files, in the order of the names.
+
+    They are in Annotations/ and JPEGImages/, or in annotations/ and images/, or side by side.
+    """
+    files = find_folder(folder, "Annotations", "annotations")
+    images = find_folder(folder, "JPEGImages", "images")
+    if not (paths := sorted(files.glob("*.xml"))):
+        raise SystemExit(f"{files} has no .xml files.")
+    return {path.stem: read_file(path, images) for path in paths}
+
+
+def find_folder(folder: Path, *names: str) -> Path:
+    """The first subfolder of these names, or the folder itself."""
+    return next((folder / name for name in names if (folder / name).is_dir()), folder)
+
+
+def read_file(path: Path, images: Path) -> Annotated:
+    """The objects of an image. Pixels are counted from 1, and a box ends with its last pixel.
+
+    As in VOC's own evaluation, `difficult` objects are not learned, and detections of them ignored.
+    """
+    try:
+        root = ElementTree.fromstring(read_text(path))
+    except ElementTree.ParseError as error:
+        raise SystemExit(f"{path} is not XML: {error}") from error
+    image = images / (root.findtext("filename") or f"{path.stem}.jpg")
+    if not image.suffix:  # some tools write the name alone
+        image = next((file for file in images.glob(f"{image.name}.*") if file != path), image)
+    row = Annotated(image, image_size(image))
+    for number, part in enumerate(root.iter("object"), start=1):
+        place, label = f"{path}, object {number}", part.findtext("name", "").strip()
+        if not label:
+            raise SystemExit(f"{place} has no name.")
+        try:
+            ends = ("xmin", "ymin", "xmax", "ymax")
+            left, top, right, bottom = (float(part.findtext(f"bndbox/{end}")) for end in ends)
+        except (TypeError, ValueError) as error:
+            raise SystemExit(
+                f"{place} needs a bndbox with numbers: xmin, ymin, xmax and ymax."
+            ) from error
+        difficult = part.findtext("difficult", "").strip() == "1"
+        row.add([left - 1, top - 1, right, bottom], label, place, crowd=difficult)
+    return row
+
+#: slot datasets when find=masks with augmentation
+#: region keep_seen
+def keep_seen(objects: Objects) -> Objects:
+    """The objects of which a box and a mask are left."""
+    boxes, masks = objects["boxes"], objects["masks"]
+    seen = (boxes[:, :2] < boxes[:, 2:]).all(dim=1) & masks.flatten(1).any(dim=1)
+    return {name: values[seen] for name, values in objects.items()}
+#: end keep_seen
+
+#: slot no_masks when find=masks dataset=shapes
+masks = torch.zeros(3, size, size, dtype=torch.bool)
+
+#: slot draw_mask when find=masks dataset=shapes
+mask = Image.new("1", (size, size))
+ImageDraw.Draw(mask).polygon(corners, fill=1)
+masks[len(labels)] = torch.from_numpy(np.array(mask))
+
+#: slot masks when find=masks dataset=shapes
+"masks": masks[: len(labels)],
+
+#: slot outline when find=masks dataset=coco
+[shape] = read_values(row, ["segmentation"], place)
+image.masks.append(read_mask(shape, image, f"{place}, segmentation"))
+
+#: replace read_line when find=masks dataset=yolo
+def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
+    """Add an object: its class, and x and y of the points of its mask, a polygon, from 0 to 1."""
+    try:
+        label, *points = line.split()
+        number, points = int(label), [float(point) for point in points]
+    except ValueError as error:
+        raise SystemExit(
+            f"{place}: {line!r:.60} is no class, and x and y of points from 0 to 1."
+        ) from error
+    if len(points) == 4:
+        raise SystemExit(f"{place} is a box. Masks need x and y of three points or more.")
+    if not 0 <= number < len(names):
+        raise SystemExit(f"{place} has the class {number}. data.yaml has {len(names)} names.")
+    right = all(-0.1 < part < 1.1 for part in points)  # add() is exact, to a pixel
+    if len(points) < 6 or len(points) % 2 or not right:
+        raise SystemExit(f"{place} needs x and y of three points or more, from 0 to 1.")
+    width, height = row.size
+    points = [part * (height if index % 2 else width) for index, part in enumerate(points)]
+    across, down = points[::2], points[1::2]
+    row.add([min(across), min(down), max(across), max(down)], names[number], place)
+    row.masks.append(coco.merge(coco.frPyObjects([points], height, width)))

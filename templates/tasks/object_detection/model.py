@@ -1,0 +1,66 @@
+import timm
+
+from masks import FEATURES
+
+#: replace output when find=masks
+The output has the shape (batch, places, 4 + classes + 2 * FEATURES): the box in pixels, the
+logits, and weights and features for masks, which split() of masks.py takes apart. The
+
+#: replace head when find=masks
+self.head = nn.Conv2d(width, 4 + classes + 2 * FEATURES, kernel_size=1)
+nn.init.constant_(self.head.bias[4 : 4 + classes], -4.6)  # at first, all scores are about 0.01
+
+#: slot model when model=small
+class Backbone(nn.Module):
+    """Features of images, shape (batch, 3, height, width), at strides 4, 8, 16 and 32."""
+
+    def __init__(self, widths: list[int]) -> None:
+        super().__init__()
+        pairs = zip([3, *widths], widths, strict=False)
+        self.levels = nn.ModuleList(build_level(*pair, stride=2) for pair in pairs)
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        features = [images]
+        for level in self.levels:
+            features.append(level(features[-1]))
+        return features[2:]
+
+#: slot build_model when model=small
+if config.width % 8:
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
+widths = [config.width * factor for factor in (1, 2, 4, 4, 4)]
+classes = len(class_names(config))
+return Detector(Backbone(widths), widths[1:], classes, 2 * config.width)
+
+#: slot model when model=timm
+class Backbone(nn.Module):
+    """Features of a timm model for images from 0 to 1, which it normalizes."""
+
+    def __init__(self, model: nn.Module, levels: list[int]) -> None:
+        super().__init__()
+        self.model, self.levels = model, levels
+        self.register_buffer("mean", torch.tensor(model.pretrained_cfg["mean"]).reshape(3, 1, 1))
+        self.register_buffer("std", torch.tensor(model.pretrained_cfg["std"]).reshape(3, 1, 1))
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        features = self.model((images - self.mean) / self.std)
+        return [features[level] for level in self.levels]
+
+#: slot build_model when model=timm
+if config.width % 8:
+    raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
+if not timm.is_model(config.backbone):
+    raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+try:
+    model = timm.create_model(config.backbone, pretrained=config.pretrained, features_only=True)
+except (AttributeError, RuntimeError) as error:
+    raise SystemExit(f"{config.backbone} returns no features at several levels: {error}") from error
+strides = model.feature_info.reduction()
+if not {4, 8, 16, 32} <= {*strides}:
+    raise SystemExit(
+        f"{config.backbone} has features at strides {strides}. "
+        "Choose one with 4, 8, 16 and 32, such as resnet18 or convnext_tiny."
+    )
+levels = [strides.index(stride) for stride in (4, 8, 16, 32)]
+channels = [model.feature_info.channels()[level] for level in levels]
+return Detector(Backbone(model, levels), channels, len(class_names(config)), config.width)

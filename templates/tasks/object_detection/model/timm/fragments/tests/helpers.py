@@ -1,3 +1,0 @@
-#: slot settings
-"backbone": "test_resnet",  # a small model
-"width": 16,

@@ -1,3 +1,0 @@
-#: slot failed
-if reason.startswith("Constraints violated"):
-    reason = "its code fixes the number of samples. Use --format safetensors."

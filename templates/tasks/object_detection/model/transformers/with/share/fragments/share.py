@@ -1,4 +1,0 @@
-from pathlib import Path
-
-#: slot metadata
-base_model=None if Path(config.pretrained_name).exists() else config.pretrained_name,

@@ -1,0 +1,17 @@
+import gradio as gr
+import pytest
+from PIL import Image
+
+from pictures import SHOWN
+
+#: slot values
+Image.new("RGB", (20, 30), (200, 100, 0)).save(tmp_path / "image.png")
+with pytest.raises(gr.Error, match="Choose an image first"):
+    page.fn(None)
+values = [str(tmp_path / "image.png")]
+
+#: slot expected
+[row] = app.predict(config, model, values)
+picture, found = shown
+assert picture.size == (20, 30)
+assert found == [one for one in row["objects"] if one["score"] >= SHOWN]

@@ -1,0 +1,88 @@
+import re
+import string
+from collections import Counter
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from data import Window
+
+#: slot classes
+def normalize(text: str) -> list[str]:
+    """The words of a text as SQuAD compares them: in lower case, without punctuation and articles.
+
+    Rajpurkar et al. 2016, https://arxiv.org/abs/1606.05250
+    """
+    text = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", text).split()
+
+
+def score_answer(answer: str, references: list[str]) -> tuple[int, int, int]:
+    """Whether an answer is exactly one of these, and its best F1, as a numerator and a denominator.
+
+    Without references there is no answer, and "" is right: the official script of SQuAD 2.0.
+    """
+    found, best = normalize(answer), []
+    for known in [words for words in map(normalize, references) if words] or [[]]:
+        same = sum((Counter(found) & Counter(known)).values())
+        f1 = (2 * same, len(found) + len(known)) if found and known else (int(found == known), 1)
+        best.append((f1[0] / f1[1], int(found == known), *f1))
+    return max(row[1] for row in best), *max(best)[2:]
+
+
+def find_spans(logits: Tensor, windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The best answer of each window: its score, its first and last token, and other scores.
+
+    A score is the sum of the logits of both tokens, shape (batch,). The other scores are that of no
+    answer, which the first token stands for, and the logsumexp over all answers. If there is no
+    such answer, a score is -inf. Logits have the shape (batch, length, 2).
+    """
+    logits, device = logits.float(), logits.device
+    places = torch.arange(logits.shape[1], device=device)
+    ends = [(window.first, window.first + len(window.starts)) for window in windows]
+    first, after = torch.tensor(ends, device=device).unsqueeze(2).unbind(dim=1)
+    outside = (places < first) | (places >= after)  # in the question, or padding
+    begin, end = logits.masked_fill(outside.unsqueeze(2), -torch.inf).unbind(dim=2)
+    longest = min(windows[0].longest, len(places))
+    end = F.pad(end, (0, longest - 1), value=-torch.inf).unfold(1, longest, 1)
+    scores = (begin.unsqueeze(2) + end).flatten(1)  # of all first tokens, and lengths
+    best, index = scores.max(dim=1)
+    spans = torch.stack([index // longest, index // longest + index % longest], dim=1)
+    optional = torch.tensor([window.optional for window in windows], device=device)
+    none = logits[:, 0].sum(dim=1).masked_fill(~optional, -torch.inf)
+    return best, spans, none, scores.logsumexp(dim=1)
+
+
+def judge(logits: Tensor, windows: list[Window]) -> Tensor:
+    """A row for each window with all that decide() needs, shape (batch, 9).
+
+    The number of the question, the scores of the best answer and of none, and how right both are.
+    """
+    best, spans, none, _ = find_spans(logits, windows)
+    rows = []
+    for window, score, span in zip(windows, best.tolist(), spans.tolist(), strict=True):
+        start, end = window.find(*span) if score > -torch.inf else (0, 0)
+        references = [words for _, words in window.question.answers]
+        answer = window.question.context[start:end]
+        judged = [score_answer(text, references) for text in (answer, "")]
+        rows.append([window.number, *judged[0], *judged[1]])
+    rows = torch.tensor(rows, dtype=torch.float32, device=logits.device)
+    return torch.cat([rows[:, :1], torch.stack([best, none], dim=1), rows[:, 1:]], dim=1)
+
+
+def decide(rows: Tensor) -> Tensor:
+    """Exact match and F1 of each question, shape (questions, 2), from the rows of all its windows.
+
+    The best answer of all windows counts, unless no answer has a higher score in every window.
+    """
+    questions = {}
+    for number, score, none, *judged in rows.tolist():
+        best, least, *known = questions.get(number, (-torch.inf, torch.inf, *judged))
+        known = judged if score > best else known
+        questions[number] = [max(best, score), min(least, none), *known]
+    scores = []
+    for best, none, *judged in questions.values():
+        exact, numerator, denominator = judged[3:] if none > best else judged[:3]
+        scores.append([exact, numerator / denominator])
+    return torch.tensor(scores, dtype=torch.float64)

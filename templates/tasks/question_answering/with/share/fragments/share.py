@@ -1,2 +1,0 @@
-#: slot task
-TASK = "question-answering"  # one of https://huggingface.co/tasks

@@ -1,2 +1,0 @@
-#: replace read
-with mock.patch.object(predict, "ImageFiles", lambda images, size: images):

@@ -1,2 +1,0 @@
-#: slot settings
-"backbone": "test_resnet",  # a small model

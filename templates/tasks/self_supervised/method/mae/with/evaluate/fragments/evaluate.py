@@ -1,1 +1,0 @@
-from train import compute_loss

@@ -1,1 +1,0 @@
-from train import compare_all, project

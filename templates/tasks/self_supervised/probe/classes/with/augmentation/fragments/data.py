@@ -1,2 +1,0 @@
-#: replace known
-known, _ = split_known(train_set.data, config)  # as they are

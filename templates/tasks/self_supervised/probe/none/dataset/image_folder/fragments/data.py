@@ -1,2 +1,0 @@
-#: replace image
-image = self.images[index]

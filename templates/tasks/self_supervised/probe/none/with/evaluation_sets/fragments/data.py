@@ -1,2 +1,0 @@
-#: replace train_set
-train_set = Fixed(build_datasets(config)[0], config)

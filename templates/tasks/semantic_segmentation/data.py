@@ -1,0 +1,306 @@
+#: file
+"""The data: images, shape (batch, 3, size, size), from 0 to 1, and masks, (batch, size, size).
+
+A mask has the class of each pixel, or VOID, which is ignored.
+"""
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.utils.data import Dataset, random_split
+
+VOID = 255
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
+    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
+
+
+#: slot load_splits
+
+
+#: slot build_datasets
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+from functools import partial
+from math import cos, pi, sin
+from pathlib import Path
+from random import Random
+
+import torch.nn.functional as F
+from datasets import Image as ImageColumn
+from datasets import load_dataset
+from PIL import ImageDraw, ImageOps
+from torch.utils.data import TensorDataset
+
+#: slot build_datasets when dataset=shapes
+CLASSES = ["background", "disc", "square", "triangle"]
+
+
+def build_datasets(config) -> list[Dataset]:
+    """1,200 drawn images with their masks, split into training, validation and test data."""
+    rng = Random(0)
+    drawn = [draw_shapes(config.image_size, rng) for _ in range(1200)]
+    images, masks = (torch.stack(parts) for parts in zip(*drawn, strict=True))
+    # a fixed seed: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return random_split(TensorDataset(images, masks), [0.8, 0.1, 0.1], generator=split)
+
+
+def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Tensor]:
+    """One to three shapes of any color on noise, and the class of each pixel."""
+    noise = bytes(rng.randrange(100) for _ in range(3 * size * size))
+    image, mask = Image.frombytes("RGB", (size, size), noise), Image.new("L", (size, size))
+    for _ in range(rng.randint(1, 3)):
+        label = rng.randrange(1, len(CLASSES))
+        radius = rng.uniform(0.15, 0.3) * size
+        x, y = (rng.uniform(radius, size - radius) for _ in range(2))
+        color = tuple(rng.randrange(130, 256) for _ in range(3))
+        sides, start = {1: (40, 0.0), 2: (4, pi / 4), 3: (3, pi / 6)}[label]
+        angles = [start + 2 * pi * side / sides for side in range(sides)]
+        corners = [(x + radius * cos(angle), y + radius * sin(angle)) for angle in angles]
+        ImageDraw.Draw(image).polygon(corners, fill=color)
+        ImageDraw.Draw(mask).polygon(corners, fill=label)
+    return to_tensor(image, size), torch.from_numpy(np.array(mask)).long()
+
+#: slot build_datasets when dataset=folder
+Pairs = list[tuple[Path, Path]]  # images, and their masks
+
+
+class MaskedImages(Dataset):
+    """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
+
+    def __init__(self, pairs: Pairs, size: int) -> None:
+        self.pairs, self.transform = pairs, partial(scale, size=size)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        image, mask = self.pairs[index]
+        return self.transform(read_picture(image, to_rgb), read_picture(mask))
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data. A missing split is a tenth of the training images.
+
+    Raises SystemExit for an invalid image or mask, before training starts.
+    """
+    folder = Path(config.path)
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is not a folder: set --path to one with images/ and masks/.")
+    parts = {"train": read_part(folder, "train", config)}
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
+    for name in ("val", "test"):
+        if find_part(folder, name):
+            parts[name] = read_part(folder, name, config)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(
+                f"{folder} has too few images to split: use 11, or add {folder / name}."
+            )
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    return [parts["train"], parts["val"], parts["test"]]
+
+
+def find_part(folder: Path, name: str) -> tuple[Path, Path] | None:
+    """The folders of the images and of the masks of a split: train/images/ or images/train/.
+
+    Without them, images/ and masks/ have the training data.
+    """
+    images, masks = folder / "images", folder / "masks"
+    if (split := find_split(folder, name)).is_dir():
+        return split / "images", split / "masks"
+    if (split := find_split(images, name)).is_dir():
+        return split, find_split(masks, name)
+    return (images, masks) if name == "train" else None
+
+
+def read_part(folder: Path, name: str, config) -> MaskedImages:
+    """The images of a split. Raises SystemExit for a mask that does not fit its image."""
+    image_folder, mask_folder = find_part(folder, name)
+    found, images = find_files(mask_folder), find_files(image_folder)
+    if not images:
+        raise SystemExit(f"{image_folder} has no images.")
+    masks = {path.stem: path for path in found}
+    if twice := [path for path in found if masks[path.stem] != path]:
+        raise SystemExit(f"{twice[0]} and {masks[twice[0].stem]} are masks of the same image.")
+    if lost := [path for path in images if path.stem not in masks]:
+        raise SystemExit(f"{lost[0]} has no mask {mask_folder / lost[0].stem}.png.")
+    pairs = [(path, masks[path.stem]) for path in images]
+    classes = []
+    for image, mask in pairs:
+        pictures = read_picture(image, to_rgb), read_picture(mask)
+        classes.append(check_mask(*pictures, str(image), str(mask), config))
+    check_classes(classes, str(mask_folder), training=name == "train")
+    return MaskedImages(pairs, config.image_size)
+
+
+def find_files(folder: Path) -> list[Path]:
+    """The files of a folder, in the order of their names. Hidden files are left out."""
+    if not folder.is_dir():
+        raise SystemExit(f"{folder} is missing: masks/ has a mask for each image in images/.")
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
+    """An upright picture. Raises SystemExit if it can't be read."""
+    try:
+        with Image.open(path) as file:
+            return turn(file)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
+
+#: slot build_datasets when dataset=coco
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data. A missing split is a tenth of the training images.
+
+    Raises SystemExit for an invalid image or object, before training starts.
+    """
+    if not Path(config.path).is_dir():
+        raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
+    parts = {}
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
+    for name in ("train", "val", "test"):
+        if path := find_part(config, name):
+            rows = read_part(path, config)
+            if not any(row.labels for row in rows):
+                raise SystemExit(f"{path} has no images with objects.")
+            parts[name] = MaskedImages(rows, config.image_size)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    return list(parts.values())
+
+
+def read_part(path: Path, config) -> list[Annotated]:
+    """The images of a COCO file, each with its objects.
+
+    Class 0 is the background. The categories follow, in the order of their ids.
+    """
+    names, rows = read_categories(path), read_images(path)
+    if len(names) + 1 != config.classes:
+        raise SystemExit(
+            f"{path} has {len(names)} categories: set --classes to {len(names) + 1}, because the "
+            "background is a class, too."
+        )
+    if names != read_categories(trained := find_part(config, "train")):
+        raise SystemExit(f"{path} and {trained} have different categories.")
+    labels = {key: label for label, key in enumerate(names, start=1)}
+    for place, row in read_annotations(path, rows):
+        image, [shape] = rows[row["image_id"]], read_values(row, ["segmentation"], place)
+        image.labels.append(labels[row["category_id"]])
+        image.masks.append(read_mask(shape, image, f"{place}, segmentation"))
+    return list(rows.values())
+
+#: slot build_datasets when dataset=huggingface
+class MaskedRows(Dataset):
+    """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
+
+    def __init__(self, rows, name: str, config) -> None:
+        self.rows, self.name, self.config = rows, name, config
+        self.transform = partial(scale, size=config.image_size)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        return self.transform(*self.read(index)[:2])
+
+    def read(self, index: int) -> tuple[Image.Image, Image.Image, str, str]:
+        """The image and the mask of a row, and their names. Raises UnreadableImage."""
+        columns = self.config.image_column, self.config.mask_column
+        names = [f"{self.name}, row {index + 1}, column {column}" for column in columns]
+        stored = [self.rows[index][column] for column in columns]
+        image = read_stored(stored[0], names[0], to_rgb)
+        return image, read_stored(stored[1], names[1], ImageOps.exif_transpose), *names
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The splits train, validation and test. A missing one is a tenth of train."""
+    splits = load_splits(config)
+    for flag, name in (("image", config.image_column), ("mask", config.mask_column)):
+        if not isinstance(splits["train"].features.get(name), ImageColumn):
+            raise SystemExit(
+                f"{config.dataset_name} has no column {name} with images: "
+                f"--{flag}-column names one of {', '.join(splits['train'].features)}."
+            )
+        splits = splits.cast_column(name, ImageColumn(decode=False))
+    parts = {}
+    for name, rows in splits.items():
+        parts[name] = MaskedRows(rows, f"{config.dataset_name}, {name}", config)
+        check_classes(check_rows(parts[name]), parts[name].name, training=name == "train")
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
+    for name in ("validation", "test"):
+        if name not in parts:
+            if len(parts["train"]) < 10:
+                raise SystemExit(f"{config.dataset_name} has too few images to split: use 11.")
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    return [parts["train"], parts["validation"], parts["test"]]
+
+
+def check_rows(data: MaskedRows) -> list[set[int]]:
+    """The classes in each mask. Raises SystemExit for an unreadable image, or a mask of another."""
+    try:
+        return [check_mask(*data.read(index), data.config) for index in range(len(data))]
+    except UnreadableImage as error:
+        raise SystemExit(str(error)) from error
+
+#: replace load when dataset=huggingface
+splits = load_dataset(name)
+
+#: replace shift when features.augmentation.kind=shift with augmentation
+def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
+    """The image and its mask, shifted by up to `augmentation_pixels`. New pixels are VOID."""
+    distance = config.augmentation_pixels
+    down, right = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
+    height, width = mask.shape
+    edges = (distance, distance, distance, distance)
+    part = (slice(down, down + height), slice(right, right + width))
+    moved, mask = F.pad(image, edges)[:, *part], F.pad(mask, edges, value=VOID)[part]
+    return moved, mask
+
+#: replace flip when features.augmentation.kind=flip with augmentation
+def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
+    """The image and its mask, half of the time flipped horizontally."""
+    mirrored = torch.rand((), generator=generator) < 0.5
+    return (image.flip(2), mask.flip(1)) if mirrored else (image, mask)
+
+#: replace shift_and_flip when features.augmentation.kind=shift_and_flip with augmentation
+def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
+    """The image and its mask, shifted, and flipped half of the time. New pixels are VOID."""
+    distance = config.augmentation_pixels
+    down, right = torch.randint(0, 2 * distance + 1, (2,), generator=generator).tolist()
+    height, width = mask.shape
+    edges = (distance, distance, distance, distance)
+    part = (slice(down, down + height), slice(right, right + width))
+    moved, mask = F.pad(image, edges)[:, *part], F.pad(mask, edges, value=VOID)[part]
+    mirrored = torch.rand((), generator=generator) < 0.5
+    return (moved.flip(2), mask.flip(1)) if mirrored else (moved, mask)
+
+#: replace erase when features.augmentation.kind=erase with augmentation
+def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
+    """The image, half of the time with an erased square, where the mask is VOID."""
+    height, width = mask.shape
+    side = min(height, width) // 2
+    if torch.rand((), generator=generator) < 0.5:
+        return image, mask
+    top = int(torch.randint(0, height - side + 1, (), generator=generator))
+    left = int(torch.randint(0, width - side + 1, (), generator=generator))
+    erased, unknown = image.clone(), mask.clone()
+    erased[:, top : top + side, left : left + side] = 0
+    unknown[top : top + side, left : left + side] = VOID
+    return erased, unknown

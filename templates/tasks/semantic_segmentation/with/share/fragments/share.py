@@ -1,2 +1,0 @@
-#: slot task
-TASK = "image-segmentation"  # one of https://huggingface.co/tasks

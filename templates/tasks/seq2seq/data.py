@@ -1,0 +1,252 @@
+#: file
+"""The data: batches of sources, inputs and targets, tokens of shape (batch, length).
+
+The inputs of the decoder are the targets shifted by one: a start token and all tokens but the last.
+Shorter sources and inputs are padded, and shorter targets with IGNORED.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import Dataset
+
+from metrics import IGNORED
+
+#: slot load_splits
+
+
+#: slot complete_splits
+
+
+#: slot load_pairs
+
+
+#: slot row_readers
+
+
+class Pairs(Dataset):
+    """Sources and targets as tokens, each with an end token."""
+
+    #: slot encode_pairs
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, index: int) -> list[Tensor]:
+        return self.pairs[index]
+
+
+#: slot collate
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Pairs for training, validation and test."""
+    #: region datasets
+    return [Pairs(pairs) for pairs in load_pairs(config)]
+    #: end datasets
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+import csv
+import random
+from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import partial
+
+import torch.nn.functional as F
+from torch.utils.data import random_split
+
+from model import END, PADDING, START, Tokenizer, build_tokenizer
+
+#: slot load_pairs when dataset=dates
+def load_pairs(config) -> list[list[tuple[str, str]]]:
+    """10,000 different dates, as people write them and as 1998-03-14, in three splits."""
+    rng = random.Random(0)
+    days = rng.sample(range(200 * 365), 10_000)
+    dates = [date(1900, 1, 1) + timedelta(days=day) for day in days]
+    pairs = [(write(day, rng), day.isoformat()) for day in dates]
+    # a fixed seed: another --seed must not move test samples into the training data
+    split = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(pairs, [0.8, 0.1, 0.1], generator=split)]
+
+
+def write(day: date, rng: random.Random) -> str:
+    """The date in one of seven forms: 3/14/1998 is American, 14.3.1998 European."""
+    number = day.day
+    ending = "th" if 10 < number < 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return rng.choice(
+        [
+            f"{number} {day:%B %Y}",
+            f"{number}{ending} of {day:%B, %Y}",
+            f"{day:%B} {number}, {day:%Y}",
+            f"{day:%A}, {day:%B} {number}{ending}, {day:%Y}",
+            f"{number}-{day:%b-%Y}",
+            f"{number}.{day.month}.{day:%Y}",
+            f"{day.month}/{number}/{day:%Y}",
+        ]
+    )
+
+#: slot load_pairs when dataset=csv
+def read_pairs(path: str) -> list[tuple[str, str]]:
+    """The source and the target of each row of a file."""
+    if not (pairs := read_keys(path) if path.endswith(".jsonl") else read_columns(path)):
+        raise SystemExit(f"{path} has no rows.")
+    return pairs
+
+
+def read_keys(path: str) -> list[tuple[str, str]]:
+    """The `source` and `target` of the objects in a .jsonl file."""
+    pairs = []
+    for place, row in read_objects(path):
+        for key in ("source", "target"):
+            if not isinstance(row.get(key), str):
+                raise SystemExit(f"{place}: its {key} is not text, but {row.get(key)!r:.60}.")
+        pairs.append((row["source"], row["target"]))
+    return pairs
+
+
+def read_columns(path: str) -> list[tuple[str, str]]:
+    """The rows of a .csv or .tsv file.
+
+    Its first line may name the columns, `source` and `target`, in any order.
+    """
+    csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
+    pairs = []
+    try:
+        style = read_style(path)
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, **style)
+            for row in rows:
+                if len(row) == 2:
+                    unquoted = map(unquote, row) if "quoting" in style else row
+                    pairs.append(tuple(unquoted))
+                elif row:  # not an empty line
+                    raise SystemExit(
+                        f"{path}, line {rows.line_num} has {len(row)} columns. It needs two, a "
+                        "source and its target. Quote a text that has commas, or use a .tsv file "
+                        "with tabs."
+                    )
+    except csv.Error as error:
+        raise SystemExit(f"{path}, line {rows.line_num} is not a table: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+    names = [name.strip().lower() for name in pairs[0]] if pairs else []
+    if sorted(names) != ["source", "target"]:
+        return pairs
+    return pairs[1:] if names[0] == "source" else [(row[1], row[0]) for row in pairs[1:]]
+
+
+def load_pairs(config) -> list[list[tuple[str, str]]]:
+    """Pairs of texts for training, validation and test."""
+    files = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in files]
+    pairs = read_pairs(config.path)
+    if len(pairs) < 10 and sum(shares):
+        raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
+    # a split with its own file gets no share of the rows
+    return [
+        read_pairs(path) if path else list(part)
+        for path, part in zip(["", *files], parts, strict=True)
+    ]
+
+#: slot load_pairs when dataset=huggingface
+def load_pairs(config) -> list[list[tuple[str, str]]]:
+    """The splits train, validation and test of a Hugging Face dataset."""
+    splits = complete_splits(load_splits(config))
+    names = (config.source_column, config.target_column)
+    return [
+        list(zip(*(read_column(splits[part], name) for name in names), strict=True))
+        for part in ("train", "validation", "test")
+    ]
+
+
+def read_column(rows, name: str) -> list[str]:
+    """The texts of a column. A dot selects a nested field: `translation.en`."""
+    column, *inner = name.split(".")
+    if column not in rows.column_names:
+        raise SystemExit(
+            f"The dataset has no column {column!r}: it has {', '.join(rows.column_names)}. "
+            "Set --source-column and --target-column."
+        )
+    texts = rows[column]
+    for key in inner:
+        texts = [text.get(key) if isinstance(text, dict) else None for text in texts]
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise SystemExit(f"Row {number} of {name} is {text!r}, which is not text.")
+    return list(texts)
+
+#: slot encode_pairs when model=transformer
+def __init__(self, pairs: list[tuple[str, str]]) -> None:
+    self.pairs = [[encode(text) for text in pair] for pair in pairs]
+
+#: slot collate when model=transformer
+def encode(text: str) -> Tensor:
+    """The bytes of a text, and END."""
+    return torch.tensor([*text.encode(), END])
+
+
+def collate(pairs: list[list[Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch of sources, inputs and targets, each padded to the longest."""
+    sources, targets = zip(*pairs, strict=True)
+    start = torch.tensor([START])
+    inputs = [torch.cat([start, target[:-1]]) for target in targets]
+    #: region padding
+    return (
+        pad_sequence(sources, batch_first=True, padding_value=PADDING),
+        pad_sequence(inputs, batch_first=True, padding_value=PADDING),
+        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
+    )
+    #: end padding
+
+#: slot encode_pairs when model=pretrained
+def __init__(self, pairs: list[tuple[str, str]], tokenizer: Tokenizer) -> None:
+    sources = tokenizer.encode_sources([source for source, _ in pairs])
+    targets = tokenizer.encode_targets([target for _, target in pairs])
+    start = torch.tensor([tokenizer.start])
+    inputs = [torch.cat([start, target[:-1]]) for target in targets]
+    self.pairs = list(zip(sources, inputs, targets, strict=True))
+
+#: slot collate when model=pretrained
+def collate_pairs(pairs: list[list[Tensor]], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch of sources, inputs and targets, each padded to the longest."""
+    sources, inputs, targets = zip(*pairs, strict=True)
+    #: region padding
+    return (
+        pad_sequence(sources, batch_first=True, padding_value=padding),
+        pad_sequence(inputs, batch_first=True, padding_value=padding),
+        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
+    )
+    #: end padding
+
+#: replace datasets when model=pretrained
+tokenizer = build_tokenizer(config)
+return [Pairs(pairs, tokenizer) for pairs in load_pairs(config)]
+
+#: slot after_datasets when model=pretrained
+collate = partial(collate_pairs, padding=build_tokenizer(config).padding)
+
+#: slot datasets when model=transformer with tpu
+def pad(rows: Sequence[Tensor], value: int) -> Tensor:
+    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
+    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
+    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
+
+#: replace padding when model=transformer with tpu
+return pad(sources, PADDING), pad(inputs, PADDING), pad(targets, IGNORED)
+
+#: slot datasets when model=pretrained with tpu
+def pad(rows: Sequence[Tensor], value: int) -> Tensor:
+    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
+    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
+    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
+
+#: replace padding when model=pretrained with tpu
+return pad(sources, padding), pad(inputs, padding), pad(targets, IGNORED)

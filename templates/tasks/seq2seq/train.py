@@ -1,0 +1,47 @@
+from itertools import islice
+
+import torch
+
+from metrics import IGNORED
+
+#: slot evaluate_function
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss per token, and the fraction of targets that greedy decoding writes exactly.
+
+    One pass is enough to check this: each token must be the most likely one after the true tokens
+    before it.
+
+    gather_for_metrics drops the samples that pad the last batch. Divide the sums after gathering.
+    """
+    model.eval()
+    loss_sum = tokens_seen = correct = seen = 0
+    #: slot before_evaluation
+    for sources, inputs, targets in islice(loader, limit or None):
+        values = score(model(sources, inputs), targets)
+        #: slot scored
+        losses, tokens, matches = accelerator.gather_for_metrics(values)
+        loss_sum += losses.sum()
+        tokens_seen += tokens.sum()
+        correct += matches.sum()
+        seen += len(matches)
+        #: slot evaluated_batch
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum / tokens_seen),
+        f"{name}_exact_match": float(correct) / seen
+        #: slot evaluated
+    }
+
+
+def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The summed loss of each sample, its tokens, and whether all are the most likely tokens."""
+    losses = compute_loss(logits, targets).sum(dim=1)
+    matches = ((logits.argmax(dim=-1) == targets) | (targets == IGNORED)).all(dim=1)
+    return losses, count_tokens(targets), matches
+
+#: slot forward
+#: region loss
+losses = compute_loss(model(sources, inputs), targets)
+#: end loss
+train_loss.add(losses, targets)

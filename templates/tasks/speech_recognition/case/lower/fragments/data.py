@@ -1,2 +1,0 @@
-#: slot changed
-text = text.lower()

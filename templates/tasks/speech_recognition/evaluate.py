@@ -1,0 +1,31 @@
+from itertools import islice
+
+import torch
+
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from errors import draw_losses, write_samples
+from metrics import error_rates
+from train import score
+
+#: slot measure when model=whisper
+COUNTS = ("word_edits", "words", "letter_edits", "letters")
+
+
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The mean loss per token of each sound, its tokens, and the errors in the text written."""
+    model.eval()
+    batches = []
+    for batch in islice(loader, limit or None):
+        values = score(accelerator, model, *batch)
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    losses, tokens, errors = map(torch.cat, zip(*batches, strict=True))
+    counts = dict(zip(COUNTS, errors.unbind(dim=1), strict=True))
+    return {"loss": losses / tokens, "tokens": tokens, **counts}
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples: each token counts the same for the loss, and each edit."""
+    loss = (columns["loss"] * columns["tokens"]).sum() / columns["tokens"].sum()
+    counts = torch.stack([columns[name].sum() for name in COUNTS])
+    return {"loss": float(loss), **error_rates(counts)}

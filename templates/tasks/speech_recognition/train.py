@@ -1,0 +1,76 @@
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from data import count_seconds, load_rows
+from metrics import count_errors, count_tokens, error_rates
+from transcripts import write_transcripts
+
+#: slot before_training
+shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
+
+#: slot after_evaluation
+path = config.output_dir / f"texts_{progress.step:08d}.txt"
+#: region write_transcripts
+#: end write_transcripts
+
+#: slot start_of_training when sound_columns=given
+cut = sum(row.seconds > config.seconds for row in load_rows(config)[0])
+if cut and not progress.step:  # a resumed run already logged it
+    log(f"{cut} sounds of the training data are longer than --seconds and left out")
+
+#: slot evaluate_function when model=whisper
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss per token, and word and character error rates of the whole set.
+
+    They are the same for any number of processes. gather_for_metrics drops the sounds that pad the
+    last batch. Divide the summed edits after gathering: a mean of batch rates is not the rate.
+    """
+    model.eval()
+    loss_sum = tokens_seen = counts = 0
+    #: slot before_evaluation
+    for sounds, inputs, targets in islice(loader, limit or None):
+        values = score(accelerator, model, sounds, inputs, targets)
+        losses, tokens, errors = accelerator.gather_for_metrics(values)
+        loss_sum += losses.sum()
+        tokens_seen += tokens.sum()
+        counts += errors.sum(dim=0)
+        #: slot evaluated_batch
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum / tokens_seen),
+        **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()}
+        #: slot evaluated
+    }
+
+
+def score(accelerator, model, sounds, inputs, targets) -> tuple[Tensor, Tensor, Tensor]:
+    """The summed loss of each sound, its tokens, and the errors in the text that is written.
+
+    The texts are compared as they are, with case and punctuation.
+    """
+    losses = compute_loss(model(sounds, inputs), targets).sum(dim=1)
+    unwrapped = accelerator.unwrap_model(model)
+    with accelerator.autocast():
+        #: region written
+        written = unwrapped.write(sounds)
+        #: end written
+    errors = count_errors(written, unwrapped.tokenizer.decode(targets))
+    return losses, count_tokens(targets), errors.to(targets.device)
+
+#: slot forward when model=whisper
+#: region loss
+losses = compute_loss(model(sounds, inputs), targets)
+#: end loss
+train_loss.add(losses, targets)
+
+#: replace write_transcripts when model=whisper
+write_transcripts(accelerator, model, shown, path)
+
+#: slot start_of_training when model=whisper sound_columns=given
+for part, rows in zip(("validation", "test"), load_rows(config)[1:], strict=True):
+    cut = sum(row.seconds > count_seconds(config) for row in rows)
+    if cut and not progress.step:
+        log(f"{cut} sounds of the {part} data are cut to {count_seconds(config)} seconds")

@@ -1,2 +1,0 @@
-#: slot task
-TASK = "automatic-speech-recognition"  # one of https://huggingface.co/tasks

@@ -1,0 +1,2 @@
+#: slot fixed when path=given
+FIXED |= {"classes"}

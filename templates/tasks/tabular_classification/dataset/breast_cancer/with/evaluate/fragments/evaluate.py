@@ -1,4 +1,0 @@
-from sklearn.datasets import load_breast_cancer
-
-#: replace names
-names = load_breast_cancer().target_names.tolist()

@@ -1,2 +1,0 @@
-#: slot columns_fields
-classes: list[str]  # a label is an index into this list

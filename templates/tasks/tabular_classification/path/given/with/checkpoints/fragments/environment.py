@@ -1,4 +1,0 @@
-from data import fit_columns
-
-#: slot recorded
-settings["classes"] = fit_columns(config).classes

@@ -1,2 +1,0 @@
-#: slot before_batches
-names = Columns.load(config.output_dir).classes

@@ -1,4 +1,0 @@
-from data import fit_columns
-
-#: replace names
-names = fit_columns(config).classes

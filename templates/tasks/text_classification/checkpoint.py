@@ -1,0 +1,2 @@
+#: slot fixed when labels=number
+FIXED |= {"target_scale"}

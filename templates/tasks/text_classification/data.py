@@ -1,0 +1,386 @@
+#: file
+"""The data: batches of token ids and their mask, shape (batch, longest text), and {{ task.labelled }}.
+
+Batches are dictionaries with the argument names of transformers.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+#: region row
+Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
+#: end row
+
+
+#: slot load_splits
+
+
+#: slot texts
+
+
+#: slot row_readers
+
+
+#: slot split_rows
+
+
+#: region class_names
+def class_names(config) -> list[str]:
+    """The names of the classes. A label is an index into this list."""
+    return sorted({name for part in load_texts(config) for _, name in part})
+
+
+#: end class_names
+
+
+#: slot tokenizer
+
+
+#: region build_datasets
+def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
+    """Training, validation and test data: the text of each sample, or a pair, and its label."""
+    labels = {name: label for label, name in enumerate(class_names(config))}
+    return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
+
+
+#: end build_datasets
+
+
+def collate(
+    rows: list[tuple[tuple[str, ...], {{ task.label }}]], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> dict[str, Tensor]:
+    """A batch of texts, padded to the longest, and their labels."""
+    texts, labels = zip(*rows, strict=True)
+    return {**tokenize(texts, tokenizer, max_length), "labels": torch.tensor(labels)}
+
+
+def tokenize(
+    texts: Sequence[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase, max_length: int
+) -> dict[str, Tensor]:
+    """The token ids of texts, or of pairs, and their mask, padded to the longest."""
+    #: region columns
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    #: end columns
+    #: region padding
+    settings = {"padding": True, "truncation": True, "max_length": max_length}
+    #: end padding
+    return tokenizer(*columns, return_tensors="pt", **settings)
+
+
+def count_cut(config) -> int:
+    """How many of the first 1,000 training texts fill --max-length."""
+    texts = [texts for texts, _ in load_texts(config)[0][:1000]]
+    mask = tokenize(texts, build_tokenizer(config), config.max_length)["attention_mask"]
+    return int((mask.sum(dim=1) == config.max_length).sum())
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+import sysconfig
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+
+from datasets import ClassLabel
+from transformers import AutoTokenizer, RobertaTokenizer
+
+#: slot after_datasets
+tokenizer = build_tokenizer(config)
+collate_fn = partial(collate, tokenizer=tokenizer, max_length=config.max_length)
+
+#: slot train_batches
+collate_fn=collate_fn,
+
+#: replace eval_loaders
+val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
+test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
+
+#: replace few
+f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
+
+#: slot texts when dataset=library
+PACKAGES = ["asyncio", "email", "http", "importlib", "logging", "multiprocessing", "unittest", "xml"]
+
+
+@cache
+def load_texts(config) -> list[list[Row]]:
+    """Paragraphs of Python's own library, each with its package, in three parts."""
+    library = Path(sysconfig.get_path("stdlib"))
+    found = {}  # a dictionary drops duplicates
+    for package in PACKAGES:
+        for path in sorted((library / package).rglob("*.py")):
+            if "test" not in path.parts:  # some systems don't install the tests
+                for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
+                    if len(paragraph.split()) >= 8:
+                        found[(paragraph,)] = package
+    return split_rows(list(found.items()), [0.8, 0.1, 0.1])
+
+#: slot texts when dataset=csv
+@cache
+def load_texts(config) -> list[list[Row]]:
+    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [
+        read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
+    ]
+
+
+def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
+    """The rows of a .csv, .tsv or .jsonl file, with these columns, and where each row is."""
+    rows = list(read_objects(path) if path.endswith(".jsonl") else read_table(path))
+    if not rows:
+        raise SystemExit(f"{path} has no rows.")
+    for place, row in rows:
+        for column in columns:
+            if column not in row:
+                raise SystemExit(
+                    f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
+                    "Set --text-columns and --{{ task.column }}."
+                )
+            if row[column] is None or isinstance(row[column], dict):
+                raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
+    return rows
+
+
+def read_texts(row: dict, place: str, config) -> tuple[str, ...]:
+    """The text of a row, or a pair. A number is a text, too."""
+    columns = config.text_columns.split(",")
+    for column in columns:
+        if isinstance(row[column], list):
+            raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
+    return tuple(str(row[column]) for column in columns)
+
+
+#: region read_rows
+def read_rows(path: str, config) -> list[Row]:
+    """The texts and the class of each row of a file."""
+    rows = []
+    for place, row in read_lines(path, [*config.text_columns.split(","), config.label_column]):
+        name = row[config.label_column]
+        if isinstance(name, list) or not str(name).strip():
+            raise SystemExit(f"{place}: its {config.label_column} is {name!r:.60}, not a class.")
+        rows.append((read_texts(row, place, config), str(name)))
+    return rows
+#: end read_rows
+
+#: slot texts when dataset=huggingface
+@cache
+def load_texts(config) -> list[list[Row]]:
+    """The splits train, validation and test of a Hugging Face dataset.
+
+    A split that is missing or has no labels, as in GLUE, is a tenth of the training data.
+    """
+    dataset = load_splits(config)
+    parts = {part: read_rows(dataset[part], config) for part in dataset}
+    train_rows = parts["train"]
+    for part in ("validation", "test"):
+        if not parts.get(part):
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+    return [train_rows, parts["validation"], parts["test"]]
+
+
+def read_rows(part, config) -> list[Row]:
+    """Texts and {{ task.names }} of the samples that have {{ task.one }}."""
+    text_columns = config.text_columns.split(",")
+    for column in [*text_columns, config.{{ task.column.replace("-", "_") }}]:
+        if column not in part.features:
+            raise SystemExit(
+                f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
+                "Set --text-columns and --{{ task.column }}."
+            )
+    texts = list(zip(*(part[column] for column in text_columns), strict=True))
+    for number, row in enumerate(texts, start=1):
+        if not all(isinstance(text, str) for text in row):
+            place = f"{config.dataset_name}, row {number} of {part.split}"
+            raise SystemExit(f"{place}: {config.text_columns} is {row!r:.60}, not texts.")
+    #: region read_labels
+    labels = part[config.label_column]
+    feature = part.features[config.label_column]
+    if isinstance(feature, ClassLabel):
+        names = dict(enumerate(feature.names))  # without -1, which means no label
+    else:
+        names = {label: str(label) for label in set(labels) - {None}}
+    return [(row, names[label]) for row, label in zip(texts, labels, strict=True) if label in names]
+    #: end read_labels
+
+#: slot texts when dataset=reviews
+TOPICS = {
+    "food": ["The breakfast", "The coffee in the morning", "Dinner on the terrace"],
+    "location": ["The street", "The walk to the beach", "The view from the window"],
+    "price": ["The bill", "What we paid", "The price for two nights"],
+    "room": ["The bed", "The bathroom", "Our room on the second floor"],
+    "staff": ["The man at the desk", "The owner", "Everybody who works there"],
+}
+OPINIONS = {
+    1: ["made us happy", "was better than we had hoped", "was a pleasure"],
+    -1: ["made us angry", "was worse than last year", "was a disappointment"],
+}
+OTHERS = ["We came by train.", "It rained on Sunday.", "My sister was with us.", "It was in May."]
+
+
+def write_review(rng: Random) -> tuple[str, dict[str, int]]:
+    """A hotel review, and its topics: 1 for a good one, -1 for a bad one."""
+    topics = rng.sample(list(TOPICS), rng.randint(0, 3))
+    opinions = {topic: rng.choice([1, -1]) for topic in topics}
+    sentences = [rng.choice(OTHERS)]
+    for topic, opinion in opinions.items():
+        sentences.append(f"{rng.choice(TOPICS[topic])} {rng.choice(OPINIONS[opinion])}.")
+    rng.shuffle(sentences)
+    return " ".join(sentences), opinions
+
+
+@cache
+def load_texts(config) -> list[list[Row]]:
+    """Made-up reviews of hotels, each with {{ task.reviewed }}, in three parts."""
+    rng, found = Random(0), {}  # a dictionary drops duplicates
+    while len(found) < 3000:
+        text, opinions = write_review(rng)
+        #: region found
+        ...
+        #: end found
+    return split_rows(list(found.items()), [0.8, 0.1, 0.1])
+
+#: replace row when labels=many
+Row = tuple[tuple[str, ...], tuple[str, ...]]  # a text or a pair of texts, and names of labels
+
+#: replace class_names when labels=many
+def class_names(config) -> list[str]:
+    """The names of the labels, in the order of the model's outputs."""
+    names = {name for part in load_texts(config) for _, names in part for name in names}
+    if not names:
+        raise SystemExit("No text has a label: set --labels-column.")
+    return sorted(names)
+
+#: replace build_datasets when labels=many
+def build_datasets(config) -> list[list[tuple[tuple[str, ...], list[float]]]]:
+    """Training, validation and test data: the text of each sample, or a pair, and its labels.
+
+    A label is 1 if the sample has it, otherwise 0.
+    """
+    names = class_names(config)
+    return [
+        [(texts, [float(name in found) for name in names]) for texts, found in part]
+        for part in load_texts(config)
+    ]
+
+#: replace row when labels=number
+Row = tuple[tuple[str, ...], float]  # a text or a pair of texts, and a number
+
+#: replace class_names when labels=number
+def fit_scale(config) -> tuple[float, float]:
+    """The mean and the standard deviation of the numbers of the training data."""
+    numbers = torch.tensor([number for _, number in load_texts(config)[0]], dtype=torch.float64)
+    std, mean = torch.std_mean(numbers)
+    error = (numbers - numbers.float()).abs().max()
+    if std > 0 and not error < 0.01 * std:
+        raise SystemExit(
+            f"There are numbers that 32 bits can't tell apart, such as {numbers[0]:.10g}: "
+            "subtract a constant."
+        )
+    return float(mean), float(std) if std > 0 else 1.0  # 1 if all are equal
+
+#: replace build_datasets when labels=number
+def build_datasets(config) -> list[list[tuple[tuple[str, ...], float]]]:
+    """Training, validation and test data: the text of each sample, or a pair, and its number."""
+    return load_texts(config)
+
+#: slot tokenizer when model=roberta
+def build_tokenizer(config) -> PreTrainedTokenizerBase:
+    """A tokenizer like RoBERTa's, trained on the training data."""
+    return train_tokenizer(tuple(text for texts, _ in load_texts(config)[0] for text in texts))
+
+
+@cache
+def train_tokenizer(texts: tuple[str, ...]) -> PreTrainedTokenizerBase:
+    tokenizer = RobertaTokenizer()
+    return tokenizer.train_new_from_iterator(texts, vocab_size=4096, show_progress=False)
+
+#: slot tokenizer when model=pretrained
+@cache
+def build_tokenizer(config) -> PreTrainedTokenizerBase:
+    """The tokenizer of the pretrained model."""
+    name = config.pretrained_name
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"The tokenizer of {name!r} can't be loaded: {error}") from error
+    if tokenizer.pad_token is None:  # as in GPT-2; the mask hides it
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+        if tokenizer.pad_token is None:
+            raise SystemExit(f"The tokenizer of {name!r} has no token for padding.")
+    return tokenizer
+
+#: slot texts when dataset=csv with evaluate
+def list_rows(path: str) -> list[dict]:
+    """All columns of the rows of a file."""
+    return [row for _, row in read_lines(path, [])]
+
+#: replace read_rows when dataset=csv labels=many
+def read_rows(path: str, config) -> list[Row]:
+    """The texts of each row of a file, and the names of its labels."""
+    rows = []
+    for place, row in read_lines(path, [*config.text_columns.split(","), config.labels_column]):
+        cell = row[config.labels_column]
+        names = split_labels(cell)
+        if names is None:
+            raise SystemExit(
+                f"{place}: its {config.labels_column} are {cell!r}, not names separated by "
+                "commas, or a list of names."
+            )
+        rows.append((read_texts(row, place, config), names))
+    return rows
+
+#: replace read_rows when dataset=csv labels=number
+def read_rows(path: str, config) -> list[Row]:
+    """The texts of each row of a file, and its number."""
+    rows = []
+    for place, row in read_lines(path, [*config.text_columns.split(","), config.number_column]):
+        cell = row[config.number_column]
+        number = parse_number(cell)
+        if number is None:
+            raise SystemExit(f"{place}: its {config.number_column} is {cell!r}, not a number.")
+        rows.append((read_texts(row, place, config), number))
+    return rows
+
+#: replace read_labels when dataset=huggingface labels=many
+column = config.labels_column
+feature = getattr(part.features[column], "feature", None)  # the type of the list items
+if feature is None:
+    raise SystemExit(
+        f"The column {column!r} holds {part.features[column]}, not lists: set --labels-column."
+    )
+to_name = feature.int2str if isinstance(feature, ClassLabel) else str
+return [
+    (row, tuple(map(to_name, found)))
+    for row, found in zip(texts, part[column], strict=True)
+    if found is not None
+]
+
+#: replace read_labels when dataset=huggingface labels=number
+numbers = part[config.number_column]
+if any(number is not None and not isinstance(number, (int, float)) for number in numbers):
+    raise SystemExit(f"The column {config.number_column!r} does not hold numbers: set --number-column.")
+rows = zip(texts, numbers, strict=True)
+return [(row, float(number)) for row, number in rows if number is not None]
+
+#: replace found when dataset=reviews labels=many
+found[(text,)] = tuple(opinions)
+
+#: replace found when dataset=reviews labels=number
+# from 1 to 5 stars; 3 if it has no opinion
+found[(text,)] = 3 + 2 * sum(opinions.values()) / max(len(opinions), 1)
+
+#: replace padding with tpu
+# pad to a fixed length, because XLA recompiles the step for each new one
+settings = {"padding": "max_length", "truncation": True, "max_length": max_length}

@@ -1,1 +1,0 @@
-from datasets import ClassLabel

@@ -1,3 +1,0 @@
-#: replace texts
-values = ["a text"] * len(config.text_columns.split(","))
-inputs = [tuple(values)]

@@ -1,2 +1,0 @@
-#: replace found
-found[(text,)] = tuple(opinions)

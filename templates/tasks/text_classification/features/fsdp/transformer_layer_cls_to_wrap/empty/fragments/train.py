@@ -1,7 +1,0 @@
-from workarounds import exclude_embeddings
-
-#: slot fsdp_settings
-auto_wrap_policy="transformer_based_wrap",  # wrap the layers that the model names
-
-#: slot after_model
-exclude_embeddings(model)

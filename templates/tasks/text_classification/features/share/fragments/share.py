@@ -1,8 +1,0 @@
-#: slot copies
-# the folder for from_pretrained: it needs no code of this project
-#: region saved
-saved = run / "transformers"
-#: end saved
-if not saved.exists():
-    raise SystemExit(f"{run} has not finished: there is no {saved}.")
-copies |= {path.name: path for path in saved.iterdir()}

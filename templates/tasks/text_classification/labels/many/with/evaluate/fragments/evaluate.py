@@ -1,3 +1,0 @@
-#: replace logits
-labels = batch.pop("labels")
-logits = model(**batch).logits

@@ -1,2 +1,0 @@
-#: replace expected
-assert shown == pytest.approx(row["prediction"])

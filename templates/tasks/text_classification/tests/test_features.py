@@ -1,0 +1,76 @@
+import pytest
+import torch
+from accelerate import Accelerator
+from safetensors.torch import load_file
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+import train
+from data import build_datasets, build_loaders, build_tokenizer, collate
+from helpers import SETTINGS, run
+from model import Scale, build_model
+
+#: slot tests
+def test_texts_are_padded():
+    """Padding is masked: a text gives the same logits alone and next to a longer one."""
+    config = train.Config(**SETTINGS)
+    tokenizer, model = build_tokenizer(config), build_model(config).eval()
+    columns = len(build_datasets(config)[0][0][0])
+    #: region rows
+    rows = [(columns * [text], 0) for text in ("a", "a b")]
+    #: end rows
+    small, large = (collate(part, tokenizer, config.max_length) for part in (rows[:1], rows))
+    #: region lengths
+    assert small["attention_mask"].all(), "a batch is longer than its longest text"
+    #: end lengths
+    assert not large["attention_mask"].all(), "texts of different lengths need padding"
+    with torch.no_grad():
+        alone, beside = model(**small).logits, model(**large).logits[:1]
+    torch.testing.assert_close(alone, beside, rtol=0, atol=1e-5)
+
+
+def test_from_pretrained_loads_the_folder_of_a_run(tmp_path):
+    #: region finished
+    folder = run(tmp_path, epochs=1) / "transformers"
+    #: end finished
+    text = "a text of a few words"
+    tokens = AutoTokenizer.from_pretrained(folder)(text)
+    assert dict(tokens) == dict(build_tokenizer(train.Config(**SETTINGS))(text))
+    state = AutoModelForSequenceClassification.from_pretrained(folder).state_dict()
+    for name, weights in load_file(tmp_path / "model.safetensors").items():
+        assert torch.equal(state[name], weights), f"{name} differs after from_pretrained"
+
+#: replace rows when labels=many
+label = build_datasets(config)[0][0][1]
+rows = [(columns * [text], label) for text in ("a", "a b")]
+
+#: slot tests when labels=number
+def test_errors_are_in_the_unit_of_the_numbers():
+    """RMSE, MAE and R² are those of the predictions for the whole set."""
+    accelerator, config = Accelerator(), train.Config(**SETTINGS)
+    model = accelerator.prepare(build_model(config))
+    loader = accelerator.prepare(build_loaders(config)[1])
+    metrics = train.evaluate(accelerator, model, loader, "val", 0)
+    model.eval()
+    scale, parts = Scale(model.config), []
+    with torch.no_grad():
+        for batch in loader:
+            numbers = batch.pop("labels")
+            parts.append((scale.restore(model(**batch).logits), numbers))
+    predictions, targets = map(torch.cat, zip(*parts, strict=True))
+    errors = predictions - targets
+    expected = {
+        "val_rmse": errors.square().mean().sqrt(),
+        "val_mae": errors.abs().mean(),
+        "val_r2": 1 - errors.square().sum() / (targets - targets.mean()).square().sum(),
+    }
+    for name, value in expected.items():
+        assert metrics[name] == pytest.approx(value.item(), rel=1e-4, abs=1e-5), name
+
+#: replace rows when labels=number
+rows = [(columns * [text], 0.0) for text in ("a", "a b")]
+
+#: replace finished with lora
+folder = run(tmp_path, epochs=1, lora_merge=True) / "transformers"
+
+#: replace lengths with tpu
+assert small["input_ids"].shape[1] == large["input_ids"].shape[1] == config.max_length

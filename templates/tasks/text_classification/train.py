@@ -1,0 +1,61 @@
+import shutil
+
+from data import build_tokenizer, count_cut
+from model import Scale
+from workarounds import exclude_embeddings
+
+#: slot forward
+labels = batch.pop("labels")  # with labels, the model would also compute a loss
+logits = model(**batch).logits
+#: region loss
+loss = compute_loss(
+    logits, labels
+    #: slot loss_arguments
+).mean()
+#: end loss
+#: region add_loss
+train_loss.add(loss, len(labels))
+#: end add_loss
+
+#: slot start_of_training
+if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
+    log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
+
+#: slot end_of_run
+if accelerator.is_main_process:  # a folder for from_pretrained
+    #: region folder
+    folder = config.output_dir / "transformers"
+    #: end folder
+    accelerator.unwrap_model(model).config.save_pretrained(folder)
+    build_tokenizer(config).save_pretrained(folder)
+    #: region copy
+    shutil.copy(config.output_dir / "model.safetensors", folder)
+    #: end copy
+
+#: replace logits when labels=many
+labels = batch.pop("labels")
+logits = model(**batch).logits
+
+#: replace scale when labels=number
+scale = Scale(accelerator.unwrap_model(model).config)
+
+#: replace gathered when labels=number
+targets = batch.pop("labels")
+predictions = scale.restore(model(**batch).logits)
+predictions, targets = accelerator.gather_for_metrics((predictions, targets))
+
+#: replace loss when labels=number
+loss = compute_loss(scale.restore(logits), labels, scale).mean()
+
+#: slot before_training when labels=number
+scale = Scale(accelerator.unwrap_model(model).config)
+
+#: replace folder with lora
+folder = config.output_dir / ("transformers" if config.lora_merge else "adapter")
+
+#: replace copy with lora
+if config.lora_merge:
+    shutil.copy(config.output_dir / "model.safetensors", folder)
+
+#: slot after_model when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+exclude_embeddings(model)

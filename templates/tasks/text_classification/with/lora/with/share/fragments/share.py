@@ -1,2 +1,0 @@
-#: replace saved
-saved = run / ("transformers" if config.lora_merge else "adapter")

@@ -1,5 +1,0 @@
-#: slot task
-TASK = "text-classification"  # one of https://huggingface.co/tasks
-
-#: replace library
-library_name="transformers",

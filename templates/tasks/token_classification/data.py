@@ -1,0 +1,372 @@
+#: file
+"""The data: batches of inputs, which are tokens, a mask, and targets, all of shape (batch, length).
+
+A word has one or more tokens. The target of its first token is the index of its tag; those of all
+other tokens are IGNORED. The mask is False where a shorter sentence is padded.
+"""
+
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from metrics import IGNORED
+
+Sentence = tuple[list[str], list[str]]  # words, and the tag of each
+Sample = tuple[Tensor, Tensor]  # tokens and targets, both of shape (length,)
+
+
+#: slot load_splits
+
+
+#: slot load_sentences
+
+
+#: slot row_readers
+
+
+#: slot split_rows
+
+
+def tag_names(config) -> list[str]:
+    """The tags. A target is an index into this list.
+
+    O is outside entities. Each type has two tags: B- for the first word, and I- for the rest.
+    """
+    tags = {tag for part in load_sentences(config) for _, tags in part for tag in tags}
+    types = sorted({tag[2:] for tag in tags if tag != "O"})
+    return ["O", *(f"{place}-{kind}" for kind in types for place in "BI")]
+
+
+#: slot tokenizer
+
+
+@cache
+def build_datasets(config) -> list[list[Sample]]:
+    """Tokens and targets of each sentence, for training, validation and test."""
+    numbers = {name: number for number, name in enumerate(tag_names(config))}
+    parts = []
+    for sentences in load_sentences(config):
+        encoded = encode([words for words, _ in sentences], config)
+        samples = []
+        for (_, tags), (tokens, starts) in zip(sentences, encoded, strict=True):
+            targets = torch.full((len(tokens),), IGNORED)
+            for start, tag in zip(starts, tags, strict=False):  # a long sentence is cut
+                targets[start] = numbers[tag]
+            samples.append((torch.tensor(tokens), targets))
+        parts.append(samples)
+    return parts
+
+
+def count_cut(config) -> list[int]:
+    """How many words of the training, validation and test data are beyond --max-length."""
+    counts = []
+    for sentences, samples in zip(load_sentences(config), build_datasets(config), strict=True):
+        words = sum(len(words) for words, _ in sentences)
+        counts.append(words - sum(int((targets != IGNORED).sum()) for _, targets in samples))
+    return counts
+
+
+def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch of tokens, their mask and their targets, padded to the longest sentence."""
+    tokens, targets = zip(*samples, strict=True)
+    #: region padding
+    mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
+    return (
+        pad_sequence(tokens, batch_first=True),
+        pad_sequence(mask, batch_first=True),
+        pad_sequence(targets, batch_first=True, padding_value=IGNORED),
+    )
+    #: end padding
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+import random
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from zlib import crc32
+
+import torch.nn.functional as F
+from accelerate import PartialState
+from datasets import ClassLabel
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+#: replace few
+f"{len(rows)} sentences can't be split into training, validation and test: "
+"use 10 or more."
+
+#: slot load_sentences when dataset=entities
+STARTS = "Bal Cor Dun Fen Gal Har Kel Lin Mar Nor Pel Quin Ros Sel Tor Ul Ver Wes Yar Zan"
+ENDS = "by den dor fell gate ham ion lan mere mond nor ora port rick sen stead ton val wick"
+CLAUSES = [
+    "PER was born in LOC",
+    "PER works for ORG",
+    "PER , a painter from LOC , sued ORG",
+    "ORG hired PER",
+    "ORG opened an office near LOC",
+    "ORG , the maker of clocks , bought ORG",
+    "shares of ORG fell on Monday",
+    "the mayor of LOC wrote to PER",
+    "it rained in LOC all March",
+    "the train from LOC to LOC was late",
+    "LOC , which lies on a river , elected PER",
+    "my uncle PER moved to LOC",
+    "the lawyers of ORG called PER",
+    "PER resigned as head of ORG",
+    "the streets of LOC were empty",
+    "nobody had heard of it before Easter",
+]
+LINKS = [",", ", and", ", but", "while", "because", "after"]
+
+
+@cache
+def load_sentences(config) -> list[list[Sentence]]:
+    """5,000 sentences about people, organizations and places, in three splits.
+
+    All types share the same names, so only the words around a name tell its type.
+    """
+    rng = random.Random(0)
+    return split_rows([write_sentence(rng) for _ in range(5000)], [0.8, 0.1, 0.1])
+
+
+def write_sentence(rng: random.Random) -> Sentence:
+    """One or two clauses with made-up names of one or two words."""
+    text = rng.choice(CLAUSES)
+    if rng.random() < 0.5:
+        text += f" {rng.choice(LINKS)} {rng.choice(CLAUSES)}"
+    words, tags = [], []
+    for word in f"{text} .".split():
+        if word in ("PER", "ORG", "LOC"):
+            names = [write_name(rng) for _ in range(rng.randint(1, 2))]
+            words += names
+            tags += [f"B-{word}", f"I-{word}"][: len(names)]
+        else:
+            words.append(word)
+            tags.append("O")
+    return [words[0].capitalize(), *words[1:]], tags
+
+
+def write_name(rng: random.Random) -> str:
+    return rng.choice(STARTS.split()) + rng.choice(ENDS.split())
+
+#: slot load_sentences when dataset=conll
+@cache
+def load_sentences(config) -> list[list[Sentence]]:
+    """Sentences for training, validation and test. A split without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_rows(read_sentences(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [
+        read_sentences(path, config) if path else part
+        for path, part in zip(files, parts, strict=True)
+    ]
+
+
+def read_sentences(path: str, config) -> list[Sentence]:
+    """The sentences of a file in CoNLL columns, or of JSON lines if it ends in .jsonl."""
+    sentences = []
+    if path.endswith(".jsonl"):
+        for place, row in read_objects(path):
+            check_keys(row, [config.words_column, config.tags_column], place)
+            words, tags = row[config.words_column], row[config.tags_column]
+            sentences.append(check_sentence(words, tags, place))
+    else:
+        sentences = read_columns(path)
+    if not (sentences := begin_entities(sentences, path)):
+        raise SystemExit(f"{path} has no sentences.")
+    return sentences
+
+
+def check_keys(row: dict, columns: list[str], place: str) -> None:
+    for column in columns:
+        if column not in row:
+            raise SystemExit(
+                f"{place}: there is no {column!r} in {', '.join(row)}. "
+                "Set --words-column and --tags-column."
+            )
+
+
+def read_columns(path: str) -> list[Sentence]:
+    """Each line has a word in its first column and its tag in the last one.
+
+    A blank line ends a sentence. Lines with -DOCSTART- are left out, and so are comments, which
+    begin with # and don't end with a tag.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+    sentences, words, tags, first = [], [], [], ()
+    for number, line in enumerate([*lines, ""], start=1):
+        place, line = f"{path}, line {number}", line.strip(" \t")  # a word may have other spaces
+        cells = line.split("\t") if "\t" in line else re.findall("[^ ]+", line)
+        if not cells:
+            sentences.append((words, tags))
+            words, tags = [], []
+        elif cells[0] == "-DOCSTART-" or (
+            line.startswith("#") and not re.fullmatch("O|[BI]-.+", cells[-1])
+        ):
+            continue
+        elif len(cells) < 2 or len(cells) != len(first or cells):
+            expected = f"{len(first)} columns, as before" if first else "a word and its tag"
+            raise SystemExit(f"{place}: {line!r:.60} has {len(cells)} column(s), not {expected}.")
+        else:
+            first = first or cells
+            words += cells[:1]
+            tags += check_sentence(cells[:1], cells[-1:], place)[1]
+    return sentences
+
+#: slot load_sentences when dataset=huggingface
+@cache
+def load_sentences(config) -> list[list[Sentence]]:
+    """The splits train, validation and test of a Hugging Face dataset.
+
+    A missing split is replaced by a tenth of the training data.
+    """
+    name = config.dataset_name
+    dataset = load_splits(config)
+    parts = {
+        part: read_rows(dataset[part], f"{name}, {part}", config)
+        for part in ("train", "validation", "test")
+        if part in dataset
+    }
+    train_rows = parts["train"]
+    for part in ("validation", "test"):
+        if not parts.get(part):
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+    return [train_rows, parts["validation"], parts["test"]]
+
+
+def read_rows(part, source: str, config) -> list[Sentence]:
+    """The words and tags of each row. Tags are names, or numbers whose names the dataset has."""
+    for column in (config.words_column, config.tags_column):
+        if column not in part.features:
+            raise SystemExit(
+                f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
+                "Set --words-column and --tags-column."
+            )
+    tag = getattr(part.features[config.tags_column], "feature", None)
+    names = dict(enumerate(tag.names)) if isinstance(tag, ClassLabel) else {}
+    columns = (part[column] for column in (config.words_column, config.tags_column))
+    sentences = [
+        check_sentence(words, [names.get(tag, tag) for tag in tags], f"{source}, row {number}")
+        for number, (words, tags) in enumerate(zip(*columns, strict=True), start=1)
+    ]
+    return begin_entities(sentences, source)
+
+#: slot load_sentences when tags_column=given
+def check_sentence(words: list, tags: list, place: str) -> Sentence:
+    """The words and tags of a row. `place` is for error messages."""
+    for values, what in ((words, "words"), (tags, "tags")):
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise SystemExit(f"{place}: its {what} are not a list of texts, but {values!r:.60}.")
+    if len(words) != len(tags):
+        raise SystemExit(f"{place}: it has {len(words)} words and {len(tags)} tags.")
+    for tag in tags:
+        if not re.fullmatch("O|[BI]-.+", tag):
+            raise SystemExit(
+                f"{place}: the tag {tag!r} is not an IOB2 tag. Use O outside entities, and "
+                "B-TYPE and I-TYPE for the first and the other words of one."
+            )
+    return words, tags
+
+
+def begin_entities(sentences: list[Sentence], source: str) -> list[Sentence]:
+    """The sentences that have words, in IOB2.
+
+    In IOB1, an entity begins with B- only if it follows another one of its type. The files of
+    CoNLL-2003 are written like this: Sang and De Meulder 2003, https://aclanthology.org/W03-0419
+    """
+    changed = 0
+    for _, tags in sentences:
+        for place, tag in enumerate(tags):
+            before = tags[place - 1] if place else "O"
+            if tag.startswith("I-") and before[2:] != tag[2:]:
+                tags[place] = f"B-{tag[2:]}"
+                changed += 1
+    if changed and PartialState().is_main_process:
+        print(f"{source}: {changed} entities begin with I-, read as B- (IOB1)", file=sys.stderr)
+    return [(words, tags) for words, tags in sentences if words]
+
+#: slot tokenizer when model=encoder
+PIECES, START = 4096, 0  # vocabulary size, and the token that starts each sentence
+
+
+def encode(sentences: list[list[str]], config) -> list[tuple[list[int], list[int]]]:
+    """The tokens of each sentence, and where each word starts among them.
+
+    A token is a piece of up to four letters. Its id is its hash, so no vocabulary is needed;
+    some pieces share an id.
+    """
+    encoded = []
+    for words in sentences:
+        tokens, starts = [START], []
+        for word in words:
+            starts.append(len(tokens))
+            pieces = [word[first : first + 4] for first in range(0, max(len(word), 1), 4)]
+            tokens += [1 + crc32(piece.encode()) % (PIECES - 1) for piece in pieces]
+        starts = [start for start in starts if start < config.max_length]
+        encoded.append((tokens[: config.max_length], starts))
+    return encoded
+
+#: slot tokenizer when model=pretrained
+@cache
+def build_tokenizer(config) -> PreTrainedTokenizerBase:
+    """The tokenizer of the pretrained model, which maps tokens to words."""
+    name = config.pretrained_name
+    try:
+        # RoBERTa and GPT-2 tokenizers need this to accept words; others ignore it
+        tokenizer = AutoTokenizer.from_pretrained(name, add_prefix_space=True)
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"The tokenizer of {name!r} can't be loaded: {error}") from error
+    if not tokenizer.is_fast:
+        raise SystemExit(
+            f"The tokenizer of {name!r} is slow: it does not say to which word a token "
+            "belongs: choose a model with a tokenizer.json."
+        )
+    return tokenizer
+
+
+def encode(sentences: list[list[str]], config) -> list[tuple[list[int], list[int]]]:
+    """The tokens of each sentence, and where each word starts among them."""
+    tokenizer = build_tokenizer(config)
+    settings = {"is_split_into_words": True, "truncation": True, "max_length": config.max_length}
+    batch, encoded = tokenizer(sentences, **settings), []
+    for row, words in enumerate(sentences):
+        tokens, starts = batch["input_ids"][row], find_starts(batch.word_ids(row))
+        last = len(words) if len(tokens) < config.max_length else max(starts, default=-1) + 1
+        if len(starts) < last:  # a word without tokens, such as a zero-width space
+            unknown = tokenizer.unk_token or "?"
+            words = [word if n in starts else unknown for n, word in enumerate(words[:last])]
+            again = tokenizer(words, **settings)
+            tokens, starts = again["input_ids"], find_starts(again.word_ids())
+        encoded.append((tokens, list(starts.values())))
+    return encoded
+
+
+def find_starts(word_ids: list[int | None]) -> dict[int, int]:
+    """The first token of each word."""
+    starts = {}
+    for place, word in enumerate(word_ids):
+        if word is not None:
+            starts.setdefault(word, place)
+    return starts
+
+#: slot datasets with tpu
+def pad(rows: Sequence[Tensor], value: int = 0) -> Tensor:
+    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
+    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
+    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
+
+#: replace padding with tpu
+mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
+return pad(tokens), pad(mask), pad(targets, IGNORED)

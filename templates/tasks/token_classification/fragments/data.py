@@ -1,3 +1,0 @@
-#: replace few
-f"{len(rows)} sentences can't be split into training, validation and test: "
-"use 10 or more."

@@ -1,2 +1,0 @@
-#: slot task
-TASK = "token-classification"  # one of https://huggingface.co/tasks

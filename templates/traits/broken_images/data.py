@@ -1,0 +1,3 @@
+#: slot build_datasets
+class UnreadableImage(OSError):
+    """A file that can't be read as an image."""

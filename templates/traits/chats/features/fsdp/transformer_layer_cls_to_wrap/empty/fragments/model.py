@@ -1,2 +1,0 @@
-#: slot layer_classes
-self._no_split_modules = {{ task.layers }}  # FSDP gathers one at a time

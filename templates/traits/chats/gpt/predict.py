@@ -1,0 +1,2 @@
+#: when model=gpt
+from generation import generate

@@ -1,1 +1,0 @@
-from generation import generate

@@ -1,2 +1,0 @@
-#: slot after_datasets
-check_classes(config)

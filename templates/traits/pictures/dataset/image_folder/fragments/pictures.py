@@ -1,2 +1,0 @@
-#: replace save
-picture.save(path)

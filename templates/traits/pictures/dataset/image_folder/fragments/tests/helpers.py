@@ -1,2 +1,0 @@
-#: slot settings
-"image_size": 16,

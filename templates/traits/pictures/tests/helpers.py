@@ -1,0 +1,2 @@
+#: slot settings when dataset=image_folder
+"image_size": 16,

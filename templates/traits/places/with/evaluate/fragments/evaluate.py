@@ -1,2 +1,0 @@
-#: slot scored
-values = accelerator.gather_for_metrics(score(model(images), targets))

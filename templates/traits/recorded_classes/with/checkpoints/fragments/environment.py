@@ -1,4 +1,0 @@
-from data import class_names
-
-#: slot recorded
-settings["classes"] = class_names(config)

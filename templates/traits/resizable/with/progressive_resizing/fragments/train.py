@@ -1,4 +1,0 @@
-from resizing import resize
-
-#: slot forward
-images = resize(images, epoch, config)

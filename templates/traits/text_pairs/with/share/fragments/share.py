@@ -1,2 +1,0 @@
-#: slot task
-TASK = "sentence-similarity"  # one of https://huggingface.co/tasks
