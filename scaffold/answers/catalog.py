@@ -20,7 +20,7 @@ from scaffold.cache import remember
 from scaffold.errors import TemplateError
 
 Value = bool | int | float | str
-Kind = Literal["base", "hardware", "trait", "task", "feature"]
+Kind = Literal["base", "hardware", "shared", "trait", "task", "feature"]
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,7 @@ class Component:
 class Catalog:
     base: Component
     hardware: Component
+    shared: tuple[Component, ...]  # code of several tasks, whose files state the conditions
     traits: Mapping[str, Component]
     tasks: Mapping[str, Component]
     features: Mapping[str, Component]  # in the order in which their code is placed
@@ -304,10 +305,16 @@ def load_catalog(root: Path | None = None) -> Catalog:
     return Catalog(
         base=read("base", tasks.values())["base"],
         hardware=read("hardware")["accelerate"],
+        shared=tuple(_shared(folder) for folder in sorted(root.glob("shared/*"))),
         traits=traits,
         tasks=tasks,
         features={name: features[name] for name in _order(features)},
     )
+
+
+def _shared(folder: Path) -> Component:
+    """Templates that several tasks share: they have no manifest."""
+    return Component(folder.name, "shared", folder, folder / "README.md", folder.name, "")
 
 
 def _order(features: Mapping[str, Component]) -> list[str]:

@@ -46,13 +46,12 @@ def read_condition(words: Sequence[str]) -> Iterator[Test]:
         raise ValueError(f"nothing stands behind {word!r}")
 
 
-def find_option(catalog: Catalog, component: Component, name: str) -> Option | None:
-    """The option that a condition means by a name."""
-    own = next((option for option in component.options if option.name == name), None)
-    if own is None and component.kind == "trait":  # the options of the task that has it
-        found = (o for task in catalog.tasks.values() for o in task.options if o.name == name)
-        return next(found, None)
-    return own or catalog.settings.get(name)
+def find_options(catalog: Catalog, component: Component, name: str) -> list[Option]:
+    """The options that a condition means by a name: several where tasks share a template."""
+    own = [option for option in component.options if option.name == name]
+    if component.kind in ("shared", "trait"):  # the options of the task
+        own = [o for task in catalog.tasks.values() for o in task.options if o.name == name]
+    return own or [option for key, option in catalog.settings.items() if key == name]
 
 
 def fault(catalog: Catalog, component: Component, words: Sequence[str]) -> str:
@@ -66,12 +65,10 @@ def fault(catalog: Catalog, component: Component, words: Sequence[str]) -> str:
             if test.name not in catalog.features and test.name not in catalog.traits:
                 return f"there is no feature and no trait {test.name!r}"
             continue
-        option = find_option(catalog, component, test.name)
-        if option is None:
+        options = find_options(catalog, component, test.name)
+        if not options:
             return f"there is no option {test.name!r}"
-        if component.kind == "trait":
-            continue
-        allowed = possible_values(option)
+        allowed = list(dict.fromkeys(value for one in options for value in possible_values(one)))
         for value in test.values if allowed else ():
             if value not in allowed:
                 return f"{test.name} can't be {value!r}: it is one of {', '.join(allowed)}"
@@ -114,15 +111,12 @@ class Situation:
     def _holds(self, component: Component, test: Test) -> bool:
         if test.word != "when":
             return (test.name in self.names) == (test.word == "with")
-        option: Option | None = None
-        if component.kind == "trait":
-            task = self.catalog.tasks[str(self.answers["project.task"])]
-            option = next((o for o in task.options if o.name == test.name), None)
-        if option is None and not (component.kind == "trait" and "." not in test.name):
-            option = find_option(self.catalog, component, test.name)
-        if option is None or not applies(self.catalog, option, self.answers):
-            return False
-        return _written(option, self.answers[option.key]) in test.values
+        task = self.answers["project.task"]
+        for option in find_options(self.catalog, component, test.name):
+            if option.task in ("", task):
+                holds = applies(self.catalog, option, self.answers)
+                return holds and _written(option, self.answers[option.key]) in test.values
+        return False
 
 
 def _written(option: Option, value: Value) -> str:

@@ -53,7 +53,8 @@ def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Co
     task = catalog.tasks[str(answers["project.task"])]
     names = traits(catalog, answers)
     found = [trait for name, trait in catalog.traits.items() if name in names]
-    return [catalog.base, catalog.hardware, *found, task, *active_features(catalog, answers)]
+    shared = [catalog.base, catalog.hardware, *catalog.shared, *found]
+    return [*shared, task, *active_features(catalog, answers)]
 
 
 def template_files(component: Component) -> dict[str, list[Path]]:
