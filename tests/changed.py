@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 from scaffold.render.conditions import Situation
 from scaffold.render.templates import active_components, find_sources
 

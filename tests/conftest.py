@@ -22,16 +22,9 @@ import pytest
 import warm
 from shared import made_once, open_folder
 
-from scaffold.answers.catalog import Catalog, Component, Value, load_catalog
-from scaffold.answers.schema import (
-    Answers,
-    answers_for,
-    can_fit,
-    resolve,
-    rules_out,
-    schema,
-    switch_key,
-)
+from scaffold.answers.catalog import Catalog, Component, Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, answers_for, can_fit, resolve, rules_out
 from scaffold.cache import remember
 from scaffold.cli import main
 from scaffold.errors import AnswerError
@@ -56,12 +49,12 @@ class Way:
 def ways(catalog: Catalog, feature: Component) -> list[Way]:
     """All ways in which a feature can be on: one for each of its choices."""
     if feature.switch:
-        option = schema(catalog)[feature.switch]
+        option = catalog.settings[feature.switch]
         values = [choice.value for choice in option.choices if feature.is_on_with(choice.value)]
         return [
             Way(feature.name, ((feature.switch, value),)) for value in values or [feature.example]
         ]
-    key = switch_key(feature)
+    key = feature.switch_key
     if not feature.choice:
         return [Way(feature.name, ((key, True),))]
     option = feature.option(feature.choice)
@@ -87,11 +80,11 @@ def given_for(catalog: Catalog, on: Sequence[Way], **extra: Value) -> Answers:
     given: Answers = {"project.name": "example"}
     # what it runs on follows from the others
     features = [part for part in catalog.features.values() if part.switch != DEVICES]
-    given |= {switch_key(feature): feature.off for feature in features}
+    given |= {feature.switch_key: feature.off for feature in features}
     pending = [way.feature for way in on]
     while pending:
         feature = catalog.features[pending.pop()]
-        given[switch_key(feature)] = feature.example
+        given[feature.switch_key] = feature.example
         pending += feature.requires
     more = {key.replace("__", "."): value for key, value in extra.items()}
     task = {"project.task": more.get("project.task", FIRST_TASK)}
@@ -393,7 +386,7 @@ def required_by(catalog: Catalog, feature: Component) -> list[str]:
 
 def needed_for(catalog: Catalog, key: str) -> Answers:
     """Other answers, beside which a setting exists."""
-    option = schema(catalog)[key]
+    option = catalog.settings[key]
     needed: Answers = {}
     if option.feature and (feature := catalog.features[option.feature]).switch_key != key:
         needed |= {**needed_for(catalog, feature.switch_key), feature.switch_key: feature.example}
@@ -404,7 +397,7 @@ def needed_for(catalog: Catalog, key: str) -> Answers:
         needed["project.task"] = option.task
     for other, condition in option.when.items():
         value = condition.values[0] if condition.values else int(condition.above or 0) + 1
-        if value != schema(catalog)[other].default:
+        if value != catalog.settings[other].default:
             needed |= {**needed_for(catalog, other), other: value}
             on = [part.name for part in catalog.features.values() if part.switch == other]
             tasks = [

@@ -14,9 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from scaffold.answers.catalog import Catalog, as_typed, load_catalog
+from scaffold.answers.catalog import Catalog, as_typed
+from scaffold.answers.check import parse_setting
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
-from scaffold.answers.schema import parse_setting, resolve
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
 

@@ -40,7 +40,7 @@ def chat(task: str, name: str = "llama") -> Answers:
 
 def list_projects() -> dict[str, Answers]:
     """The answers of each project, by its label."""
-    from scaffold.answers.catalog import load_catalog
+    from scaffold.answers.manifests import load_catalog
 
     found: dict[str, Answers] = {}
     for task in load_catalog().tasks:
@@ -85,8 +85,8 @@ def list_projects() -> dict[str, Answers]:
 
 def render(folder: Path) -> None:
     """Write the projects, and what `scaffold doctor` says of the memory of some."""
-    from scaffold.answers.catalog import load_catalog
-    from scaffold.answers.schema import resolve
+    from scaffold.answers.manifests import load_catalog
+    from scaffold.answers.resolve import resolve
     from scaffold.errors import AnswerError
     from scaffold.render.project import render_project
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import Answers, resolve, switch_key
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.render.pages import page_path, write_index, write_page
 from scaffold.render.project import render_project
 
@@ -35,7 +35,7 @@ def compared() -> dict[str, tuple[Answers, Answers]]:
     """
     catalog = load_catalog()
     rest = [
-        switch_key(feature)
+        feature.switch_key
         for feature in catalog.features.values()
         if feature.default is True and feature.name not in ("checkpoints", "schedule")
     ]

@@ -10,8 +10,9 @@ import pytest
 import yaml
 from conftest import Cli, command_line, render, write_files
 
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import applies, resolve
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import applies, resolve
 
 pytestmark = pytest.mark.train  # it imports accelerate
 

@@ -18,7 +18,7 @@ from test_predict import (
 )
 from training import count_passed, run_python, run_tests
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 pytestmark = pytest.mark.train
 

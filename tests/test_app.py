@@ -16,7 +16,7 @@ import pytest
 from conftest import render, write_files
 from training import OFFLINE, clean_environment, count_passed, run_python, run_tests, start
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 pytestmark = [
     pytest.mark.train,  # to import it would make each run of any test seconds longer

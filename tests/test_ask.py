@@ -17,9 +17,10 @@ import pytest
 import tomlkit
 from conftest import fitting, in_turns, listing, read_files, run_cli
 
-from scaffold.answers.catalog import Value, as_typed, load_catalog
+from scaffold.answers.catalog import Value, as_typed
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.questions import in_words
-from scaffold.answers.schema import Answers, applies, resolve, schema
+from scaffold.answers.resolve import Answers, applies, resolve
 from scaffold.errors import AnswerError
 
 UP, DOWN, ENTER, ESCAPE, CTRL_C, CTRL_U = "\x1b[A", "\x1b[B", "\r", "\x1b", "\x03", "\x15"
@@ -464,7 +465,7 @@ def small(start: Start) -> Terminal:
     """The menu of features as the first question in a terminal of the usual size."""
     catalog = load_catalog()
     answers = resolve(catalog, {"project.name": "project", **TASK})
-    asked = [option for option in schema(catalog).values() if option.question and not option.finer]
+    asked = [option for option in catalog.settings.values() if option.question and not option.finer]
     given = [
         f"--set={option.key}={as_typed(answers[option.key])}"
         for option in asked
@@ -734,7 +735,7 @@ def test_input_of_another_program_is_no_obstacle_to_complete_answers(
 ) -> None:
     catalog = load_catalog()
     answers = resolve(catalog, {"project.name": "project"})
-    every = [key for key, option in schema(catalog).items() if applies(catalog, option, answers)]
+    every = [key for key, option in catalog.settings.items() if applies(catalog, option, answers)]
     (tmp_path / "answers.toml").write_text("[project]\nname = 'project'\n")
     options = {
         "yes": ["--yes"],
@@ -760,9 +761,9 @@ def test_an_update_asks_in_a_terminal_alone(tmp_path: Path) -> None:
 ASK = """
 import json, sys
 from pathlib import Path
-from scaffold.answers.schema import resolve
+from scaffold.answers.resolve import resolve
 from scaffold.answers.dialogue import ask_answers
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 catalog = load_catalog()
 given, previous = json.loads(sys.argv[1]), resolve(catalog, json.loads(sys.argv[2]))

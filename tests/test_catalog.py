@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
 
-from scaffold.answers.catalog import Catalog, Value, load_catalog
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.questions import Interview, make_question
-from scaffold.answers.schema import Answers, applies, default_answers, is_on, resolve, schema
+from scaffold.answers.resolve import Answers, applies, default_answers, is_on, resolve
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.project import render_project
 
@@ -85,7 +86,7 @@ def test_a_task_has_defaults_of_its_own(other: Path) -> None:
 
 def test_options_of_a_task_exist_with_it_alone(other: Path) -> None:
     catalog = load_catalog(other)
-    options = schema(catalog)
+    options = catalog.settings
     key = "other.model"
     assert applies(catalog, options[key], resolve(catalog, given_other()))
     assert not applies(catalog, options[key], resolve(catalog, {}))
@@ -153,14 +154,14 @@ def test_an_unknown_trait_is_named(other: Path) -> None:
 
 
 def test_all_defaults_of_tasks_are_settings_that_exist(catalog: Catalog) -> None:
-    options = schema(catalog)
+    options = catalog.settings
     for task in catalog.tasks.values():
         assert task.defaults.keys() <= options.keys(), task.name
         resolve(catalog, {"project.task": task.name, **task.defaults})
 
 
 def test_all_defaults_of_choices_are_settings_that_exist(catalog: Catalog) -> None:
-    options = schema(catalog)
+    options = catalog.settings
     found = 0
     for option in options.values():
         for choice in option.choices:
@@ -281,7 +282,7 @@ def test_code_for_two_features_is_there_only_beside_both(other: Path) -> None:
 def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) -> None:
     """The comment is its help text; the limits are checked when the script starts."""
     checked = 0
-    for option in schema(catalog).values():
+    for option in catalog.settings.values():
         if option.config:
             assert option.comment and "\n" not in option.comment, option.key
             assert option.above is None and option.below is None, f"{option.key}: flags.py has none"
@@ -314,7 +315,7 @@ def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
     for task in catalog.tasks:
         options = [
             option
-            for option in schema(catalog).values()
+            for option in catalog.settings.values()
             if option.config and (not option.task or option.task == task)
         ]
         for one, other in combinations(options, 2):

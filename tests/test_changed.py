@@ -7,8 +7,8 @@ import pytest
 from changed import select, sources
 from conftest import REPOSITORY
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 
 
 @dataclass

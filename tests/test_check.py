@@ -16,7 +16,7 @@ from conftest import (
     ways,
 )
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 from scaffold.merge.check import find_new_wrongs
 
 Files = dict[str, str]

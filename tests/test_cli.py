@@ -32,16 +32,11 @@ from conftest import (
 )
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Option, load_catalog
+from scaffold.answers.catalog import Catalog, Option
+from scaffold.answers.check import parse_text
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import load_recipes
-from scaffold.answers.schema import (
-    applies,
-    default_answers,
-    is_on,
-    parse_text,
-    resolve,
-    schema,
-)
+from scaffold.answers.resolve import applies, default_answers, is_on, resolve
 from scaffold.cache import remember
 from scaffold.commands.explain import without_and_with
 from scaffold.errors import AnswerError, ScaffoldError
@@ -240,7 +235,7 @@ def test_every_bound_and_choice_holds(catalog: Catalog) -> None:
         for part in (f"{option.key}: ", *parts):
             assert part in str(caught.value)
 
-    for option in schema(catalog).values():
+    for option in catalog.settings.values():
         if option.type == "bool":
             for word in ("true", "false", "yes", "no", "on", "off", "True"):
                 expect(option, word, True)
@@ -365,7 +360,7 @@ def test_an_option_of_a_feature_turns_it_on(cli: Cli, here: Path) -> None:
 
 def test_a_default_can_be_another_answer(catalog: Catalog) -> None:
     """The tracker's project is called like the project, unless it is given."""
-    options = [option for option in schema(catalog).values() if option.default_from]
+    options = [option for option in catalog.settings.values() if option.default_from]
     assert options
     for option in options:
         other = {option.default_from: "other"}
@@ -459,7 +454,7 @@ def test_a_typed_option_is_the_same_as_its_setting(cli: Cli) -> None:
 
 def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Catalog) -> None:
     """By the written file, and by each key in it on the command line, to the byte."""
-    options = schema(catalog)
+    options = catalog.settings
     given = given_for(catalog, as_many_as_possible(catalog))
     # every number and free text differs from its default
     defaults = resolve(catalog, given)
@@ -665,12 +660,12 @@ def test_a_printed_file_is_the_written_one(cli: Cli, here: Path, name: str) -> N
 def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
     out = cli("features").out
     rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    expected = [*catalog.tasks, *catalog.features, *load_recipes(), *schema(catalog)]
+    expected = [*catalog.tasks, *catalog.features, *load_recipes(), *catalog.settings]
     assert sorted(rows) == sorted(expected)
     assert len(rows) >= 40
     for part in [*catalog.tasks.values(), *catalog.features.values()]:
         assert part.help in out
-    for option in schema(catalog).values():
+    for option in catalog.settings.values():
         assert option.comment in out
     assert not [line for line in out.splitlines() if re.search(r'"\w+"\w', line)], "no gap"
 
@@ -727,7 +722,7 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
     )
     result = cli("explain", name)
     assert result.code == 0
-    assert result.out.startswith(write_page(catalog, feature))
+    assert result.out.startswith(write_page(catalog, feature, tasks=True))
     assert all(f"`{option.key}`" in result.out for option in feature.options)
     for tool, command in {"patch": ["patch", "-p1", "-s"], "git": ["git", "apply", "-"]}.items():
         folder = write_files(tmp_path / tool, before)
@@ -749,7 +744,7 @@ def test_explain_knows_similar_names(cli: Cli) -> None:
 
 @pytest.mark.parametrize("key", ["training.learning_rate", "features.ema.decay", "project.task"])
 def test_a_setting_is_explained(cli: Cli, catalog: Catalog, key: str) -> None:
-    option = schema(catalog)[key]
+    option = catalog.settings[key]
     page = cli("explain", key).out
     assert page.startswith(f"# {key}\n\n{option.comment[0].upper()}{option.comment[1:]}.\n")
     assert f"--set {key}={option.default}" in page
@@ -951,7 +946,7 @@ def test_the_shell_completes_names_keys_and_values(catalog: Catalog) -> None:
     assert complete("scaffold new --recipe mi") == ["minimal"]
     assert complete("scaffold new --sharding f") == ["fsdp"]
     keys = complete("scaffold new --set ")
-    assert {f"{key}=" for key in schema(catalog)} <= set(keys)
+    assert {f"{key}=" for key in catalog.settings} <= set(keys)
     assert complete("scaffold new --set training.ep") == ["training.epochs=20"]
     assert complete("scaffold update --set features.ema = ") == ["true", "false"]
 

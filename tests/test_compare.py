@@ -14,7 +14,7 @@ import pytest
 from conftest import render, write_files
 from training import run_python
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 FEATURE = {"features.compare.enabled": True}
 Line = Mapping[str, object]

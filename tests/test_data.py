@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import Cli, command_line, write_files
 
-from scaffold.answers.catalog import load_catalog
 from scaffold.answers.data import look_at_data
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 
 TASKS = {
     "text_classification": ("csv", ["text_columns=text"]),

@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, Cli, command_line, replace_in, run_cli
 
-from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.schema import Answers, parse_setting, resolve
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.check import parse_setting
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.machine.case import OK, PROBLEM, WARNING, Finding, Needs
 from scaffold.machine.examine import examine
 from scaffold.machine.look import Address, Device, Machine, Question, look

@@ -11,7 +11,8 @@ from conftest import render, write_files
 from test_text_and_tables import make_table, write_table
 from training import run_python, start
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 
 EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
 BRIEF = ["--epochs", "1", "--batch-size", "16"]

@@ -9,7 +9,7 @@ from conftest import render, write_files
 from training import start, without_times
 
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import monitored, resolve
+from scaffold.answers.resolve import monitored, resolve
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
 

@@ -20,8 +20,10 @@ from examples import (
     show_result,
 )
 
-from scaffold.answers.catalog import Catalog, load_catalog
-from scaffold.answers.schema import is_on, read_answers, resolve, switch_key
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.read import read_answers
+from scaffold.answers.resolve import is_on, resolve
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
 
@@ -73,7 +75,7 @@ def test_one_example_has_every_feature_that_goes_with_the_others(catalog: Catalo
     for feature in catalog.features.values():
         if not is_on(feature, answers) and not feature.switch.startswith("hardware."):
             with pytest.raises(AnswerError):
-                resolve(catalog, {**given, switch_key(feature): feature.example})
+                resolve(catalog, {**given, feature.switch_key: feature.example})
 
 
 @pytest.mark.parametrize("task", load_catalog().tasks)

@@ -12,7 +12,8 @@ from test_sharding import MAKE_PRETRAINED
 from test_text_and_tables import make_table, write_table, write_texts
 from training import run_python, start
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 
 EXPORT: dict[str, Value] = {"features.export.enabled": True}
 BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "16"]

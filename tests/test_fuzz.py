@@ -37,8 +37,9 @@ from edits import EDITS, edit, edit_randomly, first_line, is_docstring, lint, st
 from training import start
 
 from scaffold import __version__
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve, switch_key
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.merge.files import merge_files
 from scaffold.project.pristine import Pristine
 
@@ -692,7 +693,7 @@ def _changes() -> dict[str, tuple[Given, Given]]:
                 toggled = {way.given[0][0]: feature.off}
             if feature.requires and not feature.default:
                 others = [CATALOG.features[name] for name in feature.requires]
-                toggled |= {switch_key(other): other.example for other in others}
+                toggled |= {other.switch_key: other.example for other in others}
             label = ", ".join(
                 f"{key.removeprefix('features.')}={value}" for key, value in toggled.items()
             )

@@ -19,8 +19,9 @@ from scaffold.answers.accelerate_import import (
     UNASKED,
     read_accelerate_config,
 )
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.errors import ScaffoldError
 
 GPUS = "hardware.distributed_type=MULTI_GPU"

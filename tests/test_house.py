@@ -146,8 +146,8 @@ def test_the_page_shows_each_room() -> None:
 
 PURE = """
 import builtins, io, os, pathlib, shutil, subprocess, sys, tempfile
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.merge.files import merge_files
 from scaffold.project.pristine import Pristine
 from scaffold.render.project import render_project

@@ -12,7 +12,8 @@ import pytest
 from conftest import render, write_files
 from training import count_passed, run_python, run_tests, start
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 
 pytestmark = pytest.mark.train
 

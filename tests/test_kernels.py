@@ -21,8 +21,9 @@ from test_lora import (
 )
 from training import count_passed, run_tests, start
 
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.examine import examine
 from scaffold.machine.look import Machine

@@ -10,9 +10,9 @@ from conftest import render, write_files
 from PIL import Image
 from training import count_passed, count_processes, run_python, run_tests, said, start
 
-from scaffold.answers.catalog import load_catalog
 from scaffold.answers.data import look_at_data
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 
 TEXTS, IMAGES = "text_classification", "image_classification"

@@ -12,7 +12,7 @@ from test_sharding import CATALOG, assert_split_is_whole
 from training import count_passed, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
-from scaffold.answers.schema import resolve
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 
 Answers = dict[str, Value]

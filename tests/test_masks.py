@@ -8,8 +8,9 @@ import pytest
 from conftest import render, write_files
 from training import count_passed, count_processes, run_python, run_tests, said, start
 
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve, task_values
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve, task_values
 from scaffold.errors import AnswerError
 
 pytestmark = pytest.mark.train

@@ -41,15 +41,9 @@ from conftest import (
 )
 from shared import made_once
 
-from scaffold.answers.catalog import Catalog, Component, load_catalog
-from scaffold.answers.schema import (
-    Answers,
-    active_features,
-    applies,
-    is_on,
-    resolve,
-    task_values,
-)
+from scaffold.answers.catalog import Catalog, Component
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, active_features, applies, is_on, resolve, task_values
 from scaffold.errors import AnswerError
 from scaffold.render.conditions import Situation
 from scaffold.render.project import render_project
@@ -326,13 +320,12 @@ def test_every_file_can_be_read(projects: dict[str, Project]) -> None:
 
 def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Project]) -> None:
     """scaffold.toml holds the answer to each setting that has an effect, and nothing else."""
-    from scaffold.answers.schema import schema
 
     for label, project in projects.items():
         written = flatten(tomllib.loads(project.files["scaffold.toml"]))
         expected = {
             key: project.answers[key]
-            for key, option in schema(catalog).items()
+            for key, option in catalog.settings.items()
             if applies(catalog, option, project.answers)
         }
         assert written == expected, label

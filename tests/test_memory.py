@@ -10,8 +10,9 @@ from conftest import render, write_files
 from test_doctor import GIB, H100, NEEDS, PLAIN, T4, said, with_gpus
 from training import run_python
 
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import Answers, resolve
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.commands.explain import explain
 from scaffold.machine.case import OK, Finding
 from scaffold.machine.examine import examine

@@ -13,8 +13,8 @@ import pytest
 from conftest import REPOSITORY, TEMPLATES, read_files
 
 from scaffold import __version__
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.project.pristine import PRISTINE
 from scaffold.render.project import build_project
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import in_turns, render
 from pages import COMMAND, COMPARISON, FOLDER, compared, count_lines, pages
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 PAGES = pages()
 

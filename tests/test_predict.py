@@ -19,7 +19,8 @@ from test_text_and_tables import make_table, write_table, write_texts
 from test_walkthroughs import ENVIRONMENT
 from training import said, start
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 
 pytestmark = pytest.mark.train
 

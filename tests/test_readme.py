@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, render, run_cli
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
-from scaffold.answers.schema import Answers
+from scaffold.answers.resolve import Answers
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 

@@ -31,8 +31,9 @@ from scenarios import (
 )
 
 from scaffold import __version__
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.cli import main
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 

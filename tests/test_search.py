@@ -25,8 +25,8 @@ import warm
 from conftest import FIRST_TASK, in_turns, render, replace_in, run_cli, write_files
 from training import OFFLINE, SERVER, clean_environment, run_python, start
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 
 FEATURE = {"features.search.enabled": True}

@@ -11,22 +11,16 @@ from pathlib import Path
 import pytest
 from conftest import in_turns
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.read import read_answers
+from scaffold.answers.resolve import Answers, applies, is_on, resolve
 from scaffold.answers.rewrite import rewrite_settings
-from scaffold.answers.schema import (
-    Answers,
-    applies,
-    is_on,
-    read_answers,
-    resolve,
-    schema,
-    switch_key,
-)
 from scaffold.answers.settings import toml_literal, write_settings
 from scaffold.errors import AnswerError, ScaffoldError
 
 CATALOG = load_catalog()
-OPTIONS = schema(CATALOG)
+OPTIONS = CATALOG.settings
 
 
 def complete(**answers: Value) -> Answers:
@@ -404,7 +398,7 @@ def test_only_values_edited_becomes_what_would_be_written(seed: int) -> None:
 
 
 def test_switches_are_among_the_answers_drawn() -> None:
-    assert {switch_key(feature) for feature in CATALOG.features.values()} <= set(OPTIONS)
+    assert {feature.switch_key for feature in CATALOG.features.values()} <= set(OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from test_training import CATALOG
 from training import count_processes, run_python, start
 
 from scaffold.answers.catalog import Value
-from scaffold.answers.schema import resolve
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 
 DRIVER = Path(__file__).parent / "drivers" / "split_on_cpu.py"

@@ -14,7 +14,7 @@ from conftest import FIRST_TASK, render, write_files
 from test_after_training import prepare_inputs
 from training import count_passed, run_python, run_tests, start
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 pytestmark = pytest.mark.train
 

@@ -9,8 +9,9 @@ import pytest
 from conftest import TEMPLATES, Cli, replace_in
 from examples import examples
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import parse_setting, resolve
+from scaffold.answers.check import parse_setting
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
 from scaffold.render.origins import align, trace
 

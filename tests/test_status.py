@@ -10,7 +10,7 @@ from conftest import render, write_files
 
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog
-from scaffold.answers.schema import Answers, resolve
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.commands.status import show_status
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import Conflict, find_conflicts

@@ -27,8 +27,9 @@ from conftest import (
 from test_resume import resume_everywhere
 from training import count_passed, count_processes, run_tests, start
 
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve, task_values
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve, task_values
 
 pytestmark = pytest.mark.train
 

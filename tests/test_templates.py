@@ -14,9 +14,9 @@ from conftest import replace_in as edit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import scaffold.answers.catalog
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+import scaffold.answers.manifests
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.cli import main
 from scaffold.errors import ScaffoldError, TemplateError
 from scaffold.render.check import check_templates
@@ -215,6 +215,25 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
         {"feature.toml": MANIFEST + 'after = ["faulty"]\n'},
         *("feature.toml", 4, "'after' contains a cycle: faulty -> faulty"),
     ),
+    "unknown setting in excludes": (
+        {"feature.toml": MANIFEST + 'excludes = { "training.optimiser" = ["sgd"] }\n'},
+        *("feature.toml", 4, "excludes: there is no setting 'training.optimiser'"),
+    ),
+    "unknown value in excludes": (
+        {"feature.toml": MANIFEST + 'excludes = { "training.optimizer" = ["sdg"] }\n'},
+        *("feature.toml", 4, "excludes: training.optimizer can't be 'sdg'"),
+    ),
+    "unknown trait in needs": (
+        {"feature.toml": MANIFEST + 'needs = ["imagse"]\n'},
+        *("feature.toml", 4, "there is no trait 'imagse'"),
+    ),
+    "unknown kind of path": (
+        {
+            "feature.toml": MANIFEST
+            + OPTION.replace('"int"\ndefault = 3', '"str"\npath = "file"\ndefault = ""')
+        },
+        *("feature.toml", 7, "path can't be 'file': it is one of rows, tables"),
+    ),
     "choice that is no option": (
         {"feature.toml": MANIFEST + 'choice = "kind"\n'},
         *("feature.toml", 4, "'choice' is not the name of an option: kind"),
@@ -284,6 +303,49 @@ def test_one_file_of_two_features_is_named(templates: Path) -> None:
     assert_fault(templates, "features/faulty_2/notes.md", 1, f"{first} also writes this file")
 
 
+# what is changed in a manifest or a template of the task `own`, the file and line that are named,
+# and the message
+TASKS = {
+    "misspelled metric": (
+        *("task.toml", 'metric = "val_loss"', 'metric = "val_los"'),
+        *("task.toml", "val_los", "'val_los' is not measured: error, loss are"),
+    ),
+    "misspelled metric of the goal": (
+        *("task.toml", 'metric = "test_error"', 'metric = "test_eror"'),
+        *("task.toml", "test_eror", "'test_eror' is not measured"),
+    ),
+    "unknown setting in defaults": (
+        *("task.toml", "training.epochs = 10", "training.epoch = 10"),
+        *("task.toml", "training.epoch =", "defaults: there is no setting 'training.epoch'"),
+    ),
+    "no task for share": (
+        *("share.py", "#: slot task", "#: slot values"),
+        *(
+            "task.toml",
+            "title",
+            "share needs the slot 'task' of share.py from the task: fill it in",
+        ),
+    ),
+    "no batches to predict": (
+        *("predict.py", "#: slot batches", "#: slot before_batches"),
+        *("task.toml", "title", "or take 'predicts' out of `has`"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TASKS)
+def test_a_faulty_task_is_named(templates: Path, case: str) -> None:
+    file, old, new, where, text, message = TASKS[case]
+    folder = templates / "tasks/own"
+    edit(folder / file, old, new)
+    assert_fault(templates, f"tasks/own/{where}", line_of(folder / where, text), message)
+
+
+def test_a_task_without_a_model_is_named(templates: Path) -> None:
+    (templates / "tasks/own/model.py").unlink()
+    assert_fault(templates, "tasks/own/task.toml", 1, "the task has no model.py")
+
+
 def line_of(path: Path, text: str) -> int:
     lines = path.read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, start=1) if text in line)
@@ -335,7 +397,7 @@ def test_the_command_line_shows_a_fault(
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr(scaffold.answers.catalog, "template_root", lambda: templates)
+    monkeypatch.setattr(scaffold.answers.manifests, "template_root", lambda: templates)
     monkeypatch.setattr(sys, "argv", ["scaffold", "new", "demo", "--yes"])
     load_catalog.cache_clear()
     try:

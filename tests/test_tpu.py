@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import render, write_files
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 
 PYTHON = Path(os.environ.get("XLA_PYTHON", "")).absolute()
 pytestmark = [

@@ -18,7 +18,8 @@ from training import (
     start,
 )
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 
 pytestmark = pytest.mark.train
 

@@ -11,7 +11,8 @@ import pytest
 from conftest import render, write_files
 from training import run_python, start
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
 
 pytestmark = pytest.mark.train

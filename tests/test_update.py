@@ -24,7 +24,7 @@ from conftest import (
 
 import scaffold.commands.update
 import scaffold.project.origin
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
 STEP = "            optimizer.step()\n"

@@ -16,8 +16,9 @@ from conftest import (
     replace_in,
 )
 
-from scaffold.answers.catalog import Value, load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 
 CATALOG = load_catalog()
 BUNDLES = {

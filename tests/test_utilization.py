@@ -6,8 +6,8 @@ import pytest
 from conftest import render, write_files
 from training import run_python
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 
 MFU = {"features.throughput.utilization": "model_flops"}

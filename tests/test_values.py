@@ -17,8 +17,10 @@ from conftest import in_turns, needed_for, render, required_by
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from scaffold.answers.catalog import Catalog, load_catalog
-from scaffold.answers.schema import Answers, check, find_option, parse_setting, resolve, schema
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.check import check, find_option, parse_setting
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.commands.new import next_steps
 from scaffold.errors import AnswerError
 from scaffold.project.write import write_new
@@ -29,7 +31,7 @@ HARMLESS = "harmless-7f3a"  # in no template
 # the name of what is monitored is not free: it is one of those that are logged
 TEXTS = [
     option.key
-    for option in schema(load_catalog()).values()
+    for option in load_catalog().settings.values()
     if option.type == "str"
     and option.name != "monitor"
     and option.key not in ("tpu.commands", "tpu.tpu_vm", "tpu.tpu_env")  # lists, with commas
@@ -248,7 +250,7 @@ def test_numbers_go_through_a_project() -> None:
     catalog = load_catalog()
     off = {feature.switch: feature.off for feature in catalog.features.values()}
     rows: dict[str, Answers] = {"least": {}, "most": {}}
-    for option in schema(catalog).values():
+    for option in catalog.settings.values():
         feature = catalog.features.get(option.feature)
         excluded = [other.name for other in catalog.features.values() if other.conflicts]
         if (
@@ -308,7 +310,7 @@ def test_any_setting_is_taken_or_refused(setting: str) -> None:
 
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
 @given(
-    st.sampled_from(sorted(schema(load_catalog()))),
+    st.sampled_from(sorted(load_catalog().settings)),
     st.text(max_size=20)
     | st.text(string.digits + ".eE+-_", max_size=30)
     | st.integers(10**300, 10**320).map(str),
@@ -326,7 +328,7 @@ def test_any_value_is_taken_or_refused(key: str, text: str) -> None:
 
 @settings(max_examples=200, deadline=None, database=None, derandomize=True)
 @given(
-    st.sampled_from(sorted(schema(load_catalog()))),
+    st.sampled_from(sorted(load_catalog().settings)),
     st.none()
     | st.booleans()
     | st.integers()

@@ -22,7 +22,7 @@ from training import (
 
 from scaffold.answers.catalog import Catalog
 from scaffold.answers.recipes import load_recipes, recipe_answers
-from scaffold.answers.schema import is_on, resolve
+from scaffold.answers.resolve import is_on, resolve
 from scaffold.errors import ScaffoldError, TemplateError
 
 SCRIPTS = TEMPLATES / "walkthroughs" / "accelerate"

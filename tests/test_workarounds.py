@@ -22,8 +22,8 @@ from conftest import FIRST_TASK, TEMPLATES, as_many_as_possible, given_for, writ
 from torch import nn
 from training import count_processes, start
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.render.project import render_project
 
 

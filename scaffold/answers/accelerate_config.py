@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scaffold.answers.catalog import Catalog, Option, Value
-from scaffold.answers.schema import applies, schema
+from scaffold.answers.resolve import applies
 
 # the distributed type when the model is sharded across several devices
 SHARDED = {"fsdp": "FSDP", "deepspeed": "DEEPSPEED"}
@@ -89,7 +89,7 @@ def _distributed_type(config: Mapping[str, Any], answers: Mapping[str, Value]) -
 
 def named_options(catalog: Catalog) -> Iterator[Option]:
     """The options that have a key in accelerate.yaml."""
-    return (option for option in schema(catalog).values() if option.accelerate)
+    return (option for option in catalog.settings.values() if option.accelerate)
 
 
 def _put(config: dict[str, Any], path: str, value: object) -> None:

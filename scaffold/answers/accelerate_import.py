@@ -12,7 +12,8 @@ from typing import Any
 
 from scaffold.answers.accelerate_config import LISTS, SHARDED, UPPER, USUAL, named_options
 from scaffold.answers.catalog import Catalog, Option, Value
-from scaffold.answers.schema import Answers, applies, check, default_answers
+from scaffold.answers.check import check
+from scaffold.answers.resolve import Answers, applies, default_answers
 from scaffold.errors import AnswerError, ScaffoldError
 
 # keys of older versions and of Accelerate's launcher, and their names in its questionnaire

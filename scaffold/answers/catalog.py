@@ -1,26 +1,12 @@
-"""What can be generated: the manifests below `templates/`, read into dataclasses.
+"""What can be generated, as `manifests.py` reads it from the folders below `templates/`."""
 
-A component is a folder with a manifest, `fragments/` (code for places in other files), and `files/`
-(complete files); `OPTION/VALUE/` holds the same for a choice. The base, the hardware, each task,
-each trait (what several tasks have in common) and each feature is one component.
-"""
-
-import json
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from graphlib import CycleError, TopologicalSorter
-from importlib import resources
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from scaffold import __version__
-from scaffold.cache import remember
-from scaffold.errors import TemplateError
-
 Value = bool | int | float | str
-Kind = Literal["base", "hardware", "shared", "trait", "task", "feature"]
 
 
 @dataclass(frozen=True)
@@ -129,10 +115,9 @@ class Option:
 
 @dataclass(frozen=True)
 class Component:
-    """A folder of templates."""
+    """A folder of templates: the base, the hardware, a task, a feature, or what tasks share."""
 
     name: str
-    kind: Kind
     folder: Path
     manifest: Path
     title: str
@@ -140,20 +125,62 @@ class Component:
     about: str = ""  # one screen: what it does, when to take it, what it costs
     options: tuple[Option, ...] = ()
     dependencies: tuple[str, ...] = ()
-    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by trait
-    files: Mapping[str, str] = field(default_factory=dict)  # what is in its files, for the README
     # what a run writes to its output folder, for the README
     writes: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()  # names that its evaluation adds to the log, without the set's
-    # tasks only
+
+    def option(self, name: str) -> Option:
+        return next(option for option in self.options if option.name == name)
+
+
+@dataclass(frozen=True)
+class Shared(Component):
+    """Code of several tasks, whose files state when they apply."""
+
+
+@dataclass(frozen=True)
+class Trait(Component):
+    """What several tasks have in common."""
+
+
+@dataclass(frozen=True)
+class Task(Component):
     has: tuple[str, ...] = ()  # traits
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, where they are others
     defaults_with: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # by KEY=VALUE
     values: Mapping[str, Any] = field(default_factory=dict)  # what templates may read
-    # features only
+
+    @cached_property
+    def usual(self) -> Mapping[str, Value]:
+        """The answers to the settings of a task if nobody gives others."""
+        return {part.key: self.defaults.get(part.key, part.default) for part in self.options}
+
+    @cached_property
+    def deciding_traits(self) -> tuple[Option, ...]:
+        """The settings whose answers give the task traits, or take some from it."""
+        return tuple(
+            part
+            for part in self.options
+            if part.has or any(choice.has or choice.lacks for choice in part.choices)
+        )
+
+    @cached_property
+    def can_have(self) -> frozenset[str]:
+        """The traits of the task, and those that it has only with some answers."""
+        return frozenset([*self.has, *(name for part in self.options for name, _ in part.traits)])
+
+    @cached_property
+    def always_has(self) -> frozenset[str]:
+        """The traits of the task that no answer takes from it."""
+        choices = (choice for option in self.options for choice in option.choices)
+        return frozenset(self.has).difference(*(choice.lacks for choice in choices))
+
+
+@dataclass(frozen=True)
+class Feature(Component):
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     default: bool = False
-    choice: str = ""  # the option that selects among fragments/CHOICE/
+    choice: str = ""  # the option that selects among its kinds
     switch: str = ""  # the key that turns it on, if that is not features.NAME.enabled
     off: Value = False  # the value of the switch that turns it off
     on: tuple[Value, ...] = ()  # those that turn it on; empty: all others
@@ -166,53 +193,28 @@ class Component:
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
     minimal: bool = False  # whether it goes with the minimal loop
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
+    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by trait
+    files: Mapping[str, str] = field(default_factory=dict)  # what is in its files, for the README
+    defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, while it is on
 
     @cached_property
     def switch_key(self) -> str:
-        """The key whose answer turns a feature on."""
+        """The key whose answer turns it on."""
         return self.switch or f"features.{self.name}.enabled"
 
     def is_on_with(self, value: Value) -> bool:
-        """Whether this value of its switch turns a feature on."""
+        """Whether this value of its switch turns it on."""
         return value in self.on if self.on else value != self.off
-
-    def option(self, name: str) -> Option:
-        return next(option for option in self.options if option.name == name)
-
-    @cached_property
-    def usual(self) -> Mapping[str, Value]:
-        """The answers to the settings of a task if nobody gives others."""
-        return {part.key: self.defaults.get(part.key, part.default) for part in self.options}
-
-    @cached_property
-    def deciding_traits(self) -> tuple[Option, ...]:
-        """The settings of a task whose answers give it traits, or take some from it."""
-        return tuple(
-            part
-            for part in self.options
-            if part.has or any(choice.has or choice.lacks for choice in part.choices)
-        )
-
-    @cached_property
-    def can_have(self) -> frozenset[str]:
-        """The traits of a task, and those that it has only with some answers."""
-        return frozenset([*self.has, *(name for part in self.options for name, _ in part.traits)])
-
-    @cached_property
-    def always_has(self) -> frozenset[str]:
-        """The traits of a task that no answer takes from it."""
-        choices = (choice for option in self.options for choice in option.choices)
-        return frozenset(self.has).difference(*(choice.lacks for choice in choices))
 
 
 @dataclass(frozen=True)
 class Catalog:
     base: Component
     hardware: Component
-    shared: tuple[Component, ...]  # code of several tasks, whose files state the conditions
-    traits: Mapping[str, Component]
-    tasks: Mapping[str, Component]
-    features: Mapping[str, Component]  # in the order in which their code is placed
+    shared: tuple[Shared, ...]
+    traits: Mapping[str, Trait]
+    tasks: Mapping[str, Task]
+    features: Mapping[str, Feature]  # in the order in which their code is placed
 
     @property
     def root(self) -> Path:
@@ -267,272 +269,3 @@ class Catalog:
         tables = {option.table for option in options}
         own = sorted(table for table in tables if "." not in table)
         return (*usual, *(table for table in own if table not in (*usual, "training")), "training")
-
-
-def template_root() -> Path:
-    """The folder of templates: inside the installed package, or beside it in a checkout."""
-    package = Path(str(resources.files("scaffold")))
-    inside = package / "templates"
-    return inside if inside.is_dir() else package.parent / "templates"
-
-
-@cache
-def load_catalog(root: Path | None = None) -> Catalog:
-    """Read all manifests below `root`.
-
-    Raises TemplateError for one that can't be read, lacks a field, or has one too many.
-    """
-    root = root or template_root()
-    manifests: dict[Kind, list[Path]] = {
-        "base": [root / "base" / "base.toml"],
-        "hardware": [root / "hardware" / "accelerate" / "hardware.toml"],
-        "trait": sorted(root.glob("traits/*/trait.toml")),
-        "task": sorted(root.glob("tasks/*/task.toml")),
-        "feature": [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")],
-    }
-    tables = _parse([path for paths in manifests.values() for path in paths])
-
-    def read(kind: Kind, tasks: Iterable[Component] = ()) -> dict[str, Component]:
-        paths = manifests[kind]
-        return {path.parent.name: _read(path, tables[path], kind, tasks) for path in paths}
-
-    tasks, features, traits = read("task"), read("feature"), read("trait")
-    for component in (*tasks.values(), *features.values()):
-        for name in sorted({*component.can_have, *component.needs}):
-            if name not in traits:
-                line = line_of(component.manifest, f'"{name}"')
-                raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
-    return Catalog(
-        base=read("base", tasks.values())["base"],
-        hardware=read("hardware")["accelerate"],
-        shared=tuple(_shared(folder) for folder in sorted(root.glob("shared/*"))),
-        traits=traits,
-        tasks=tasks,
-        features={name: features[name] for name in _order(features)},
-    )
-
-
-def _shared(folder: Path) -> Component:
-    """Templates that several tasks share: they have no manifest."""
-    return Component(folder.name, "shared", folder, folder / "README.md", folder.name, "")
-
-
-def _order(features: Mapping[str, Component]) -> list[str]:
-    """Names of features, those named in `after` first, otherwise in alphabetical order."""
-    for feature in features.values():
-        for name in (*feature.after, *feature.requires, *feature.conflicts):
-            if name not in features:
-                line = line_of(feature.manifest, f'"{name}"')
-                raise TemplateError(feature.manifest, line, f"there is no feature {name!r}")
-    sorter = TopologicalSorter({name: feature.after for name, feature in features.items()})
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        cycle = error.args[1]
-        manifest = features[cycle[0]].manifest
-        message = f"'after' contains a cycle: {' -> '.join(reversed(cycle))}"
-        raise TemplateError(manifest, line_of(manifest, "after"), message) from None
-    order: list[str] = []
-    ready: set[str] = set()
-    while sorter.is_active():
-        ready |= set(sorter.get_ready())
-        name = min(ready)
-        ready.remove(name)
-        order.append(name)
-        sorter.done(name)
-    return order
-
-
-def line_of(manifest: Path, text: str) -> int:
-    """The number of the first line of a manifest that contains `text`, else 1."""
-    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
-        if text in line:
-            return number
-    return 1
-
-
-_COMMON = {"title", "help", "about", "dependencies", "options", "metrics", "writes"}
-_FIELDS = {
-    "base": _COMMON,
-    "hardware": _COMMON,
-    "trait": {"title", "help", "writes"},
-    "task": _COMMON
-    | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
-    | {"defaults_with", "usage", "result", "command", "inputs"},
-    "feature": _COMMON
-    | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
-    | {
-        "excludes",
-        "reason",
-        "needs",
-        "sets",
-        "logs_train_loss",
-        "minimal",
-        "dependencies_for",
-        "files",
-        "defaults",
-    },
-}
-_OPTION_FIELDS = {"table", "type", "default", "question", "comment", "choices", "minimum"} | {
-    "maximum", "above", "below", "pattern", "allowed", "default_from", "config", "finer", "when",
-    "accelerate", "refused", "field", "path", "column", "has",
-}  # fmt: skip
-
-
-def _parse(manifests: list[Path]) -> dict[Path, dict[str, Any]]:
-    """What is in each manifest. It is kept as JSON, which is read in a fraction of the time."""
-    texts = {}
-    for path in manifests:
-        try:
-            texts[path] = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise TemplateError(path, 1, f"can't be read: {error.strerror}") from None
-
-    def parse() -> str:
-        tables = []
-        for path, text in texts.items():
-            try:
-                tables.append(tomllib.loads(text))
-            except tomllib.TOMLDecodeError as error:
-                raise TemplateError(path, 1, f"is not valid TOML: {error}") from None
-        return json.dumps(tables)
-
-    key = f"manifests {__version__}\n" + json.dumps(list(texts.values()))
-    return dict(zip(manifests, json.loads(remember(key, parse)), strict=True))
-
-
-def _read(
-    manifest: Path, data: dict[str, Any], kind: Kind, tasks: Iterable[Component] = ()
-) -> Component:
-    for name in data.keys() - _FIELDS[kind]:
-        raise TemplateError(manifest, line_of(manifest, name), f"unknown field {name!r}")
-    needed = ["title", "help"]
-    if kind == "task":
-        needed += ["subject", "metric", "higher_is_better", "target", "goal"]
-        needed += ["batch", "usage", "result"]
-    needed += ["default"] if kind == "feature" and "switch" not in data else []
-    for name in needed:
-        if name not in data:
-            raise TemplateError(manifest, 1, f"the field {name!r} is missing")
-    if (choice := data.get("choice")) and choice not in data.get("options", {}):
-        line = line_of(manifest, "choice")
-        raise TemplateError(manifest, line, f"'choice' is not the name of an option: {choice}")
-    name = manifest.parent.name
-    table = {"feature": f"features.{name}", "task": name}.get(kind, "")
-    return Component(
-        name=name,
-        kind=kind,
-        folder=manifest.parent,
-        manifest=manifest,
-        title=data["title"],
-        help=data["help"],
-        options=tuple(
-            _option(manifest, kind, table, option, dict(row), tasks)
-            for option, row in data.get("options", {}).items()
-        ),
-        about=data.get("about", "").strip(),
-        dependencies=tuple(data.get("dependencies", ())),
-        dependencies_for={
-            trait: tuple(rows) for trait, rows in data.get("dependencies_for", {}).items()
-        },
-        files=dict(data.get("files", {})),
-        writes=dict(data.get("writes", {})),
-        metrics=tuple(data.get("metrics", ())),
-        has=tuple(data.get("has", ())),
-        defaults=dict(_flatten(data.get("defaults", {}))),
-        defaults_with={
-            choice: dict(_flatten(table)) for choice, table in data.get("defaults_with", {}).items()
-        },
-        needs=tuple(data.get("needs", ())),
-        default=data.get("default", False),
-        choice=data.get("choice", ""),
-        switch=data.get("switch", ""),
-        off=data.get("off", False),
-        on=tuple(data.get("on", ())),
-        example=data.get("example", True),
-        after=tuple(data.get("after", ())),
-        requires=tuple(data.get("requires", ())),
-        conflicts=tuple(data.get("conflicts", ())),
-        excludes={key: tuple(values) for key, values in data.get("excludes", {}).items()},
-        reasons=_reasons(data),
-        sets=tuple(data.get("sets", ())),
-        minimal=data.get("minimal", False),
-        logs_train_loss=data.get("logs_train_loss", True),
-        values=data if kind == "task" else {},
-    )
-
-
-def _reasons(part: dict[str, Any]) -> dict[str, str]:
-    """The reason for each excluded setting: one for all of them, or a table."""
-    reason = part.pop("reason", "")
-    return dict.fromkeys(part.get("excludes", {}), reason) if isinstance(reason, str) else reason
-
-
-def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
-
-
-def _condition(table: str, key: str, row: Any) -> tuple[str, Condition]:
-    """The key, which stands alone where it is of the same table, and what its answer must be."""
-    key = key if "." in key else f"{table}.{key}"
-    if isinstance(row, dict):
-        return key, Condition(above=row["above"])
-    return key, Condition(tuple(row))
-
-
-def _option(
-    manifest: Path,
-    kind: Kind,
-    table: str,
-    name: str,
-    row: dict[str, Any],
-    tasks: Iterable[Component],
-) -> Option:
-    def fault(message: str) -> TemplateError:
-        line = line_of(manifest, f"[options.{name}]")
-        return TemplateError(manifest, line, f"option {name!r}: {message}")
-
-    for unknown in row.keys() - _OPTION_FIELDS:
-        raise fault(f"unknown field {unknown!r}")
-    if "table" not in row and not table:
-        raise fault("the field 'table' is missing")
-    if "default_from" in row:
-        row.setdefault("default", "")
-    for needed in ("type", "default", "comment"):
-        if needed not in row:
-            raise fault(f"the field {needed!r} is missing")
-    choices = tuple(
-        Choice(
-            value=choice.pop("value"),
-            help=choice.pop("help"),
-            dependencies=tuple(choice.pop("dependencies", ())),
-            needs=tuple(choice.pop("needs", ())),
-            has=tuple(choice.pop("has", ())),
-            lacks=tuple(choice.pop("lacks", ())),
-            reasons=_reasons(choice),
-            excludes={key: tuple(values) for key, values in choice.pop("excludes", {}).items()},
-            defaults=dict(_flatten(choice.pop("defaults", {}))),
-            factors={key: float(x) for key, x in _flatten(choice.pop("factors", {}))},
-            values=choice,
-        )
-        for choice in map(dict, row.pop("choices", ()))
-    )
-    if name == "task" and tasks:
-        choices = tuple(Choice(task.name, task.help) for task in tasks)
-    if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
-        raise fault("the default is not a choice")
-    table = row.pop("table", table)
-    row["named"] = row.pop("field", "")
-    row["has"] = tuple(row.pop("has", ()))
-    return Option(
-        key=f"{table}.{name}",
-        choices=choices,
-        when=dict(_condition(table, *pair) for pair in row.pop("when", {}).items()),
-        task=manifest.parent.name if kind == "task" else "",
-        feature=manifest.parent.name if kind == "feature" else "",
-        **row,
-    )

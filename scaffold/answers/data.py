@@ -12,14 +12,14 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from scaffold.answers.catalog import HUB, Catalog, Option
-from scaffold.answers.schema import Answers, applies, schema
+from scaffold.answers.resolve import Answers, applies
 
 ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
 SHOWN, LETTERS = 8, 30  # columns or classes in a message, and the beginning of each name
@@ -67,7 +67,7 @@ def look_at_data(
     A relative path is looked for in these places, the first one first. If only the answers to some
     keys are known, the others are not looked at.
     """
-    options = [option for option in schema(catalog).values() if applies(catalog, option, answers)]
+    options = [option for option in catalog.settings.values() if applies(catalog, option, answers)]
     places = list(places)
     known = None if known is None else set(known)
     found: dict[str, Finding] = {}
@@ -89,7 +89,7 @@ def look_at_data(
         parts = [other for other in options if other.path and other.table == option.table]
         is_first = option is parts[0]
         apart = all(answers[other.key] for other in parts[1:]) if parts[1:] else False
-        found[option.key] = look(option.path, value, path, columns, is_first and not apart)
+        found[option.key] = look(option.path, Place(value, path, columns, is_first and not apart))
     return found
 
 
@@ -102,35 +102,52 @@ def find_path(value: str, places: Iterable[Path]) -> Path | None:
         return None
 
 
-def look(kind: str, name: str, path: Path, columns: Columns, is_split: bool) -> Finding:
-    """What is found at an existing path. `is_split`: whether it holds all parts of the data."""
+@dataclass(frozen=True)
+class Place:
+    """An existing path, and what its settings say about it."""
+
+    name: str
+    path: Path
+    columns: Columns
+    is_split: bool  # whether it holds all parts of the data
+
+    @property
+    def suffix(self) -> str:
+        return self.path.suffix.lower()
+
+
+def look(kind: str, place: Place) -> Finding:
+    """What is found at a path of data of this kind, which is one of READERS."""
     try:
-        if kind in ("images", "classes") or (kind == "sounds" and path.suffix.lower() != ".csv"):
-            return _look_at_files(kind, name, path, is_split)
-        if kind == "texts" and path.suffix.lower() != ".jsonl":
-            return _look_at_texts(name, path)
-        if not path.is_file():
-            return Finding(name, problem="it is not a file.")
-        if path.stat().st_size == 0:
-            return Finding(name, problem="the file is empty.")
-        with path.open("rb") as file:
-            if file.read(4) == b"PAR1":
-                return Finding(name, ("a Parquet file, which is read when training starts",))
-        if kind == "pairs":
-            return _look_at_pairs(name, path, is_split)
-        if kind == "sentences" and path.suffix.lower() != ".jsonl":
-            return _look_at_sentences(name, path, is_split)
-        if kind == "questions":
-            return _look_at_questions(name, path, is_split)
-        if kind == "sounds":
-            return _look_at_sound_table(name, read_table(path))
-        tabs = kind == "tables" and path.suffix.lower() == ".tsv"
-        table = read_table(path, "\t" if tabs else ",")
-        # a few long texts can be cut into parts
-        return _look_at_rows(name, table, columns, is_split and kind != "texts")
+        return READERS[kind](place)
     except (OSError, ValueError, csv.Error) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
-        return Finding(name, problem=f"it can't be read: {reason}.")
+        return Finding(place.name, problem=f"it can't be read: {reason}.")
+
+
+def _look_at_file(place: Place) -> Finding | None:
+    """What is said of a file without reading its rows."""
+    if not place.path.is_file():
+        return Finding(place.name, problem="it is not a file.")
+    if place.path.stat().st_size == 0:
+        return Finding(place.name, problem="the file is empty.")
+    with place.path.open("rb") as file:
+        if file.read(4) == b"PAR1":
+            return Finding(place.name, ("a Parquet file, which is read when training starts",))
+    return None
+
+
+def _look_at_table(place: Place, separator: str = ",") -> Finding:
+    """Rows with named columns."""
+    if unread := _look_at_file(place):
+        return unread
+    table = read_table(place.path, separator)
+    return _look_at_rows(place.name, table, place.columns, place.is_split)
+
+
+def _look_at_tabs(place: Place) -> Finding:
+    """Rows with named columns, which tabs separate in a .tsv file."""
+    return _look_at_table(place, "\t" if place.suffix == ".tsv" else ",")
 
 
 # rows with named columns
@@ -286,8 +303,11 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
+def _look_at_pairs(place: Place) -> Finding:
     """A source and its target in each row."""
+    if unread := _look_at_file(place):
+        return unread
+    name, path, is_split = place.name, place.path, place.is_split
     if path.suffix.lower() == ".jsonl":
         table = read_table(path)
         lacks = [key for key in ("source", "target") if any(key not in row for row in table.rows)]
@@ -312,8 +332,13 @@ def _look_at_pairs(name: str, path: Path, is_split: bool) -> Finding:
     return Finding(name, (_count(len(table.rows), "row", table.whole),), problem)
 
 
-def _look_at_sentences(name: str, path: Path, is_split: bool) -> Finding:
+def _look_at_sentences(place: Place) -> Finding:
     """A word and its tag in each line, in the first and the last column: the format of CoNLL."""
+    if unread := _look_at_file(place):
+        return unread
+    name, path, is_split = place.name, place.path, place.is_split
+    if place.suffix == ".jsonl":
+        return _look_at_rows(name, read_table(path), place.columns, is_split)
     text, whole = read_text(path)
     table = Table([], whole=whole)
     sentences, types, inside, width, problem = 0, set(), False, 0, ""
@@ -336,8 +361,11 @@ def _look_at_sentences(name: str, path: Path, is_split: bool) -> Finding:
     return Finding(name, tuple(facts), problem)
 
 
-def _look_at_questions(name: str, path: Path, is_split: bool) -> Finding:
+def _look_at_questions(place: Place) -> Finding:
     """Questions about texts: a JSON object in each line, or nested as in the files of SQuAD."""
+    if unread := _look_at_file(place):
+        return unread
+    name, path, is_split = place.name, place.path, place.is_split
     if path.suffix.lower() == ".jsonl":
         table = read_table(path)
         keys = ("context", "question", "answers")
@@ -367,8 +395,12 @@ def _look_at_questions(name: str, path: Path, is_split: bool) -> Finding:
 # folders
 
 
-def _look_at_texts(name: str, path: Path) -> Finding:
+def _look_at_texts(place: Place) -> Finding:
     """A text file, or the .txt files of a folder."""
+    name, path = place.name, place.path
+    if place.suffix == ".jsonl":  # a few long texts can be cut into parts
+        unread = _look_at_file(place)
+        return unread or _look_at_rows(name, read_table(path), place.columns, is_split=False)
     if path.is_file():
         text, whole = read_text(path)
         facts = (_count(len(text), "character", whole),)
@@ -458,3 +490,25 @@ def _classes(column: str, counts: Counter[str], whole: bool, noun: str = "class"
     number = f"{'' if whole else 'at least '}{len(counts):,}"
     plural = noun if len(counts) == 1 else "classes" if noun == "class" else f"{noun}s"
     return f"{number} {plural}{f' in {column}' if column else ''}: {shown}{more}"
+
+
+def _look_at_sounds(place: Place) -> Finding:
+    """A folder of sounds, or a CSV file that lists them."""
+    if place.suffix != ".csv":
+        return _look_at_files("sounds", place.name, place.path, place.is_split)
+    return _look_at_file(place) or _look_at_sound_table(place.name, read_table(place.path))
+
+
+# by the `path` of an option: what looks at the data there
+READERS: Mapping[str, Callable[[Place], Finding]] = {
+    "rows": _look_at_table,
+    "tables": _look_at_tabs,
+    "pairs": _look_at_pairs,
+    "texts": _look_at_texts,
+    "sentences": _look_at_sentences,
+    "questions": _look_at_questions,
+    "images": lambda place: _look_at_files("images", place.name, place.path, place.is_split),
+    "classes": lambda place: _look_at_files("classes", place.name, place.path, place.is_split),
+    "sounds": _look_at_sounds,
+}
+KINDS = (*READERS, HUB)

@@ -40,7 +40,7 @@ from scaffold.answers.questions import (
     begin,
     in_words,
 )
-from scaffold.answers.schema import Answers, applies, fits, is_on, resolve, schema, switch_key
+from scaffold.answers.resolve import Answers, applies, fits, is_on, resolve
 from scaffold.errors import AnswerError
 
 MOST_COLUMNS = 100  # in a menu
@@ -363,7 +363,7 @@ def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None =
     for name in [*catalog.plain_tables, *on]:
         settings = [
             _summary_cell(option, answers, usual, previous is not None)
-            for option in schema(catalog).values()
+            for option in catalog.settings.values()
             if option.key.rpartition(".")[0] == name
             and option.name != "enabled"
             and applies(catalog, option, answers)
@@ -373,7 +373,7 @@ def summary_table(catalog: Catalog, answers: Answers, previous: Answers | None =
         if settings or name in on:
             grid.add_row(name, Text(", ").join(settings) if settings else "on")
     off = [
-        Text(f.name, style="cyan" if previous and previous.get(switch_key(f)) else "")
+        Text(f.name, style="cyan" if previous and previous.get(f.switch_key) else "")
         for f in chosen
         if not is_on(f, answers)
     ]

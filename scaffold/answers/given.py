@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import Answers, check, find_option, parse_setting
+from scaffold.answers.check import check, find_option, parse_setting
+from scaffold.answers.resolve import Answers
 
 
 def typed_answers(catalog: Catalog, settings: list[str], typed: Mapping[str, Value]) -> Answers:

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterator
 
-from scaffold.answers.catalog import Catalog, Choice, Component, Option
+from scaffold.answers.catalog import Catalog, Choice, Component, Feature, Option
 
 MOST = 3  # suggestions
 
@@ -52,7 +52,7 @@ def choices_named(catalog: Catalog, name: str) -> Iterator[tuple[Option, Choice]
             yield option, choice
 
 
-def short_setting(feature: Component) -> str:
+def short_setting(feature: Feature) -> str:
     """The shortest setting that turns a feature on, or its key where any value will do."""
     if feature.switch:
         return f"{feature.switch}={feature.example}"
@@ -65,7 +65,7 @@ def packages(component: Component) -> set[str]:
     return _packages(component).union(*map(_packages, choices))
 
 
-def _bringing(catalog: Catalog, name: str) -> list[Component]:
+def _bringing(catalog: Catalog, name: str) -> list[Feature]:
     return [feature for feature in catalog.features.values() if name in _packages(feature)]
 
 

@@ -11,18 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scaffold.answers import hardware
-from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value
-from scaffold.answers.schema import (
-    Answers,
-    applies,
-    check,
-    fits,
-    is_on,
-    parse_text,
-    resolve,
-    schema,
-    switch_key,
-)
+from scaffold.answers.catalog import Catalog, Choice, Feature, Option, Value
+from scaffold.answers.check import check, parse_text
+from scaffold.answers.resolve import Answers, applies, fits, is_on, resolve
 from scaffold.errors import AnswerError
 
 FEATURES, FINER = (
@@ -71,7 +62,7 @@ class Interview:
         answers = {**self.given, **self.asked(), **(more or {})}
         answers.pop(FINER, None)
         resolved = resolve(self.catalog, answers)
-        options = schema(self.catalog)
+        options = self.catalog.settings
         kept = {
             key: value
             for key, value in self.kept.items()
@@ -120,7 +111,7 @@ def begin(
     for answers `imported` from an Accelerate file that only some launchers need, if the launcher is
     not chosen yet. Raises AnswerError for given answers that are not allowed.
     """
-    options = schema(catalog)
+    options = catalog.settings
     offered = {key: given[key] for key in imported if hardware.LAUNCHER in options[key].when}
     if hardware.LAUNCHER in given:
         offered = {}
@@ -140,14 +131,14 @@ def begin(
 def _name_after(catalog: Catalog, folder_name: str) -> Answers:
     """The folder's name as the project's, if it is allowed."""
     try:
-        return {"project.name": check(schema(catalog)["project.name"], folder_name)}
+        return {"project.name": check(catalog.settings["project.name"], folder_name)}
     except AnswerError:
         return {}
 
 
 def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
     """The previous answers that had an effect, except those that follow from the name alone."""
-    options = schema(catalog)
+    options = catalog.settings
     allowed: Answers = {}
     for key, option in options.items():
         with suppress(AnswerError):  # an answer of another version
@@ -184,10 +175,10 @@ def open_questions(interview: Interview) -> Iterator[str]:
 
 def _options_to_ask(interview: Interview) -> list[Option]:
     answers = interview.resolve()
-    switches = [switch_key(feature) for feature in _features_to_ask(interview)]
+    switches = [feature.switch_key for feature in _features_to_ask(interview)]
     return [
         option
-        for option in schema(interview.catalog).values()
+        for option in interview.catalog.settings.values()
         if option.question
         and option.key not in {*interview.given, *switches}
         and applies(interview.catalog, option, answers)
@@ -195,14 +186,14 @@ def _options_to_ask(interview: Interview) -> list[Option]:
     ]
 
 
-def _features_to_ask(interview: Interview) -> list[Component]:
+def _features_to_ask(interview: Interview) -> list[Feature]:
     answers = interview.resolve()
     features = sorted(interview.catalog.features.values(), key=lambda feature: feature.name)
     return [
         feature
         for feature in features
         if not feature.switch
-        and switch_key(feature) not in interview.given
+        and feature.switch_key not in interview.given
         and fits(interview.catalog, feature, answers)
     ]
 
@@ -243,7 +234,7 @@ def make_question(interview: Interview, key: str) -> Question:
         tables = dict.fromkeys(key.split(".")[-2] for key in finer)
         keep = "keep the defaults" if interview.previous is None else "keep them as they are"
         return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
-    option = schema(interview.catalog)[key]
+    option = interview.catalog.settings[key]
     if option.column and (columns := interview.columns.get(option.table)):
         return _column_question(option, columns, str(defaults[key]))
     ruled_out = _rule_out(interview, option)
@@ -286,12 +277,12 @@ def _column_question(option: Option, columns: tuple[str, ...], default: str) -> 
     )
 
 
-def _feature_question(features: list[Component], defaults: Answers) -> Question:
+def _feature_question(features: list[Feature], defaults: Answers) -> Question:
     return Question(
         key=FEATURES,
         text="Which features?",
         default=[feature.name for feature in features if is_on(feature, defaults)],
-        parse=lambda typed: {switch_key(feature): feature.name in typed for feature in features},
+        parse=lambda typed: {feature.switch_key: feature.name in typed for feature in features},
         choices=tuple(Choice(feature.name, feature.help) for feature in features),
     )
 
@@ -317,7 +308,7 @@ def in_words(catalog: Catalog, refused: AnswerError) -> str:
         key, value = found["key"], found["value"]
         if key in features:
             return f"turn {features[key].name} on too, or {name} off."
-        question = schema(catalog)[key].question
+        question = catalog.settings[key].question
         how = f"start again with --set {key}={value}"
         if question:
             how = f'go back to "{question}" and choose {value}'

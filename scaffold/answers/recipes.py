@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scaffold.answers.catalog import Catalog, template_root
-from scaffold.answers.schema import Answers, check, find_option, flatten, switch_key
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.check import check, find_option
+from scaffold.answers.manifests import template_root
+from scaffold.answers.read import flatten
+from scaffold.answers.resolve import Answers
 from scaffold.errors import AnswerError, ScaffoldError, TemplateError
 
 
@@ -64,5 +67,5 @@ def recipe_answers(catalog: Catalog, name: str) -> Answers:
         raise TemplateError(recipe.manifest, 1, str(error)) from None
     for feature in catalog.features.values():
         if not feature.switch:
-            given.setdefault(switch_key(feature), feature.name in recipe.tables["features"])
+            given.setdefault(feature.switch_key, feature.name in recipe.tables["features"])
     return given

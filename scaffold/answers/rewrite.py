@@ -15,17 +15,9 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Comment, Item, Key, Table, Trivia, Whitespace
 
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import (
-    applies,
-    can_fit,
-    check,
-    default_answers,
-    find_option,
-    flatten,
-    is_on,
-    resolve,
-    schema,
-)
+from scaffold.answers.check import check, find_option
+from scaffold.answers.read import flatten
+from scaffold.answers.resolve import applies, can_fit, default_answers, is_on, resolve
 from scaffold.answers.settings import describe, toml_literal, write_settings
 from scaffold.errors import AnswerError, ScaffoldError
 
@@ -73,7 +65,7 @@ def rewrite_settings(
 
 def _holds(catalog: Catalog, text: str, answers: Mapping[str, Value]) -> bool:
     """Whether a text has each answer that has an effect; a feature that is off may be missing."""
-    options = schema(catalog)
+    options = catalog.settings
     try:
         data = tomllib.loads(text)
         given = {key: check(options[key], value) for key, value in flatten(catalog, data)}
@@ -138,7 +130,7 @@ class _Rewrite:
         self.rows = {path: at for path, at in self.new.items() if path not in self.tables}
         self.rendered = _places(tomlkit.parse(rendered))
         self.task = _task(catalog, tomllib.loads(old))
-        self.ours = {f"# {describe(option)}" for option in schema(catalog).values()}
+        self.ours = {f"# {describe(option)}" for option in catalog.settings.values()}
         self.ours |= {place.item.trivia.comment for place in self.rendered.values()} - {""}
 
     def text(self) -> str:
@@ -271,7 +263,9 @@ def _task(catalog: Catalog, data: Mapping[str, Any]) -> str:
     """The task in a text: its owner may have changed it."""
     project = data.get("project")
     task = project.get("task") if isinstance(project, dict) else None
-    return str(task) if str(task) in catalog.tasks else str(schema(catalog)["project.task"].default)
+    return (
+        str(task) if str(task) in catalog.tasks else str(catalog.settings["project.task"].default)
+    )
 
 
 def _insert(new: _Place, before: _Place) -> None:

@@ -7,7 +7,7 @@ change: everything else stays the same, to the byte.
 from collections.abc import Mapping
 
 from scaffold.answers.catalog import Catalog, Option, Value
-from scaffold.answers.schema import applies, schema
+from scaffold.answers.resolve import applies
 
 SETTINGS = "scaffold.toml"
 
@@ -15,7 +15,7 @@ SETTINGS = "scaffold.toml"
 def write_settings(catalog: Catalog, answers: Mapping[str, Value]) -> str:
     """The text of the file. A feature that is off has only the line `enabled = false`."""
     tables: dict[str, list[str]] = {}
-    for option in schema(catalog).values():
+    for option in catalog.settings.values():
         if applies(catalog, option, answers):
             table = option.key.rpartition(".")[0]
             tables.setdefault(table, []).append(_row(option, option.name, answers[option.key]))

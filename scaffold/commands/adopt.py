@@ -6,8 +6,11 @@ from pathlib import Path
 import typer
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, load_catalog
-from scaffold.answers.schema import Answers, check, find_option, read_answers, resolve
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.check import check, find_option
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.read import read_answers
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.answers.settings import SETTINGS
 from scaffold.cache import remember
 from scaffold.commands.screen import show_changes, tell_notes

@@ -4,10 +4,10 @@ import os
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 
-from scaffold.answers.catalog import Catalog, Component, Option, as_typed, load_catalog
+from scaffold.answers.catalog import Catalog, Component, Option, as_typed
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.names import short_setting
 from scaffold.answers.recipes import load_recipes
-from scaffold.answers.schema import schema
 
 Found = Iterator[tuple[str, str]]  # each completion, and its help
 _WIDTH = 60  # of a help: fish would take the rest of a broken line for another completion
@@ -82,7 +82,7 @@ def _names() -> Found:
     yield from _recipes()
     yield "accelerate", "one loop with and without Accelerate"
     yield "memory", "how the memory of training is estimated"
-    yield from ((option.key, option.comment) for option in schema(catalog).values())
+    yield from ((option.key, option.comment) for option in catalog.settings.values())
 
 
 def _components(components: Iterable[Component]) -> Found:
@@ -94,7 +94,7 @@ def _keys(catalog: Catalog) -> Found:
     for feature in catalog.features.values():
         if not feature.switch:
             yield short_setting(feature), feature.help
-    yield from ((option.key, option.comment) for option in schema(catalog).values())
+    yield from ((option.key, option.comment) for option in catalog.settings.values())
 
 
 def _values(catalog: Catalog, key: str) -> Found:
@@ -103,7 +103,7 @@ def _values(catalog: Catalog, key: str) -> Found:
         yield from (("true", feature.help), ("false", "without it"))
         if feature.choice:
             yield from _choices(feature.option(feature.choice))
-    elif option := schema(catalog).get(key):
+    elif option := catalog.settings.get(key):
         yield from _choices(option)
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import Value, load_catalog
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.settings import SETTINGS
 from scaffold.commands.screen import printable
 from scaffold.errors import AnswerError, ScaffoldError

@@ -7,20 +7,12 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import Catalog, Component, load_catalog, template_root
+from scaffold.answers.catalog import Catalog, Component, Feature, Task
+from scaffold.answers.check import check, find_option
+from scaffold.answers.manifests import load_catalog, template_root
 from scaffold.answers.names import choices_named, packages, suggest_settings
 from scaffold.answers.recipes import load_recipes, recipe_answers
-from scaffold.answers.schema import (
-    Answers,
-    answers_for,
-    can_fit,
-    check,
-    find_option,
-    is_on,
-    resolve,
-    schema,
-    switch_key,
-)
+from scaffold.answers.resolve import Answers, answers_for, can_fit, is_on, resolve
 from scaffold.answers.settings import describe, toml_literal
 from scaffold.cache import remember
 from scaffold.commands.screen import show_changes, terminal_width
@@ -90,7 +82,7 @@ def _tables(
     names = {part.name for part in parts}
     options = [
         option
-        for option in schema(catalog).values()
+        for option in catalog.settings.values()
         if task is None or (option.task in ("", task) and option.feature in ("", *names))
     ]
     lines = []
@@ -143,7 +135,7 @@ def explain(name: str) -> None:
     """
     catalog = load_catalog()
     short = name.removeprefix("features.")
-    options = schema(catalog)
+    options = catalog.settings
     if name == "accelerate":
         explain_accelerate()
     elif name == "memory":
@@ -166,7 +158,7 @@ def explain(name: str) -> None:
 
 
 def _unknown(catalog: Catalog, name: str, near: list[str]) -> str:
-    known = [*catalog.tasks, *catalog.features, *load_recipes(), *schema(catalog)]
+    known = [*catalog.tasks, *catalog.features, *load_recipes(), *catalog.settings]
     near = near or difflib.get_close_matches(name, known, n=3) or suggest_settings(catalog, name)
     if near:
         return f"there is no {name!r} to explain: did you mean {' or '.join(near)}?"
@@ -176,7 +168,7 @@ def _unknown(catalog: Catalog, name: str, near: list[str]) -> str:
     )
 
 
-def explain_task(catalog: Catalog, task: Component) -> None:
+def explain_task(catalog: Catalog, task: Task) -> None:
     """Print the page of a task, and the memory of its default project."""
     typer.echo(write_page(catalog, task), nl=False)
     if found := _memory(catalog, resolve(catalog, {"project.task": task.name})):
@@ -190,9 +182,9 @@ def _memory(catalog: Catalog, answers: Answers) -> str:
     return memory.tell(found) if isinstance(found, memory.Estimate) else ""
 
 
-def explain_feature(catalog: Catalog, feature: Component) -> None:
+def explain_feature(catalog: Catalog, feature: Feature) -> None:
     """Print the page of a feature, and the lines that it adds."""
-    typer.echo(write_page(catalog, feature))
+    typer.echo(write_page(catalog, feature, tasks=True))
     without, with_feature = without_and_with(catalog, feature)
     before_and_after = [_memory(catalog, answers) for answers in (without, with_feature)]
     if before_and_after[0] != before_and_after[1]:
@@ -224,18 +216,18 @@ def explain_accelerate() -> None:
     )
 
 
-def required(catalog: Catalog, feature: Component) -> list[Component]:
+def required(catalog: Catalog, feature: Feature) -> list[Feature]:
     """The features that a feature requires, directly or not, in the order to turn them on."""
-    found: list[Component] = []
+    found: list[Feature] = []
     for name in feature.requires:
         other = catalog.features[name]
         found += [*required(catalog, other), other]
     return found
 
 
-def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Answers]:
+def without_and_with(catalog: Catalog, feature: Feature) -> tuple[Answers, Answers]:
     """The default answers of the first task that fits a feature, without and with it."""
-    key = switch_key(feature)
+    key = feature.switch_key
     usual = catalog.base.option("task").default
     for task in sorted(catalog.tasks, key=lambda task: task != usual):
         given: Answers = {"project.name": "example", "project.task": task}
@@ -243,9 +235,9 @@ def without_and_with(catalog: Catalog, feature: Component) -> tuple[Answers, Ans
             given |= answers_for(catalog, feature, given)
             break
     for other in required(catalog, feature):
-        given[switch_key(other)] = other.example
+        given[other.switch_key] = other.example
     for name in feature.conflicts:
-        given[switch_key(catalog.features[name])] = catalog.features[name].off
+        given[catalog.features[name].switch_key] = catalog.features[name].off
     on = resolve(catalog, {**given, key: feature.example})
     off = resolve(catalog, {**given, key: feature.off})
     return off, on

@@ -7,19 +7,14 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import HUB, Catalog, Value, load_catalog
+from scaffold.answers.catalog import HUB, Catalog, Value
+from scaffold.answers.check import check, find_option
 from scaffold.answers.data import Finding, look_at_data
 from scaffold.answers.given import hardware_answers, typed_answers
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.questions import FINER, begin, open_questions
-from scaffold.answers.schema import (
-    Answers,
-    applies,
-    check,
-    find_option,
-    read_answers,
-    resolve,
-    schema,
-)
+from scaffold.answers.read import read_answers
+from scaffold.answers.resolve import Answers, applies, resolve
 from scaffold.cache import remember
 from scaffold.commands.screen import has_piped_input, is_terminal
 from scaffold.errors import AnswerError, ScaffoldError
@@ -139,7 +134,7 @@ def named_paths(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, str
     """The paths of data and models, and names on the Hub, by key."""
     return {
         key: str(answers[key])
-        for key, option in schema(catalog).items()
+        for key, option in catalog.settings.items()
         if option.path and answers[key] and applies(catalog, option, answers)
     }
 
@@ -175,9 +170,9 @@ def describe_data(found: Iterable[Finding]) -> list[str]:
 def next_steps(catalog: Catalog, folder: Path, answers: Mapping[str, Value]) -> list[str]:
     """The commands that train the project, ready to copy."""
     missing = [
-        f"  # put the data at {path}: {schema(catalog)[key].comment}"
+        f"  # put the data at {path}: {catalog.settings[key].comment}"
         for key, path in named_paths(catalog, answers).items()
-        if schema(catalog)[key].path != HUB and not (folder / path).exists()
+        if catalog.settings[key].path != HUB and not (folder / path).exists()
     ]
     return [
         "Next:",

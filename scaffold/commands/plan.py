@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import resolve, schema
+from scaffold.answers.resolve import resolve
 from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.cache import remember
 from scaffold.errors import AnswerError
@@ -41,7 +41,7 @@ def plan_update(
 ) -> Plan:
     """What an update to these answers does to the files. Raises ScaffoldError."""
     theirs = render_project(catalog, answers, remember)
-    options = schema(catalog)
+    options = catalog.settings
     changed = {
         key: (pristine.answers.get(key), value)
         for key, value in answers.items()
@@ -190,7 +190,7 @@ class _Causes:
         return bool(rows & (before ^ after))
 
     def _render_each(self) -> Iterator[tuple[str, dict[str, str]]]:
-        options = schema(self.catalog)
+        options = self.catalog.settings
         known = {key: value for key, value in self.pristine.answers.items() if key in options}
         for key in self.changed:
             given = complete(self.catalog, {key: self.answers[key]}, known)

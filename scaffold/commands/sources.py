@@ -8,9 +8,10 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import load_catalog
 from scaffold.answers.given import typed_answers
-from scaffold.answers.schema import Answers, read_answers, resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.read import read_answers
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.cache import remember
 from scaffold.commands.screen import printable, terminal_width
 from scaffold.errors import ScaffoldError

@@ -9,8 +9,9 @@ from typing import Any
 import typer
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.schema import Answers, resolve
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.commands.screen import printable
 from scaffold.errors import ScaffoldError

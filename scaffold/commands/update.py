@@ -6,9 +6,11 @@ from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import Catalog, Value, as_typed, load_catalog
+from scaffold.answers.catalog import Catalog, Value, as_typed
+from scaffold.answers.check import find_feature, parse_setting
 from scaffold.answers.given import hardware_answers, typed_answers
-from scaffold.answers.schema import LOOP, Answers, find_feature, parse_setting, switch_key
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import LOOP, Answers
 from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.commands.plan import Plan, plan_update
 from scaffold.commands.screen import (
@@ -64,7 +66,7 @@ def switch_feature(
     more = dict(parse_setting(catalog, setting) for setting in settings)
 
     def fresh(previous: Mapping[str, Value]) -> Answers:
-        key = switch_key(feature)
+        key = feature.switch_key
         if on and key in previous and feature.is_on_with(previous[key]):
             return more  # it is on already: `--set` changes its options
         loop = {LOOP: "complete"} if on and not feature.minimal and LOOP in previous else {}

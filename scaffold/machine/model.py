@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import chosen, task_values
+from scaffold.answers.resolve import chosen, task_values
 from scaffold.answers.weights import Weights, read_weights
 
 NORMED_QUERIES = ("qwen3",)

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from scaffold.answers import hardware
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import (
+from scaffold.answers.check import check
+from scaffold.answers.read import read_answers
+from scaffold.answers.resolve import (
     Answers,
     applies,
-    check,
     default_answers,
     implied_switches,
-    read_answers,
     resolve,
-    schema,
     traits,
 )
 from scaffold.answers.settings import SETTINGS
@@ -91,7 +90,7 @@ def complete(
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
     with suppress(AnswerError):  # `resolve` will raise it
         hardware.complete(answers, given, traits(catalog, answers))
-    options = schema(catalog)
+    options = catalog.settings
     return {
         key: answers[key]
         for key in options
@@ -101,7 +100,7 @@ def complete(
 
 def effective_answers(catalog: Catalog, answers: Mapping[str, Value]) -> Answers:
     """The answers that have an effect, of settings that this version has."""
-    options = schema(catalog)
+    options = catalog.settings
     known: Answers = {}
     for key, option in options.items():
         if key in answers:

@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from scaffold import __version__
-from scaffold.answers.catalog import template_root
+from scaffold.answers.manifests import template_root
 from scaffold.errors import ScaffoldError
 
 PACKAGE = "torch-scaffold"

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from scaffold.answers.catalog import Value, template_root
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import template_root
 from scaffold.project.pristine import Pristine, read_pristine
 
 

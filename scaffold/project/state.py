@@ -6,7 +6,6 @@ Files are only read, never run, and links out of the project are never followed.
 from pathlib import Path, PurePosixPath
 
 from scaffold.answers.catalog import Catalog, Value
-from scaffold.answers.schema import schema
 from scaffold.answers.settings import SETTINGS
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.merge.conflicts import BASE, YOURS, Conflict, find_conflicts, find_leftovers
@@ -79,7 +78,7 @@ def unapplied_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Una
         after = effective_answers(catalog, next_answers(catalog, folder, pristine, {}))
     except AnswerError as error:
         raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
-    keys = [key for key in schema(catalog) if before.get(key) != after.get(key)]
+    keys = [key for key in catalog.settings if before.get(key) != after.get(key)]
     # settings that are new in this version do not count as changed
     keys = [key for key in keys if key in pristine.answers]
     return {key: (before.get(key), after.get(key)) for key in keys}

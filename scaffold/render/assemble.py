@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scaffold.answers.catalog import Catalog, Component, Value
-from scaffold.answers.schema import task_values
+from scaffold.answers.resolve import task_values
 from scaffold.render.conditions import Situation
 from scaffold.render.fields import config_fields
 from scaffold.render.imports import merge_imports, split_imports, used_imports

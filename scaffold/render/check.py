@@ -13,6 +13,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Component
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
+from scaffold.render.duties import check_duties
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
 from scaffold.render.library import find_definitions
@@ -71,6 +72,7 @@ def check_templates(catalog: Catalog) -> None:
                 _check_imports(template, needed)
                 _check_library(catalog.root / "lib", template)
     _check_tasks(catalog, found)
+    check_duties(catalog, found)
 
 
 def read_all(catalog: Catalog) -> Templates:

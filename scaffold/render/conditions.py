@@ -8,9 +8,10 @@ text is `given` or `empty`. FEATURE is the name of a feature, or of a trait of t
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
-from scaffold.answers.catalog import Catalog, Component, Option, Value
-from scaffold.answers.schema import active_features, applies, traits
+from scaffold.answers.catalog import Catalog, Component, Option, Shared, Trait, Value
+from scaffold.answers.resolve import active_features, applies, traits
 
 Words = tuple[str, ...]
 _WORDS = ("when", "with", "without")
@@ -49,7 +50,7 @@ def read_condition(words: Sequence[str]) -> Iterator[Test]:
 def find_options(catalog: Catalog, component: Component, name: str) -> list[Option]:
     """The options that a condition means by a name: several where tasks share a template."""
     own = [option for option in component.options if option.name == name]
-    if component.kind in ("shared", "trait"):  # the options of the task
+    if isinstance(component, Shared | Trait):  # the options of the task
         own = [o for task in catalog.tasks.values() for o in task.options if o.name == name]
     return own or [option for key, option in catalog.settings.items() if key == name]
 
@@ -96,14 +97,14 @@ class Situation:
         return frozenset([*on, *traits(self.catalog, self.answers)])
 
     @cached_property
-    def _known(self) -> dict[tuple[str, str, Words], bool]:
+    def _known(self) -> dict[tuple[Path, Words], bool]:
         return {}
 
     def holds(self, component: Component, words: Words) -> bool:
         """Whether a condition, which is known to be valid, holds."""
         if not words:
             return True
-        key = (component.kind, component.name, words)
+        key = (component.manifest, words)
         if key not in self._known:
             self._known[key] = all(self._holds(component, test) for test in read_condition(words))
         return self._known[key]

@@ -110,11 +110,14 @@ def _split(
 def _stands_in_a_template(lines: Sequence[str], origins: Sequence[Line]) -> bool:
     """Whether these lines stand in one file of the templates, with nothing but places between.
 
-    Not if a place ended a list of arguments: without it, they may fit on one line.
+    Not if a place ended a list of arguments: without it, they may fit on one line. Not if a line
+    is too long: templates are not formatted where places and values stand between their lines.
     """
     if len(lines) != len(origins) or not lines:
         return False
     if any(line != origin.text for line, origin in zip(lines, origins, strict=True)):
+        return False
+    if any(len(line) > LINE_LENGTH for line in lines):
         return False
     for one, two in pairwise(origins):
         if one.path != two.path or two.number <= one.number:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scaffold.answers.accelerate_config import build_config
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.hardware import on_tpu_cluster
-from scaffold.answers.schema import applies, schema
+from scaffold.answers.resolve import applies
 
 # which devices a process sees. Source: accelerate/utils/launch.py of Accelerate 1.15
 VISIBLE = {
@@ -82,7 +82,7 @@ def _environment(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, st
     """What no argument of a script can say: it must hold before the script begins."""
 
     def get(name: str) -> Value:
-        option = schema(catalog)[f"hardware.{name}"]
+        option = catalog.settings[f"hardware.{name}"]
         return answers[option.key] if applies(catalog, option, answers) else option.default
 
     found = {}

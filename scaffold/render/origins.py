@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaffold.answers.catalog import Catalog, Component, Value, line_of
+from scaffold.answers.catalog import Catalog, Component, Feature, Task, Trait, Value
+from scaffold.answers.manifests import line_of
 from scaffold.answers.settings import SETTINGS
 from scaffold.errors import ScaffoldError
 from scaffold.render.format import Remember, make_anew
@@ -76,9 +77,9 @@ def trace(catalog: Catalog, answers: Mapping[str, Value], remember: Remember = m
 
 def _condition(component: Component | None) -> Iterator[str]:
     """What must hold for a component to be in a project."""
-    if component and component.kind == "task":
+    if isinstance(component, Task):
         yield f"when project.task={component.name}"
-    elif component and component.kind in ("feature", "trait"):
+    elif isinstance(component, Feature | Trait):
         yield f"with {component.name}"
 
 

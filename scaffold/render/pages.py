@@ -2,19 +2,28 @@
 
 from collections.abc import Iterable, Iterator
 
-from scaffold.answers.catalog import Catalog, Component, Option, as_typed
+from scaffold.answers.catalog import Catalog, Component, Feature, Option, Task, as_typed
+from scaffold.answers.check import allowed_numbers
 from scaffold.answers.recipes import Recipe
-from scaffold.answers.schema import allowed_numbers, answers_for, can_fit, schema, switch_key
+from scaffold.answers.resolve import answers_for, can_fit
 from scaffold.answers.settings import toml_literal
 
 
-def write_page(catalog: Catalog, component: Component) -> str:
-    """Markdown: what a task or a feature is, when to take it, and its settings."""
-    facts = _task_facts if component.kind == "task" else _feature_facts
+def write_page(catalog: Catalog, component: Task | Feature, tasks: bool = False) -> str:
+    """Markdown: what a task or a feature is, when to take it, and its settings.
+
+    With `tasks`, the page of a feature names those that it works with. The pages in the repository
+    name what a task must have instead: another task changes none of them.
+    """
+    if isinstance(component, Task):
+        facts = [*_task_facts(catalog, component)]
+    else:
+        facts = [*_feature_facts(catalog, component)]
+        facts += _fitting_tasks(catalog, component) if tasks else ()
     parts = [f"# {component.title}", _sentence(component.help), component.about]
-    parts += ["\n".join(f"- {fact}" for fact in facts(catalog, component))]
+    parts += ["\n".join(f"- {fact}" for fact in facts)]
     parts += _settings(catalog, component)
-    if "command" in component.values:
+    if isinstance(component, Task) and "command" in component.values:
         parts += _commands(component)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -63,7 +72,7 @@ def _other_defaults(catalog: Catalog, option: Option) -> Iterator[tuple[str, str
     for task in catalog.tasks.values():
         if task.defaults.get(option.key, option.default) != option.default:
             yield f"`project.task={task.name}`", toml_literal(task.defaults[option.key])
-    for other in schema(catalog).values():
+    for other in catalog.settings.values():
         for choice in other.choices:
             if option.key in choice.defaults:
                 yield f"`{other.key}={choice.value}`", toml_literal(choice.defaults[option.key])
@@ -113,7 +122,7 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _task_facts(catalog: Catalog, task: Component) -> Iterator[str]:
+def _task_facts(catalog: Catalog, task: Task) -> Iterator[str]:
     yield f"use it: `scaffold new PATH --task {task.name}`"
     yield f"result of the default project: {task.values['target']}"
     others = [f.name for f in catalog.features.values() if not can_fit(f, task)]
@@ -125,7 +134,7 @@ def _task_facts(catalog: Catalog, task: Component) -> Iterator[str]:
 AFTER_TRAINING = ("evaluate", "export", "share")
 
 
-def _commands(task: Component) -> Iterator[str]:
+def _commands(task: Task) -> Iterator[str]:
     """What comes after training, one command after the other."""
     features = " ".join(f"--set features.{name}=true" for name in AFTER_TRAINING)
     lines = [f"scaffold new my-project --task {task.name} --yes {features}"]
@@ -143,21 +152,16 @@ def _commands(task: Component) -> Iterator[str]:
     )
 
 
-def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
+def _feature_facts(catalog: Catalog, feature: Feature) -> Iterator[str]:
     if feature.switch:
         yield f"turn it on: `{feature.switch}`, such as `{toml_literal(feature.example)}`"
     elif feature.default:
-        yield f"on by default; turn it off: `--set {switch_key(feature)}=false`"
+        yield f"on by default; turn it off: `--set {feature.switch_key}=false`"
     else:
         yield f"turn it on: `scaffold add {feature.name}`, or `--set features.{feature.name}=true`"
     if feature.needs:
-        tasks = [task for task in catalog.tasks.values() if can_fit(feature, task)]
         traits = " and ".join(catalog.traits[name].help for name in feature.needs)
-        yield f"needs {traits}: works with {_names(task.name for task in tasks)}"
-        for task in tasks:
-            if choices := answers_for(catalog, feature, {"project.task": task.name}):
-                settings = (f"{key} = {toml_literal(value)}" for key, value in choices.items())
-                yield f"with `{task.name}`, set {_names(settings)}"
+        yield f"needs {traits}: tasks with {_names(feature.needs)}"
     if feature.requires:
         yield f"needs the features {_names(feature.requires)}"
     if feature.conflicts:
@@ -165,10 +169,21 @@ def _feature_facts(catalog: Catalog, feature: Component) -> Iterator[str]:
     yield from _dependencies(feature)
 
 
-def _dependencies(component: Component) -> Iterator[str]:
+def _fitting_tasks(catalog: Catalog, feature: Feature) -> Iterator[str]:
+    """The tasks that a feature works with, and what it needs of them."""
+    tasks = [task for task in catalog.tasks.values() if can_fit(feature, task)]
+    yield f"works with {_names(task.name for task in tasks)}"
+    for task in tasks:
+        if choices := answers_for(catalog, feature, {"project.task": task.name}):
+            settings = (f"{key} = {toml_literal(value)}" for key, value in choices.items())
+            yield f"with `{task.name}`, set {_names(settings)}"
+
+
+def _dependencies(component: Task | Feature) -> Iterator[str]:
     if component.dependencies:
         yield f"adds the dependencies {_names(component.dependencies)}"
-    for trait, packages in component.dependencies_for.items():
+    packages_for = component.dependencies_for if isinstance(component, Feature) else {}
+    for trait, packages in packages_for.items():
         yield f"adds the dependencies {_names(packages)} for tasks with {trait}"
 
 
@@ -180,7 +195,7 @@ def _settings(catalog: Catalog, component: Component) -> Iterator[str]:
     options = component.options
     if not options:
         return
-    usual = schema(catalog)
+    usual = catalog.settings
     rows = ["| setting | default | meaning |", "| --- | --- | --- |"]
     for option in options:
         default = option.default_from or toml_literal(usual[option.key].default)

@@ -59,6 +59,11 @@ class Directive:
     condition: tuple[str, ...] = ()  # its words
     slot: str = ""  # the slot that must be filled
 
+    @property
+    def needs_code(self) -> bool:
+        """Whether a slot stands where Python needs a statement."""
+        return self.line.text.lstrip().startswith("...")
+
 
 @dataclass(frozen=True)
 class Part:

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from scaffold.answers.catalog import Catalog, Component, Value
-from scaffold.answers.schema import active_features, traits
+from scaffold.answers.catalog import Catalog, Component, Task, Value
+from scaffold.answers.resolve import active_features, traits
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import Situation, Words, read_condition
 from scaffold.render.places import Line, Part, read_directive, read_lines, read_parts
@@ -138,7 +138,7 @@ def find_sources(situation: Situation, components: Iterable[Component]) -> dict[
 def choose_whole(sources: Iterable[Source]) -> Source | None:
     """The source of a whole file: that of the task, if there are several."""
     wholes = [source for source in sources if source.template.whole is not None]
-    own = [source for source in wholes if source.component.kind == "task"] or wholes
+    own = [source for source in wholes if isinstance(source.component, Task)] or wholes
     if len(own) > 1:
         path = own[-1].template.path
         raise TemplateError(path, 1, f"{own[0].template.path} also writes this file")

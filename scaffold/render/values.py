@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from scaffold.answers.catalog import HUB, Catalog, Component, Value
-from scaffold.answers.schema import (
+from scaffold.answers.catalog import HUB, Catalog, Component, Feature, Task, Value
+from scaffold.answers.resolve import (
     LOOP,
     applies,
     chosen,
@@ -51,9 +51,12 @@ def build_context(
     context["changes"] = changes(catalog, answers)
     context["keys"] = keys_of_fields(catalog, answers, components)
     context["launch"] = launch(catalog, answers)
-    writes = [values.get("writes", {}), *(one.writes for one in components if one.kind != "task")]
+    writes = [
+        values.get("writes", {}),
+        *(one.writes for one in components if not isinstance(one, Task)),
+    ]
     context["writes"] = {name: text for part in writes for name, text in part.items()}
-    context["active"] = [component for component in components if component.kind == "feature"]
+    context["active"] = [component for component in components if isinstance(component, Feature)]
     for feature in context["active"]:
         if any(option.name == "monitor" for option in feature.options):
             name, higher = monitored(catalog, feature, answers)
@@ -113,7 +116,8 @@ def _dependencies(
 ) -> Iterator[str]:
     yield from component.dependencies
     for trait in sorted(traits(catalog, answers)):
-        yield from component.dependencies_for.get(trait, ())
+        if isinstance(component, Feature):
+            yield from component.dependencies_for.get(trait, ())
     for choice in chosen(catalog, component, answers):
         yield from choice.dependencies
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from timing import Command, time_in_turns
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.render.project import build_project
 
 sys.path.insert(0, str(Path(__file__).parent.parent))

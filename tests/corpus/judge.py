@@ -28,8 +28,9 @@ from scenarios import MARKER, canonical, own_file
 from corpus.changes import answers
 from corpus.edit import EDITS, CannotEdit, Files
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Value, load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.catalog import Catalog, Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.cli import main
 from scaffold.commands import plan
 from scaffold.merge.check import checked_in, find_new_wrongs

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, load_model, save_model
 from torch import nn
 from weights import load_adapters
 
-...  #: slot functions
+#: slot functions
 
 
 #: region signature

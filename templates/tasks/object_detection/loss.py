@@ -3,6 +3,7 @@ from math import isqrt
 from masks import inside, split
 
 #: slot about_masks when find=masks
+
 The mean of mask_loss() over these places is added.
 
 #: replace parts when find=masks

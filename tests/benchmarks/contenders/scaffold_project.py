@@ -19,8 +19,8 @@ from cases import ACCUMULATED, EMA_DECAY, LEARNING_RATE, LOG_EVERY, MAX_NORM, WE
 from torch import nn
 from torch.utils.data import Dataset
 
-from scaffold.answers.catalog import load_catalog
-from scaffold.answers.schema import resolve
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.render.project import build_project
 
 OPTIONS = {

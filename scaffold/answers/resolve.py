@@ -1,47 +1,39 @@
-"""The answers that a project is generated from: their keys, defaults and checks.
+"""The answers that a project is generated from: defaults, and what goes together.
 
 Answers are one flat dictionary from key to value, `{"training.epochs": 20, ...}`. A feature that
 no other setting turns on has the key `features.NAME.enabled`; `features.NAME` alone is short for
 that key, or for the feature's choice.
 """
 
-import difflib
-import math
-import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from scaffold.answers import hardware
-from scaffold.answers.catalog import Catalog, Choice, Component, Option, Value, as_typed
-from scaffold.answers.names import suggest_features, suggest_settings
-from scaffold.errors import AnswerError, ScaffoldError
+from scaffold.answers.catalog import (
+    Catalog,
+    Choice,
+    Component,
+    Feature,
+    Option,
+    Task,
+    Value,
+    as_typed,
+)
+from scaffold.answers.check import check
+from scaffold.errors import AnswerError
 
 Answers = dict[str, Value]
 
 LOOP = "project.loop"  # the key of how much of a loop is written
 
-_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+def is_on(feature: Feature, answers: Mapping[str, Value]) -> bool:
+    return feature.is_on_with(answers[feature.switch_key])
 
 
-def switch_key(feature: Component) -> str:
-    """The key whose answer turns a feature on."""
-    return feature.switch_key
-
-
-def is_on(feature: Component, answers: Mapping[str, Value]) -> bool:
-    return feature.is_on_with(answers[switch_key(feature)])
-
-
-def active_features(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
+def active_features(catalog: Catalog, answers: Mapping[str, Value]) -> list[Feature]:
     """The features that are on, in the order in which their code is placed."""
     return [feature for feature in catalog.features.values() if is_on(feature, answers)]
-
-
-def schema(catalog: Catalog) -> Mapping[str, Option]:
-    """All settings by their key, in the order of scaffold.toml."""
-    return catalog.settings
 
 
 def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
@@ -61,7 +53,7 @@ def traits(catalog: Catalog, answers: Mapping[str, Value]) -> set[str]:
 
 
 def answers_for(
-    catalog: Catalog, feature: Component, answers: Mapping[str, Value]
+    catalog: Catalog, feature: Feature, answers: Mapping[str, Value]
 ) -> Mapping[str, Value]:
     """The answers to change so that the task has the traits that a feature needs.
 
@@ -87,7 +79,7 @@ def answers_for(
     return changed
 
 
-def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> bool:
+def fits(catalog: Catalog, feature: Feature, answers: Mapping[str, Value]) -> bool:
     """Whether a feature can go with the task and its choices."""
     task = catalog.tasks[str(answers["project.task"])]
     if rules_out(feature, task):
@@ -97,12 +89,12 @@ def fits(catalog: Catalog, feature: Component, answers: Mapping[str, Value]) -> 
     return can_fit(feature, task) and set(feature.needs) <= traits(catalog, answers)
 
 
-def can_fit(feature: Component, task: Component) -> bool:
+def can_fit(feature: Feature, task: Task) -> bool:
     """Whether a feature can go with a task, perhaps only with some of its choices."""
     return set(feature.needs) <= task.can_have and not rules_out(feature, task)
 
 
-def rules_out(feature: Component, task: Component) -> bool:
+def rules_out(feature: Feature, task: Task) -> bool:
     """Whether a feature refuses a task by its name."""
     return task.name in feature.excludes.get("project.task", ())
 
@@ -115,7 +107,7 @@ def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> b
         feature = catalog.features[option.feature]
         if not fits(catalog, feature, answers):
             return False
-        if option.key != switch_key(feature) and not is_on(feature, answers):
+        if option.key != feature.switch_key and not is_on(feature, answers):
             return False
     return all(condition.holds(answers[key]) for key, condition in option.when.items())
 
@@ -125,7 +117,7 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
 
     Raises AnswerError for an unknown task.
     """
-    options = schema(catalog)
+    options = catalog.settings
     key = "project.task"
     task = catalog.tasks[str(check(options[key], given.get(key, options[key].default)))]
     answers = {key: task.defaults.get(key, option.default) for key, option in options.items()}
@@ -157,20 +149,20 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             for one in chosen_features.values()
         )
         if gives_way or not fits(catalog, feature, now):
-            answers[switch_key(feature)] = feature.off
+            answers[feature.switch_key] = feature.off
     return answers
 
 
 def _chosen_features(
     catalog: Catalog, given: Mapping[str, Value], answers: Answers
-) -> dict[str, Component]:
+) -> dict[str, Feature]:
     """The features that are on because of a given answer, by name."""
     implied = {*implied_switches(catalog, given)}
     return {
         feature.name: feature
         for feature in catalog.features.values()
-        if switch_key(feature) in implied
-        or (switch_key(feature) in given and is_on(feature, answers))
+        if feature.switch_key in implied
+        or (feature.switch_key in given and is_on(feature, answers))
     }
 
 
@@ -182,7 +174,7 @@ def resolve(
     `fresh` are the keys that were given now; the others are previous answers, which may change with
     the fresh ones. Raises AnswerError for an answer that is not allowed, alone or with the others.
     """
-    options = schema(catalog)
+    options = catalog.settings
     answers = default_answers(catalog, given)
     answers |= {key: check(options[key], given[key]) for key in options if key in given}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
@@ -217,7 +209,7 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
     for feature in active_features(catalog, answers):
         if not feature.minimal and answers[LOOP] == "minimal":
             raise AnswerError(
-                switch_key(feature),
+                feature.switch_key,
                 f"the minimal loop does not support it: turn it off, or set {LOOP}=complete.",
             )
         for name in sorted(set(feature.needs) - has, key=feature.needs.index):
@@ -226,28 +218,28 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
                 missing = answers_for(catalog, feature, answers)
                 settings = (f"{key}={as_typed(value)}" for key, value in missing.items())
                 raise AnswerError(
-                    switch_key(feature), f"{needed}: turn it off, or set {' and '.join(settings)}."
+                    feature.switch_key, f"{needed}: turn it off, or set {' and '.join(settings)}."
                 )
             tasks = [other.name for other in catalog.tasks.values() if name in other.can_have]
             raise AnswerError(
-                switch_key(feature),
+                feature.switch_key,
                 f"{needed}, which {task} does not have: turn it off, or use {' or '.join(tasks)}.",
             )
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
                 other = catalog.features[name]
-                setting = f"{switch_key(other)}={as_typed(other.example)}"
+                setting = f"{other.switch_key}={as_typed(other.example)}"
                 raise AnswerError(
-                    switch_key(feature),
+                    feature.switch_key,
                     f"needs the feature {name}: turn it on with {setting}.",
                 )
         for name in feature.conflicts:
             if is_on(catalog.features[name], answers):
                 raise AnswerError(
-                    switch_key(feature),
+                    feature.switch_key,
                     f"can't be combined with the feature {name}: turn one of them off.",
                 )
-        _check_excludes(catalog, answers, switch_key(feature), "", feature)
+        _check_excludes(catalog, answers, feature.switch_key, "", feature)
         if any(option.name == "monitor" for option in feature.options):
             monitored(catalog, feature, answers)
 
@@ -267,11 +259,11 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
 
 
 def _check_excludes(
-    catalog: Catalog, answers: Answers, named: str, subject: str, part: Choice | Component
+    catalog: Catalog, answers: Answers, named: str, subject: str, part: Choice | Feature
 ) -> None:
     """Raises AnswerError for an answer with which a choice or a feature can't work."""
     for key, values in part.excludes.items():
-        if answers[key] in values and applies(catalog, schema(catalog)[key], answers):
+        if answers[key] in values and applies(catalog, catalog.settings[key], answers):
             text = f"{subject}can't be combined with {key}={as_typed(answers[key])}"
             reason = part.reasons.get(key)
             raise AnswerError(named, f"{text}: {reason}." if reason else f"{text}.")
@@ -295,9 +287,7 @@ def task_values(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any
     return values
 
 
-def monitored(
-    catalog: Catalog, feature: Component, answers: Mapping[str, Value]
-) -> tuple[str, bool]:
+def monitored(catalog: Catalog, feature: Feature, answers: Mapping[str, Value]) -> tuple[str, bool]:
     """The logged value that a feature monitors, and whether higher is better.
 
     Raises AnswerError for a value that is not logged, or whose direction is not known.
@@ -337,178 +327,3 @@ def _check_effect(catalog: Catalog, option: Option, answers: Answers) -> None:
     for key, condition in option.when.items():
         if not condition.holds(answers[key]):
             raise AnswerError(option.key, f"has an effect only with {key}{condition}.")
-
-
-def check(option: Option, value: object) -> Value:
-    """The value in the option's type. Raises AnswerError if it is not allowed."""
-    shown = f"{value!r} is not allowed"
-    if option.type == "bool":
-        if isinstance(value, bool):
-            return value
-        raise AnswerError(option.key, f"{shown}: use true or false.")
-    if option.type in ("int", "float"):
-        return _number(option, value)
-    if not isinstance(value, str):
-        raise AnswerError(option.key, f"{shown}: use text in quotes.")
-    if option.type == "choice":
-        values = [choice.value for choice in option.choices]
-        if value in option.refused:
-            raise AnswerError(
-                option.key, f"{value} {option.refused[value]}: choose from {', '.join(values)}."
-            )
-        if value not in values:
-            near = difflib.get_close_matches(value, values, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise AnswerError(option.key, f"{shown}: choose from {', '.join(values)}.{hint}")
-        return value
-    if not value.isprintable():  # other characters would break a file or a log line
-        raise AnswerError(option.key, f"{shown}: use one line of printable text.")
-    if option.pattern and not re.fullmatch(option.pattern, value):
-        raise AnswerError(option.key, f"{shown}: use {option.allowed}.")
-    return value
-
-
-def allowed_numbers(option: Option) -> str:
-    """What a setting that is a number can be, in words."""
-    kind = "a whole number" if option.type == "int" else "a number"
-    bounds = [
-        f"{word} {bound:g}"
-        for word, bound in (
-            ("at least", option.minimum),
-            ("above", option.above),
-            ("at most", option.maximum),
-            ("below", option.below),
-        )
-        if bound is not None
-    ]
-    return ", ".join([kind, " and ".join(bounds)]) if bounds else kind
-
-
-def _number(option: Option, value: object) -> Value:
-    allowed = f"use {allowed_numbers(option)}."
-    wrong_type = isinstance(value, bool) or not isinstance(value, (int, float))
-    if wrong_type or (option.type == "int" and not isinstance(value, int)):
-        raise AnswerError(option.key, f"{value!r} is not allowed: {allowed}")
-    assert isinstance(value, (int, float))
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:  # an int above all floats
-        finite = False
-    inside = (
-        finite
-        and (option.minimum is None or value >= option.minimum)
-        and (option.maximum is None or value <= option.maximum)
-        and (option.above is None or value > option.above)
-        and (option.below is None or value < option.below)
-    )
-    if not inside:
-        raise AnswerError(option.key, f"{value!r} is not allowed: {allowed}")
-    return float(value) if option.type == "float" else value
-
-
-def parse_text(option: Option, text: str) -> Value:
-    """The value that a user typed. Raises AnswerError if it is not allowed."""
-    value: object = text
-    if option.type == "bool":
-        value = _BOOLEANS.get(text.lower(), text)
-    elif option.type in ("int", "float"):
-        try:
-            value = int(text) if option.type == "int" else float(text)
-        except (ValueError, OverflowError):
-            value = text
-    return check(option, value)
-
-
-def parse_setting(catalog: Catalog, setting: str) -> tuple[str, Value]:
-    """Key and value of `--set KEY=VALUE`. Raises ScaffoldError."""
-    key, equals, text = setting.partition("=")
-    if not equals:
-        raise ScaffoldError(f"--set {setting}: write KEY=VALUE, such as training.epochs=5.")
-    key = key.strip()
-    if (feature := catalog.features.get(key.removeprefix("features."))) and key.startswith("fea"):
-        key = _short_key(feature, text)
-    option = find_option(catalog, key)
-    return key, parse_text(option, text)
-
-
-def _short_key(feature: Component, text: str) -> str:
-    """The key that `features.NAME` is short for, with this value."""
-    if feature.switch:
-        raise AnswerError(
-            f"features.{feature.name}",
-            f"is turned on by {feature.switch}, such as {feature.switch}={feature.example}.",
-        )
-    if feature.choice and text.lower() not in _BOOLEANS:
-        return feature.option(feature.choice).key
-    return switch_key(feature)
-
-
-def find_option(catalog: Catalog, key: str) -> Option:
-    """The setting with this key. Raises AnswerError that suggests similar keys."""
-    options = schema(catalog)
-    if key in options:
-        return options[key]
-    near = suggest_settings(catalog, key)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`scaffold features` lists them."
-    raise AnswerError(key or "''", f"there is no such setting; {hint}")
-
-
-def find_feature(catalog: Catalog, name: str) -> Component:
-    """The feature with this name. Raises ScaffoldError that suggests similar names."""
-    name = name.removeprefix("features.")
-    if name in catalog.features:
-        return catalog.features[name]
-    near = suggest_features(catalog, name)
-    hint = (
-        f"did you mean {' or '.join(near)}?"
-        if near
-        else f"the features are {', '.join(catalog.features)}."
-    )
-    raise ScaffoldError(f"there is no feature {name!r}: {hint}")
-
-
-def read_answers(
-    catalog: Catalog, path: Path, obsolete: Collection[str] = (), text: str | None = None
-) -> Answers:
-    """The answers in a TOML file. If it has a table `features`, features not in it are off.
-
-    `obsolete` are keys that are ignored if these settings no longer exist. Raises ScaffoldError if
-    the file can't be read, or if a key or value is wrong.
-    """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
-    except OSError as error:
-        raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
-    except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits
-        raise ScaffoldError(f"{path}: is not valid TOML: {error}.") from None
-    given: Answers = {}
-    options = schema(catalog)
-    try:
-        for key, value in flatten(catalog, data):
-            if key in obsolete and key not in options:
-                continue
-            given[key] = check(find_option(catalog, key), value)
-    except AnswerError as error:
-        raise ScaffoldError(f"{path}: {error}") from None
-    if "features" in data:
-        for feature in catalog.features.values():
-            if not feature.switch:
-                given.setdefault(switch_key(feature), feature.name in data["features"])
-    return given
-
-
-def flatten(catalog: Catalog, data: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    for table, rows in data.items():
-        if not isinstance(rows, dict):
-            raise AnswerError(
-                table, "is not a table: write settings below [project], [training] and so on."
-            )
-        for name, value in rows.items():
-            if table == "features" and isinstance(value, dict):
-                if name not in catalog.features:
-                    find_option(catalog, f"features.{name}")
-                yield from ((f"features.{name}.{key}", row) for key, row in value.items())
-            elif table == "features" and name in catalog.features:
-                yield _short_key(catalog.features[name], str(value)), value
-            else:
-                yield f"{table}.{name}", value

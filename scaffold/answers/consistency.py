@@ -1,0 +1,97 @@
+"""What manifests say about each other must be true: faults are named with file and line."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scaffold.answers.catalog import Catalog, Choice, Component, Feature, Option, Task, Value
+from scaffold.answers.data import KINDS
+from scaffold.errors import TemplateError
+
+Fault = tuple[str, str]  # a text on the line that is wrong, and the message
+
+
+def check_consistency(catalog: Catalog) -> None:
+    """Raises TemplateError for the first fault."""
+    for component in catalog.components:
+        for text, message in _faults(catalog, component):
+            raise TemplateError(component.manifest, _line_of(component.manifest, text), message)
+
+
+def _line_of(manifest: Path, text: str) -> int:
+    lines = manifest.read_text(encoding="utf-8").splitlines()
+    return next((number for number, line in enumerate(lines, start=1) if text in line), 1)
+
+
+def _faults(catalog: Catalog, component: Component) -> Iterator[Fault]:
+    for option in component.options:
+        yield from _option_faults(catalog, option)
+    if isinstance(component, Feature):
+        yield from _settings(catalog, component.excludes, "excludes")
+        yield from _keys(catalog, component.defaults, "defaults")
+    if isinstance(component, Task):
+        yield from _keys(catalog, component.defaults, "defaults")
+        for choice, defaults in component.defaults_with.items():
+            yield from _keys(catalog, defaults, "defaults_with")
+            key = choice.partition("=")[0]
+            if "=" in choice:
+                yield from _keys(catalog, [key], "defaults_with")
+            elif choice.removeprefix("features.") not in catalog.features:
+                yield choice, f"defaults_with: there is no feature {choice!r}"
+        yield from _metric_faults(component)
+
+
+def _option_faults(catalog: Catalog, option: Option) -> Iterator[Fault]:
+    place = f"option {option.name!r}"
+    if option.path not in ("", *KINDS):
+        yield (
+            f'path = "{option.path}"',
+            f"{place}: path can't be {option.path!r}: it is one of {', '.join(KINDS)}",
+        )
+    if option.default_from:
+        yield from _keys(catalog, [option.default_from], f"{place}: default_from")
+    for key, condition in option.when.items():
+        yield from _settings(catalog, {key: condition.values}, f"{place}: when")
+    for choice in option.choices:
+        yield from _choice_faults(catalog, choice, f"{place}, choice {choice.value!r}")
+
+
+def _choice_faults(catalog: Catalog, choice: Choice, place: str) -> Iterator[Fault]:
+    yield from _settings(catalog, choice.excludes, f"{place}: excludes")
+    yield from _keys(catalog, choice.defaults, f"{place}: defaults")
+    yield from _keys(catalog, choice.factors, f"{place}: factors")
+    for name in sorted({*choice.needs, *choice.has, *choice.lacks} - catalog.traits.keys()):
+        yield f'"{name}"', f"{place}: there is no trait {name!r}"
+
+
+def _keys(catalog: Catalog, keys: Iterable[str], place: str) -> Iterator[Fault]:
+    for key in keys:
+        if key not in catalog.settings:
+            yield key.rpartition(".")[2], f"{place}: there is no setting {key!r}"
+
+
+def _settings(
+    catalog: Catalog, settings: Mapping[str, Iterable[Value]], place: str
+) -> Iterator[Fault]:
+    """Settings and values of them that do not exist."""
+    yield from _keys(catalog, settings, place)
+    for key, values in settings.items():
+        option = catalog.settings.get(key)
+        known = [choice.value for choice in option.choices] if option else []
+        for value in values:
+            if known and value not in known:
+                yield str(value), f"{place}: {key} can't be {value!r}: it is one of {known}"
+
+
+def _metric_faults(task: Task) -> Iterator[Fault]:
+    """The metric that a task is judged by must be one that its evaluation returns."""
+    choices = [choice for option in task.options for choice in option.choices]
+    rows: list[Mapping[str, Any]] = [task.values, *(choice.values for choice in choices)]
+    measured = {*task.metrics}.union(*(row.get("metrics", ()) for row in rows))
+    for row in rows:
+        names = {*row.get("metrics", measured if row is not task.values else task.metrics)}
+        named = [row[key] for key in ("metric",) if key in row]
+        named += [row["goal"]["metric"]] if "goal" in row else []
+        for name in named:
+            if name.partition("_")[2] not in names:
+                yield f'"{name}"', f"{name!r} is not measured: {', '.join(sorted(names))} are"

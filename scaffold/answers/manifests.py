@@ -1,0 +1,300 @@
+"""Reads the catalog: the manifests below `templates/`, with all of their faults named."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from scaffold import __version__
+from scaffold.answers.catalog import (
+    Catalog,
+    Choice,
+    Component,
+    Condition,
+    Feature,
+    Option,
+    Shared,
+    Task,
+    Trait,
+    Value,
+)
+from scaffold.cache import remember
+from scaffold.errors import TemplateError
+
+Kind = TypeVar("Kind", bound=Component)
+
+
+def template_root() -> Path:
+    """The folder of templates: inside the installed package, or beside it in a checkout."""
+    package = Path(str(resources.files("scaffold")))
+    inside = package / "templates"
+    return inside if inside.is_dir() else package.parent / "templates"
+
+
+@cache
+def load_catalog(root: Path | None = None) -> Catalog:
+    """Read all manifests below `root`.
+
+    Raises TemplateError for one that can't be read, lacks a field, or has one too many.
+    """
+    root = root or template_root()
+    base = root / "base" / "base.toml"
+    hardware = root / "hardware" / "accelerate" / "hardware.toml"
+    kinds: dict[type[Component], list[Path]] = {
+        Trait: sorted(root.glob("traits/*/trait.toml")),
+        Task: sorted(root.glob("tasks/*/task.toml")),
+        Feature: [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")],
+    }
+    manifests = [base, hardware, *(path for paths in kinds.values() for path in paths)]
+    tables, texts = _parse(manifests)
+
+    def read(kind: type[Kind]) -> dict[str, Kind]:
+        return {path.parent.name: _read(kind, path, tables[path]) for path in kinds[kind]}
+
+    tasks, features, traits = read(Task), read(Feature), read(Trait)
+    for task in tasks.values():
+        _check_traits(task, task.can_have, traits)
+    for feature in features.values():
+        _check_traits(feature, {*feature.needs, *feature.dependencies_for}, traits)
+    catalog = Catalog(
+        base=_read(Component, base, tables[base], tasks.values()),
+        hardware=_read(Component, hardware, tables[hardware]),
+        shared=tuple(
+            Shared(folder.name, folder, folder / "README.md", folder.name, "")
+            for folder in sorted(root.glob("shared/*"))
+        ),
+        traits=traits,
+        tasks=tasks,
+        features={name: features[name] for name in _order(features)},
+    )
+    _check_once(catalog, texts)
+    return catalog
+
+
+def _check_once(catalog: Catalog, texts: str) -> None:
+    """Check what manifests say about each other, unless the same ones were checked before."""
+
+    def check() -> str:
+        from scaffold.answers.consistency import check_consistency
+
+        check_consistency(catalog)
+        return "good"
+
+    remember(f"consistent {__version__}\n{texts}", check)
+
+
+def _check_traits(component: Component, names: Iterable[str], traits: Mapping[str, Trait]) -> None:
+    for name in sorted(names):
+        if name not in traits:
+            line = line_of(component.manifest, f'"{name}"')
+            raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
+
+
+def _order(features: Mapping[str, Feature]) -> list[str]:
+    """Names of features, those named in `after` first, otherwise in alphabetical order."""
+    for feature in features.values():
+        for name in (*feature.after, *feature.requires, *feature.conflicts):
+            if name not in features:
+                line = line_of(feature.manifest, f'"{name}"')
+                raise TemplateError(feature.manifest, line, f"there is no feature {name!r}")
+    sorter = TopologicalSorter({name: feature.after for name, feature in features.items()})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        cycle = error.args[1]
+        manifest = features[cycle[0]].manifest
+        message = f"'after' contains a cycle: {' -> '.join(reversed(cycle))}"
+        raise TemplateError(manifest, line_of(manifest, "after"), message) from None
+    order: list[str] = []
+    ready: set[str] = set()
+    while sorter.is_active():
+        ready |= set(sorter.get_ready())
+        name = min(ready)
+        ready.remove(name)
+        order.append(name)
+        sorter.done(name)
+    return order
+
+
+def line_of(manifest: Path, text: str) -> int:
+    """The number of the first line of a manifest that contains `text`, else 1."""
+    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
+        if text in line:
+            return number
+    return 1
+
+
+def _parse(manifests: list[Path]) -> tuple[dict[Path, dict[str, Any]], str]:
+    """What is in each manifest, and the text of all.
+
+    It is kept as JSON, which is read in a fraction of the time.
+    """
+    texts = {}
+    for path in manifests:
+        try:
+            texts[path] = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise TemplateError(path, 1, f"can't be read: {error.strerror}") from None
+
+    def parse() -> str:
+        tables = []
+        for path, text in texts.items():
+            try:
+                tables.append(tomllib.loads(text))
+            except tomllib.TOMLDecodeError as error:
+                raise TemplateError(path, 1, f"is not valid TOML: {error}") from None
+        return json.dumps(tables)
+
+    every = json.dumps(list(texts.values()))
+    tables = json.loads(remember(f"manifests {__version__}\n{every}", parse))
+    return dict(zip(manifests, tables, strict=True)), every
+
+
+# what every task says to its templates
+TASK_VALUES = (
+    *("subject", "metric", "higher_is_better", "target", "goal", "batch"),
+    *("usage", "result"),
+)
+# how the rows of a manifest become the fields of a component; the others are taken as they are
+_TUPLES = (
+    *("dependencies", "metrics", "has", "needs", "on", "after", "requires", "conflicts"),
+    "sets",
+)
+_TUPLES_BY_NAME = ("dependencies_for", "excludes")
+
+
+def _read(
+    kind: type[Kind], manifest: Path, data: dict[str, Any], tasks: Iterable[Task] = ()
+) -> Kind:
+    """A component. `data` is what its manifest says."""
+    name = manifest.parent.name
+    given: dict[str, Any] = {"name": name, "folder": manifest.parent, "manifest": manifest}
+    known = {row.name for row in fields(kind)} - given.keys() - {"reasons", "values"}
+    values = {*TASK_VALUES, "command", "inputs"} if kind is Task else set[str]()
+    reason = {"reason"} if kind is Feature else set[str]()
+    for unknown in sorted(data.keys() - known - values - reason):
+        raise TemplateError(manifest, line_of(manifest, unknown), f"unknown field {unknown!r}")
+    needed = [row.name for row in fields(kind) if row.default is row.default_factory is MISSING]
+    needed = [row for row in needed if row not in given]
+    needed += TASK_VALUES if kind is Task else ()
+    needed += ["default"] if kind is Feature and "switch" not in data else []
+    for missing in needed:
+        if missing not in data:
+            raise TemplateError(manifest, 1, f"the field {missing!r} is missing")
+    if (choice := data.get("choice")) and choice not in data.get("options", {}):
+        line = line_of(manifest, "choice")
+        raise TemplateError(manifest, line, f"'choice' is not the name of an option: {choice}")
+    if kind is Feature:
+        given["reasons"] = _reasons(data)
+    if kind is Task:
+        given["values"] = data
+    read_options = _Options(manifest, kind, tuple(tasks))
+    given |= {field: _value(field, data[field], read_options) for field in known & data.keys()}
+    return kind(**given)
+
+
+def _value(field: str, value: Any, read_options: "_Options") -> Any:
+    """What a row of a manifest becomes."""
+    if field == "options":
+        return tuple(read_options.read(name, dict(row)) for name, row in value.items())
+    if field == "about":
+        return value.strip()
+    if field in _TUPLES:
+        return tuple(value)
+    if field in _TUPLES_BY_NAME:
+        return {name: tuple(rows) for name, rows in value.items()}
+    if field == "defaults":
+        return dict(_flatten(value))
+    if field == "defaults_with":
+        return {choice: dict(_flatten(table)) for choice, table in value.items()}
+    return value
+
+
+def _reasons(part: dict[str, Any]) -> dict[str, str]:
+    """The reason for each excluded setting: one for all of them, or a table."""
+    reason = part.pop("reason", "")
+    return dict.fromkeys(part.get("excludes", {}), reason) if isinstance(reason, str) else reason
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Value]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+class _Options:
+    """Reads the options of a manifest."""
+
+    def __init__(self, manifest: Path, kind: type[Component], tasks: tuple[Task, ...]) -> None:
+        self.manifest, self.kind, self.tasks = manifest, kind, tasks
+        name = manifest.parent.name
+        self.table = {Feature: f"features.{name}", Task: name}.get(kind, "")
+
+    def read(self, name: str, row: dict[str, Any]) -> Option:
+        """An option. Raises TemplateError, with the line of the option."""
+
+        def fault(message: str) -> TemplateError:
+            line = line_of(self.manifest, f"[options.{name}]")
+            return TemplateError(self.manifest, line, f"option {name!r}: {message}")
+
+        self._check(row, fault)
+        choices = tuple(map(_choice, map(dict, row.pop("choices", ()))))
+        if name == "task" and self.tasks:
+            choices = tuple(Choice(task.name, task.help) for task in self.tasks)
+        if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
+            raise fault("the default is not a choice")
+        table = row.pop("table", self.table)
+        row["named"] = row.pop("field", "")
+        row["has"] = tuple(row.pop("has", ()))
+        own = self.manifest.parent.name
+        return Option(
+            key=f"{table}.{name}",
+            choices=choices,
+            when=dict(_condition(table, *pair) for pair in row.pop("when", {}).items()),
+            task=own if self.kind is Task else "",
+            feature=own if self.kind is Feature else "",
+            **row,
+        )
+
+    def _check(self, row: dict[str, Any], fault: Callable[[str], TemplateError]) -> None:
+        known = {one.name for one in fields(Option)} - {"key", "named", "task", "feature"}
+        for unknown in sorted(row.keys() - known - {"table", "field"}):
+            raise fault(f"unknown field {unknown!r}")
+        if "table" not in row and not self.table:
+            raise fault("the field 'table' is missing")
+        if "default_from" in row:
+            row.setdefault("default", "")
+        for needed in ("type", "default", "comment"):
+            if needed not in row:
+                raise fault(f"the field {needed!r} is missing")
+
+
+def _choice(row: dict[str, Any]) -> Choice:
+    return Choice(
+        value=row.pop("value"),
+        help=row.pop("help"),
+        dependencies=tuple(row.pop("dependencies", ())),
+        needs=tuple(row.pop("needs", ())),
+        has=tuple(row.pop("has", ())),
+        lacks=tuple(row.pop("lacks", ())),
+        reasons=_reasons(row),
+        excludes={key: tuple(values) for key, values in row.pop("excludes", {}).items()},
+        defaults=dict(_flatten(row.pop("defaults", {}))),
+        factors={key: float(x) for key, x in _flatten(row.pop("factors", {}))},
+        values=row,
+    )
+
+
+def _condition(table: str, key: str, row: Any) -> tuple[str, Condition]:
+    """The key, which stands alone where it is of the same table, and what its answer must be."""
+    key = key if "." in key else f"{table}.{key}"
+    if isinstance(row, dict):
+        return key, Condition(above=row["above"])
+    return key, Condition(tuple(row))

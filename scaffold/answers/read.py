@@ -1,0 +1,58 @@
+"""The answers in a file: scaffold.toml, or one that a user gives."""
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from scaffold.answers.catalog import Catalog
+from scaffold.answers.check import check, find_option, short_key
+from scaffold.answers.resolve import Answers
+from scaffold.errors import AnswerError, ScaffoldError
+
+
+def read_answers(
+    catalog: Catalog, path: Path, obsolete: Collection[str] = (), text: str | None = None
+) -> Answers:
+    """The answers in a TOML file. If it has a table `features`, features not in it are off.
+
+    `obsolete` are keys that are ignored if these settings no longer exist. Raises ScaffoldError if
+    the file can't be read, or if a key or value is wrong.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
+    except OSError as error:
+        raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
+    except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits
+        raise ScaffoldError(f"{path}: is not valid TOML: {error}.") from None
+    given: Answers = {}
+    options = catalog.settings
+    try:
+        for key, value in flatten(catalog, data):
+            if key in obsolete and key not in options:
+                continue
+            given[key] = check(find_option(catalog, key), value)
+    except AnswerError as error:
+        raise ScaffoldError(f"{path}: {error}") from None
+    if "features" in data:
+        for feature in catalog.features.values():
+            if not feature.switch:
+                given.setdefault(feature.switch_key, feature.name in data["features"])
+    return given
+
+
+def flatten(catalog: Catalog, data: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for table, rows in data.items():
+        if not isinstance(rows, dict):
+            raise AnswerError(
+                table, "is not a table: write settings below [project], [training] and so on."
+            )
+        for name, value in rows.items():
+            if table == "features" and isinstance(value, dict):
+                if name not in catalog.features:
+                    find_option(catalog, f"features.{name}")
+                yield from ((f"features.{name}.{key}", row) for key, row in value.items())
+            elif table == "features" and name in catalog.features:
+                yield short_key(catalog.features[name], str(value)), value
+            else:
+                yield f"{table}.{name}", value
