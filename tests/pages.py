@@ -4,8 +4,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from scaffold.answers.catalog import Catalog
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import Answers, resolve
+from scaffold.render.check import read_all
+from scaffold.render.duties import tell_duties
 from scaffold.render.pages import page_path, write_index, write_page
 from scaffold.render.project import render_project
 
@@ -18,7 +21,31 @@ def pages() -> dict[str, str]:
     catalog = load_catalog()
     components = [*catalog.tasks.values(), *catalog.features.values()]
     found = {page_path(component): write_page(catalog, component) for component in components}
-    return {"FEATURES.md": write_index(catalog), **found}
+    return {"FEATURES.md": write_index(catalog), README: write_readme(catalog), **found}
+
+
+README = "README.md"  # written by hand, but for two tables
+
+
+def write_readme(catalog: Catalog) -> str:
+    """How to write templates, with the traits, and what a task has to bring."""
+    text = (FOLDER / README).read_text(encoding="utf-8")
+    rows = [f"| `{name}` | {trait.help} |" for name, trait in sorted(catalog.traits.items())]
+    text = _put(text, "traits", ["| trait | a task has it with |", "| --- | --- |", *rows])
+    rows = [
+        f"| {owner} | `{file}` | {', '.join(f'`{slot}`' for slot in slots)} |"
+        for (owner, file), slots in tell_duties(catalog, read_all(catalog)).items()
+    ]
+    head = ["| with | a task fills in | the slots |", "| --- | --- | --- |"]
+    return _put(text, "duties", [*head, *rows])
+
+
+def _put(text: str, name: str, rows: list[str]) -> str:
+    """The text with these rows between the marks of this name."""
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = text.partition(start)
+    table = "\n".join(rows)
+    return f"{before}{start}{table}\n{end}{rest.partition(end)[2]}"
 
 
 COMPARISON = "COMPARISON.md"  # written by hand, but for the lines of our projects

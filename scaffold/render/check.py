@@ -58,18 +58,19 @@ def _signature(folder: str | Path) -> str:
 def check_templates(catalog: Catalog) -> None:
     """Raises TemplateError for the first fault."""
     found = read_all(catalog)
-    in_values = set(_names_in_values(catalog))
     for target, rows in found.items():
         wholes = [template for _, template in rows if template.whole is not None]
         if not wholes:
             raise TemplateError(rows[0][1].path, 1, f"the project has no file {target}")
         places = {place for _, template in rows for place in _places(template)}
-        needed = set(in_values).union(*(_imported_elsewhere(template) for _, template in rows))
+        needed = set(_names_in_values(catalog, rows))
+        needed.update(*(_imported_elsewhere(template) for _, template in rows))
+        every = find_names(line for _, template in rows for line in _lines(template))
         for component, template in rows:
             _check_conditions(catalog, component, template)
             if target.endswith(".py"):
                 _check_parts(template, places)
-                _check_imports(template, needed)
+                _check_imports(template, needed if template.parts else every)
                 _check_library(catalog.root / "lib", template)
     _check_tasks(catalog, found)
     check_duties(catalog, found)
@@ -143,12 +144,14 @@ def _check_library(folder: Path, template: Template) -> None:
         list(find_definitions(folder, line))
 
 
-def _names_in_values(catalog: Catalog) -> Iterator[str]:
-    """The names in code that manifests of tasks bring."""
-    for task in catalog.tasks.values():
+def _names_in_values(catalog: Catalog, rows: Iterable[tuple[Component, Template]]) -> Iterator[str]:
+    """The names in code that manifests of tasks bring into a file."""
+    lines = (line.text for _, template in rows for line in _lines(template))
+    asked = {name for line in lines for name in re.findall(r"{{ *task\.(\w+)", line)}
+    for task in catalog.tasks.values() if asked else ():
         choices = (choice for option in task.options for choice in option.choices)
         for values in (task.values, *(choice.values for choice in choices)):
-            for value in values.values():
+            for value in (values.get(name) for name in asked):
                 yield from re.findall(r"[^\W\d]\w*", value) if isinstance(value, str) else ()
 
 

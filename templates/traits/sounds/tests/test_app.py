@@ -1,5 +1,4 @@
 import wave
-from pathlib import Path
 
 import gradio as gr
 import pytest
