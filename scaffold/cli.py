@@ -406,7 +406,7 @@ def features(
     ] = None,
 ) -> None:
     """List tasks, features, recipes and settings, or filter them."""
-    from scaffold.commands.explain import list_features
+    from scaffold.commands.features import list_features
 
     list_features(words or [], task, kind, on)
 
