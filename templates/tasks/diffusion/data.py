@@ -4,6 +4,8 @@ from torch import Tensor
 
 from diffusion import ANY_CLASS, draw_noise
 
+from lib.image_folders import LabelledFiles, find_classes
+
 #: slot datasets
 class Noised(Dataset):
     """Images, each with noise of its shape and a time{{ task.and_class }}.
@@ -77,9 +79,10 @@ train_set = Noised(build_datasets(config)[0])
 image = self.images[index]
 return image, *draw_noise(image.shape, self.find_seed(index))
 
-#: replace classes when condition=classes dataset=image_folder
+#: replace parts when condition=classes dataset=image_folder
 classes = find_classes(paths)
 check_classes(classes, config)
+parts = {name: LabelledFiles(paths[name], config.image_size, classes) for name in paths}
 
 #: slot datasets when condition=classes dataset=image_folder
 def check_classes(classes: list[str], config) -> None:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from torch import Tensor
 
+from lib.image_bytes import to_square
+from lib.images import check_images, read_image
+
 #: slot build_datasets
 #: region row
 Row = tuple[Path, str]  # an image, and the name of its class
