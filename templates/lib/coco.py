@@ -27,10 +27,10 @@ def find_part(config, name: str) -> Path | None:
     elif not paths and not split.is_dir():
         return None
     if len(paths) != 1:
-        place, found = split if split.is_dir() else folder, ", ".join(path.name for path in paths)
+        place, named = split if split.is_dir() else folder, ", ".join(path.name for path in paths)
         raise SystemExit(
             f"{place} needs one .json file with the annotations for {name}, and has "
-            f"{found or 'none'}."
+            f"{named or 'none'}."
         )
     return paths[0]
 

@@ -35,7 +35,8 @@ def read_counts(text: str) -> list[int]:
     From the fourth on, a length is the difference to the last but one. pycocotools reads this, too,
     but does not notice a wrong text.
     """
-    counts, value, shift = [], 0, 0
+    counts: list[int] = []
+    value = shift = 0
     for character in text:
         bits = ord(character) - 48
         value |= (bits & 31) << shift
