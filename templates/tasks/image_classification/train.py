@@ -1,3 +1,8 @@
+from resizing import resize
+
+#: slot forward with progressive_resizing
+images = resize(images, epoch, config)
+
 #: slot forward
 #: region loss
 loss = compute_loss(

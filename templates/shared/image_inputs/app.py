@@ -1,3 +1,4 @@
+#: when project.task=autoencoder|image_classification|object_detection|self_supervised|semantic_segmentation
 import os
 from pathlib import Path
 

@@ -1,14 +1,9 @@
-#: file
-"""{{ task.contrasts }}"""
+#: into contrast.py at losses
+"""Losses that compare each sample with those of all processes."""
 
 import torch
 from accelerate import Accelerator
 from torch import Tensor
-
-#: slot constants
-
-
-#: slot embed
 
 
 class Gather(torch.autograd.Function):
@@ -28,9 +23,6 @@ class Gather(torch.autograd.Function):
         accelerator = ctx.accelerator
         own = accelerator.reduce(gradient, "sum").chunk(accelerator.num_processes)
         return own[accelerator.process_index], None
-
-
-#: slot ranks
 
 
 def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:

@@ -1,3 +1,4 @@
+#: with unlabelled_images
 from pathlib import Path
 
 import pytest

@@ -1,3 +1,4 @@
+#: when project.task=diffusion|gan
 import pytest
 import torch
 
