@@ -1,5 +1,4 @@
-#: when dataset=image_folder
 from data import class_names
 
-#: replace names
+#: replace names when dataset=image_folder|huggingface
 names = class_names(config)
