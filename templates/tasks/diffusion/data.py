@@ -52,7 +52,9 @@ class NewlyNoised(Noised):
 
 def image_shape(config) -> tuple[int, int, int]:
     """Channels, height and width of an image."""
-    return {{ task.shape }}
+    #: region shape
+    return 1, SIZE, SIZE
+    #: end shape
 
 #: slot before_loaders
 train_set = NewlyNoised(train_set, config)
@@ -93,3 +95,6 @@ def check_classes(classes: list[str], config) -> None:
             f"{config.path} has training images in {len(classes)} folders ({named}), one for each "
             f"class, and --classes is {config.classes}."
         )
+
+#: replace shape when dataset=image_folder
+return 3, config.image_size, config.image_size
