@@ -275,7 +275,7 @@ def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path)
 
 
 DRAWN: dict[str, dict[str, Value]] = {
-    **{task.name: {} for task in load_catalog().tasks.values() if "drawn" in task.has},
+    **{task.name: {} for task in load_catalog().tasks.values() if "result_pictures" in task.has},
     "self_supervised": {"self_supervised.method": "mae"},
 }
 

@@ -160,6 +160,8 @@ TASK_VALUES = (
     *("subject", "metric", "higher_is_better", "target", "goal", "batch"),
     *("usage", "result"),
 )
+# what some say: `words` are values for their own templates
+TASK_EXTRAS = ("command", "inputs", "words", "hub_task")
 # how the rows of a manifest become the fields of a component; the others are taken as they are
 _TUPLES = (
     *("dependencies", "metrics", "has", "needs", "on", "after", "requires", "conflicts"),
@@ -175,7 +177,7 @@ def _read(
     name = manifest.parent.name
     given: dict[str, Any] = {"name": name, "folder": manifest.parent, "manifest": manifest}
     known = {row.name for row in fields(kind)} - given.keys() - {"reasons", "values"}
-    values = {*TASK_VALUES, "command", "inputs"} if kind is Task else set[str]()
+    values = {*TASK_VALUES, *TASK_EXTRAS} if kind is Task else set[str]()
     reason = {"reason"} if kind is Feature else set[str]()
     for unknown in sorted(data.keys() - known - values - reason):
         raise TemplateError(manifest, line_of(manifest, unknown), f"unknown field {unknown!r}")
@@ -192,7 +194,7 @@ def _read(
     if kind is Feature:
         given["reasons"] = _reasons(data)
     if kind is Task:
-        given["values"] = data
+        given["values"] = {**data, **data.get("words", {})}
     read_options = _Options(manifest, kind, tuple(tasks))
     given |= {field: _value(field, data[field], read_options) for field in known & data.keys()}
     return kind(**given)

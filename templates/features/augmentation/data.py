@@ -1,14 +1,12 @@
-from copy import copy
-from functools import partial
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.utils.data import ConcatDataset, Dataset, Subset
+from torch.utils.data import Dataset
 from torchvision import tv_tensors
 from torchvision.transforms import v2
 
 from boxes import area, intersect
+from lib.transforms import with_transform
 
 #: slot datasets
 #: region augmentation_datasets
@@ -47,7 +45,7 @@ class Augmented(Dataset):
 train_set = Augmented(train_set, config)
 #: end augmentation_after_datasets
 
-#: replace augmentation_datasets with augmentation with photos
+#: replace augmentation_datasets when project.task=object_detection|semantic_segmentation
 class Augmented(Dataset):
     """Training images and targets with random changes, which differ in each epoch.
 
@@ -71,7 +69,7 @@ class Augmented(Dataset):
         seed = hash((self.config.seed, self.epoch, index))
         return augment(image, target, self.config, torch.Generator().manual_seed(seed))
 
-#: replace augmentation_after_datasets with augmentation with photos
+#: replace augmentation_after_datasets when project.task=object_detection|semantic_segmentation
 train_set = Augmented(train_set, config)
 
 #: slot datasets when kind=shift
@@ -85,7 +83,7 @@ def augment(image, config, generator) -> Tensor:
     return padded[..., down : down + height, right : right + width]
 #: end shift
 
-#: replace shift when features.augmentation.kind=shift with augmentation with boxes_alone
+#: replace shift when kind=shift object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image and its boxes, shifted by up to `augmentation_pixels`.
 
@@ -100,7 +98,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     moved = {name: values[inside] for name, values in moved.items()}
     return padded[:, down : down + size, right : right + size], moved
 
-#: replace shift when features.augmentation.kind=shift with augmentation with outlined
+#: replace shift when kind=shift object_detection.find=masks
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image, its boxes and its masks, shifted by up to `augmentation_pixels`.
 
@@ -124,7 +122,7 @@ def augment(image, config, generator) -> Tensor:
     return image.flip(-1) if mirrored else image
 #: end flip
 
-#: replace flip when features.augmentation.kind=flip with augmentation with boxes_alone
+#: replace flip when kind=flip object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image and its boxes, half of the time flipped horizontally."""
     if torch.rand((), generator=generator) < 0.5:
@@ -134,7 +132,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     boxes = torch.stack([width - right, top, width - left, bottom], dim=1)
     return image.flip(2), {**objects, "boxes": boxes}
 
-#: replace flip when features.augmentation.kind=flip with augmentation with outlined
+#: replace flip when kind=flip object_detection.find=masks
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image, its boxes and its masks, half of the time flipped horizontally."""
     if torch.rand((), generator=generator) < 0.5:
@@ -144,7 +142,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     boxes = torch.stack([width - right, top, width - left, bottom], dim=1)
     return image.flip(2), {**objects, "boxes": boxes, "masks": objects["masks"].flip(2)}
 
-#: replace keep_seen when features.augmentation.kind=flip with augmentation with outlined
+#: replace keep_seen when kind=flip object_detection.find=masks
 
 #: slot datasets when kind=shift_and_flip
 #: region shift_and_flip
@@ -159,7 +157,7 @@ def augment(image, config, generator) -> Tensor:
     return moved.flip(-1) if mirrored else moved
 #: end shift_and_flip
 
-#: replace shift_and_flip when features.augmentation.kind=shift_and_flip with augmentation with boxes_alone
+#: replace shift_and_flip when kind=shift_and_flip object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image and its boxes, shifted, and half of the time flipped horizontally.
 
@@ -179,7 +177,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     moved["boxes"] = torch.stack([size - right, top, size - left, bottom], dim=1)
     return image.flip(2), moved
 
-#: replace shift_and_flip when features.augmentation.kind=shift_and_flip with augmentation with outlined
+#: replace shift_and_flip when kind=shift_and_flip object_detection.find=masks
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image, its boxes and its masks, shifted, and half of the time flipped horizontally.
 
@@ -215,7 +213,7 @@ def augment(image, config, generator) -> Tensor:
     return erased
 #: end erase
 
-#: replace erase when features.augmentation.kind=erase with augmentation with boxes_alone
+#: replace erase when kind=erase object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image, half of the time with an erased square, and the objects that stay visible."""
     height, width = image.shape[-2:]
@@ -231,7 +229,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     seen = area(intersect(boxes, square)) < area(boxes)
     return erased, {name: values[seen] for name, values in objects.items()}
 
-#: replace erase when features.augmentation.kind=erase with augmentation with outlined
+#: replace erase when kind=erase object_detection.find=masks
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """The image, half of the time with an erased square, and the objects that stay visible.
 
@@ -264,7 +262,7 @@ def augment(image, config, generator) -> Tensor:
         return change(image)
 #: end photo
 
-#: replace photo when features.augmentation.kind=photo with augmentation with boxes_alone
+#: replace photo when kind=photo object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """A random crop of the image, flipped half of the time, with changed colors, and its boxes.
 
@@ -289,7 +287,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     seen = (objects["boxes"][:, :2] < objects["boxes"][:, 2:]).all(dim=1)
     return image.as_subclass(Tensor), {name: values[seen] for name, values in objects.items()}
 
-#: replace photo when features.augmentation.kind=photo with augmentation with drawn_masks
+#: replace photo when kind=photo semantic_segmentation.dataset=shapes
 def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
     """A random crop of the image and its mask, flipped half of the time; changed colors.
 
@@ -307,10 +305,10 @@ def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
         image, mask = change(tv_tensors.Image(image), tv_tensors.Mask(mask))
     return image.as_subclass(Tensor), mask.as_subclass(Tensor)
 
-#: replace augmented_data when features.augmentation.kind=photo with augmentation with mask_files
+#: replace augmented_data when kind=photo semantic_segmentation.dataset=folder|coco|huggingface
 self.data, self.config, self.epoch = with_transform(data, keep), config, 0
 
-#: replace photo when features.augmentation.kind=photo with augmentation with mask_files
+#: replace photo when kind=photo semantic_segmentation.dataset=folder|coco|huggingface
 def augment(image, mask, config, generator) -> tuple[Tensor, Tensor]:
     """A random crop of the picture and its mask, flipped half of the time; changed colors.
 
@@ -333,21 +331,7 @@ def keep(image: Image.Image, mask: Image.Image) -> tuple[Image.Image, Image.Imag
     """The pictures as on disk: their crops have more detail than crops of resized pictures."""
     return image, mask
 
-
-def with_transform(data: Dataset, transform) -> Dataset:
-    """A copy of the data with another transform. The original keeps its own."""
-    data = copy(data)
-    if isinstance(data, Subset):
-        data.dataset = with_transform(data.dataset, transform)
-    elif isinstance(data, ConcatDataset):
-        data.datasets = [with_transform(part, transform) for part in data.datasets]
-    elif hasattr(data, "transform"):
-        data.transform = transform
-    else:
-        raise TypeError(f"{type(data).__name__} has no attribute `transform` to replace.")
-    return data
-
-#: replace photo when features.augmentation.kind=photo with augmentation with outlined
+#: replace photo when kind=photo object_detection.find=masks
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """A random crop of the image, flipped half of the time, with changed colors, and its objects.
 
@@ -373,41 +357,6 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     objects["masks"] = objects["masks"].as_subclass(Tensor)
     return image.as_subclass(Tensor), keep_seen(objects)
 
-#: replace augmented_data when features.augmentation.kind=photo with augmentation with squares
-self.data, self.config, self.epoch = with_transform(data, build_change(config)), config, 0
-
-#: replace augmented_sample when features.augmentation.kind=photo with augmentation with squares
-with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
-    torch.default_generator.manual_seed(seed)
-    return self.data[index]
-
-#: replace photo when features.augmentation.kind=photo with augmentation with squares
-def build_change(config) -> v2.Compose:
-    """A random crop of a picture, scaled, randomly flipped, with changed colors."""
-    return v2.Compose(
-        [
-            partial(decode, size=config.image_size),
-            v2.RandomResizedCrop(config.image_size),
-            v2.RandomHorizontalFlip(),
-            v2.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3),
-            to_tensor,
-        ]
-    )
-
-
-def with_transform(data: Dataset, transform) -> Dataset:
-    """A copy of the data with another transform. The original keeps its own."""
-    data = copy(data)
-    if isinstance(data, Subset):
-        data.dataset = with_transform(data.dataset, transform)
-    elif isinstance(data, ConcatDataset):
-        data.datasets = [with_transform(part, transform) for part in data.datasets]
-    elif hasattr(data, "transform"):
-        data.transform = transform
-    else:
-        raise TypeError(f"{type(data).__name__} has no attribute `transform` to replace.")
-    return data
-
 #: slot datasets when kind=randaugment
 #: region randaugment
 def augment(image, config, generator) -> Tensor:
@@ -424,7 +373,7 @@ def augment(image, config, generator) -> Tensor:
         return change(image)
 #: end randaugment
 
-#: replace randaugment when features.augmentation.kind=randaugment with augmentation with boxes_alone
+#: replace randaugment when kind=randaugment object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """A random crop of the image, flipped half of the time, changed by RandAugment, and its boxes.
 
@@ -461,7 +410,7 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     seen = (objects["boxes"][:, :2] < objects["boxes"][:, 2:]).all(dim=1)
     return image.as_subclass(Tensor), {name: values[seen] for name, values in objects.items()}
 
-#: replace randaugment when features.augmentation.kind=randaugment with augmentation with outlined
+#: replace randaugment when kind=randaugment object_detection.find=masks
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """A random crop of the image, flipped half of the time, with RandAugment, and its objects.
 
@@ -499,37 +448,3 @@ def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     objects["masks"] = objects["masks"].as_subclass(Tensor)
     return image.as_subclass(Tensor), keep_seen(objects)
 
-#: replace augmented_data when features.augmentation.kind=randaugment with augmentation with squares
-self.data, self.config, self.epoch = with_transform(data, build_change(config)), config, 0
-
-#: replace augmented_sample when features.augmentation.kind=randaugment with augmentation with squares
-with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
-    torch.default_generator.manual_seed(seed)
-    return self.data[index]
-
-#: replace randaugment when features.augmentation.kind=randaugment with augmentation with squares
-def build_change(config) -> v2.Compose:
-    """A random crop of a picture, scaled, randomly flipped, and changed by RandAugment."""
-    return v2.Compose(
-        [
-            partial(decode, size=config.image_size),
-            v2.RandomResizedCrop(config.image_size),
-            v2.RandomHorizontalFlip(),
-            v2.RandAugment(),
-            to_tensor,
-        ]
-    )
-
-
-def with_transform(data: Dataset, transform) -> Dataset:
-    """A copy of the data with another transform. The original keeps its own."""
-    data = copy(data)
-    if isinstance(data, Subset):
-        data.dataset = with_transform(data.dataset, transform)
-    elif isinstance(data, ConcatDataset):
-        data.datasets = [with_transform(part, transform) for part in data.datasets]
-    elif hasattr(data, "transform"):
-        data.transform = transform
-    else:
-        raise TypeError(f"{type(data).__name__} has no attribute `transform` to replace.")
-    return data

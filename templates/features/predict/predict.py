@@ -87,7 +87,7 @@ table.writeheader()
 table.writerows(rows)
 #: end predict
 
-#: slot functions with generated_images
+#: slot functions when project.task=diffusion|gan
 def write(rows: list[dict], folder: Path) -> None:
     """Write the generated images to 00000.png, 00001.png and so on."""
     try:
@@ -100,7 +100,7 @@ def write(rows: list[dict], folder: Path) -> None:
         Image.fromarray(pixels.numpy()).save(path)
     print(f"{len(rows)} images are in {folder}.")
 
-#: replace predict with generated_images
+#: replace predict when project.task=diffusion|gan
 write(rows, arguments.output)
 
 #: slot arguments with generates

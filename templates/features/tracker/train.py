@@ -22,7 +22,7 @@ accelerator.log(values, step=progress.step)
 #: slot report
 accelerator.log(metrics, step=progress.step)
 
-#: slot after_evaluation when features.tracker.kind=tensorboard with tracker with drawn
+#: slot after_evaluation when kind=tensorboard with result_pictures
 if accelerator.is_main_process:
     for picture in config.output_dir.glob(f"*_{progress.step:08d}.png"):
         image = Image.open(picture).convert("RGB")
@@ -31,7 +31,7 @@ if accelerator.is_main_process:
         tracker = accelerator.get_tracker("tensorboard")
         tracker.log_images({picture.stem[:-9]: pixels}, step=progress.step, dataformats="NHWC")
 
-#: slot start_of_training when features.tracker.kind=tensorboard with tracker with image_views
+#: slot start_of_training when kind=tensorboard self_supervised.method=simclr
 if accelerator.is_main_process:
     image = Image.open(config.output_dir / "views.png").convert("RGB")
     pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
@@ -39,13 +39,13 @@ if accelerator.is_main_process:
     tracker = accelerator.get_tracker("tensorboard")
     tracker.log_images({"views": pixels}, step=progress.step, dataformats="NHWC")
 
-#: slot after_evaluation when features.tracker.kind=wandb with tracker with drawn
+#: slot after_evaluation when kind=wandb with result_pictures
 if accelerator.is_main_process:
     for picture in config.output_dir.glob(f"*_{progress.step:08d}.png"):
         image = {picture.stem[:-9]: [Image.open(picture)]}
         accelerator.get_tracker("wandb").log_images(image, step=progress.step)
 
-#: slot start_of_training when features.tracker.kind=wandb with tracker with image_views
+#: slot start_of_training when kind=wandb self_supervised.method=simclr
 if accelerator.is_main_process:
     views = {"views": [Image.open(config.output_dir / "views.png")]}
     accelerator.get_tracker("wandb").log_images(views, step=progress.step)

@@ -49,6 +49,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, log_mel, measure_sound, normalize, read_sound
+from lib.folders import find_split
 
 #: slot build_datasets when dataset=tones
 KINDS = ("beeps", "falling", "noise", "rising", "steady", "trill")

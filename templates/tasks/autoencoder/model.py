@@ -46,6 +46,9 @@ def build_model(config) -> nn.Module:
 from itertools import pairwise
 from math import ceil
 
+from data import SIZE
+from lib.image_layers import choose_widths
+
 #: replace autoencoder when dataset=image_folder
 class Autoencoder(nn.Module):
     """RGB images, shape (batch, 3, size, size), encoded to shape (batch, latent) and decoded.

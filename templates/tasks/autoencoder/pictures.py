@@ -19,15 +19,7 @@ def draw_reconstructions(
         save_grid(torch.cat([images, outputs.cpu()]), columns=len(images), path=path)
     #: end draw
 
-#: replace draw with deepspeed
-# run on all processes: each one holds a shard of the weights
-model.eval()
-outputs = model(images.to(accelerator.device))
-model.train()
-if accelerator.is_main_process:
-    save_grid(torch.cat([images, outputs.cpu()]), columns=len(images), path=path)
-
-#: replace draw with fsdp
+#: replace draw when hardware.sharding=deepspeed|fsdp
 # run on all processes: each one holds a shard of the weights
 model.eval()
 outputs = model(images.to(accelerator.device))

@@ -33,5 +33,10 @@ rows = predict(config, model, [(number, label) for number in range(count)])
 #: replace inputs when condition=classes
 inputs = [
     gr.Slider(1, 8, value=8, step=1, label="number of images"),
-    gr.Slider(0, {{ task.classes }} - 1, step=1, label="class"),
+    #: region class
+    gr.Slider(0, 10 - 1, step=1, label="class"),
+    #: end class
 ]
+
+#: replace class when condition=classes dataset=image_folder
+gr.Slider(0, config.classes - 1, step=1, label="class"),

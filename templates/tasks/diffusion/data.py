@@ -4,6 +4,8 @@ from torch import Tensor
 
 from diffusion import ANY_CLASS, draw_noise
 
+from lib.image_folders import LabelledFiles, find_classes
+
 #: slot datasets
 class Noised(Dataset):
     """Images, each with noise of its shape and a time{{ task.and_class }}.
@@ -50,7 +52,9 @@ class NewlyNoised(Noised):
 
 def image_shape(config) -> tuple[int, int, int]:
     """Channels, height and width of an image."""
-    return {{ task.shape }}
+    #: region shape
+    return 1, SIZE, SIZE
+    #: end shape
 
 #: slot before_loaders
 train_set = NewlyNoised(train_set, config)
@@ -77,9 +81,10 @@ train_set = Noised(build_datasets(config)[0])
 image = self.images[index]
 return image, *draw_noise(image.shape, self.find_seed(index))
 
-#: replace classes when condition=classes dataset=image_folder
+#: replace parts when condition=classes dataset=image_folder
 classes = find_classes(paths)
 check_classes(classes, config)
+parts = {name: LabelledFiles(paths[name], config.image_size, classes) for name in paths}
 
 #: slot datasets when condition=classes dataset=image_folder
 def check_classes(classes: list[str], config) -> None:
@@ -90,3 +95,6 @@ def check_classes(classes: list[str], config) -> None:
             f"{config.path} has training images in {len(classes)} folders ({named}), one for each "
             f"class, and --classes is {config.classes}."
         )
+
+#: replace shape when dataset=image_folder
+return 3, config.image_size, config.image_size

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 
 LEVELS = 1000  # noise levels
-SAMPLING_STEPS = {{ task.steps }}  # model calls to generate images
+#: region steps
+SAMPLING_STEPS = 10  # model calls to generate images
+#: end steps
 
 #: slot functions
 
@@ -188,3 +190,6 @@ betas = torch.tensor([min(1 - after / before, 0.999) for before, after in pairwi
 #: slot schedule when noise_schedule=linear
 # Ho and others 2020, https://arxiv.org/abs/2006.11239
 betas = torch.linspace(1e-4, 0.02, LEVELS)
+
+#: replace steps when dataset=image_folder
+SAMPLING_STEPS = 25  # model calls to generate images

@@ -2,7 +2,9 @@ from data import image_shape
 from diffusion import draw_noise
 
 #: replace inputs when condition=classes
-return noise, times, torch.arange(8) % {{ task.classes }}
+#: region labels
+return noise, times, torch.arange(8) % 10
+#: end labels
 
 #: replace export_free
 FREE = (0,)  # dynamic dimensions of the inputs: samples
@@ -15,3 +17,6 @@ def read_inputs(config: Config) -> Inputs:
     #: region inputs
     return noise, times
     #: end inputs
+
+#: replace labels when condition=classes dataset=image_folder
+return noise, times, torch.arange(8) % config.classes

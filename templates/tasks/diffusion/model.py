@@ -180,11 +180,21 @@ def forward(self, noisy: Tensor, times: Tensor, labels: Tensor) -> Tensor:
     known = known + self.labels(labels + 1)  # -1 stands for any class
 
 #: replace build when condition=classes model=unet
-return UNet(image_shape(config)[0], config.width, config.levels, {{ task.classes }})
+#: region classes
+return UNet(image_shape(config)[0], config.width, config.levels, 10)
+#: end classes
 
 #: replace forward when condition=classes model=diffusers
 def forward(self, noisy: Tensor, times: Tensor, labels: Tensor) -> Tensor:
     return self.model(noisy, times, class_labels=labels + 1).sample  # -1 stands for any class
 
 #: slot settings when condition=classes model=diffusers
-num_class_embeds=1 + {{ task.classes }},  # the first stands for any class
+#: region classes
+num_class_embeds=1 + 10,  # the first stands for any class
+#: end classes
+
+#: replace classes when condition=classes dataset=image_folder model=unet
+return UNet(image_shape(config)[0], config.width, config.levels, config.classes)
+
+#: replace classes when condition=classes dataset=image_folder model=diffusers
+num_class_embeds=1 + config.classes,  # the first stands for any class

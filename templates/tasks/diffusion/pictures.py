@@ -20,5 +20,10 @@ def draw_samples(accelerator: Accelerator, model: nn.Module, config, path: Path)
         save_grid(images, columns=16, path=path)
 
 #: replace sample when condition=classes
-labels = torch.arange(64, device=noise.device) % {{ task.classes }}  # all classes in turn
+#: region labels
+labels = torch.arange(64, device=noise.device) % 10  # all classes in turn
+#: end labels
 images = sample(model, noise, labels, config.guidance)
+
+#: replace labels when condition=classes dataset=image_folder
+labels = torch.arange(64, device=noise.device) % config.classes  # all classes in turn

@@ -49,7 +49,9 @@ parser.add_argument("--label", type=int, help="the class to generate (default: a
 parser.add_argument("--guidance", type=float, help="override the guidance of the run")
 
 #: replace numbers when condition=classes
-classes = {{ task.classes }}
+#: region classes
+classes = 10
+#: end classes
 if arguments.label is not None and not 0 <= arguments.label < classes:
     raise SystemExit(f"--label {arguments.label}: the classes are 0 to {classes - 1}.")
 labels = range(classes) if arguments.label is None else [arguments.label]
@@ -57,3 +59,6 @@ inputs = [(number, labels[number % len(labels)]) for number in range(arguments.c
 
 #: replace call when condition=classes
 rows = predict(config, model, inputs, arguments.steps, arguments.guidance)
+
+#: replace classes when condition=classes dataset=image_folder
+classes = config.classes

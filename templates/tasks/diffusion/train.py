@@ -38,7 +38,9 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         losses = accelerator.gather_for_metrics(compute_loss(model, {{ task.batch }}))
         loss_sum += losses.sum()
         if seen < COMPARED:
-            pair = (images, sample(model, {{ task.sampled }}))
+            #: region pair
+            pair = (images, sample(model, noise))
+            #: end pair
             images, fakes = accelerator.gather_for_metrics(pair)
             real.add(images[: COMPARED - seen])
             generated.add(fakes[: COMPARED - seen])
@@ -72,3 +74,6 @@ def compute_loss(
 
 #: slot before_epoch without augmentation
 train_loader.dataset.set_epoch(epoch)  # new noise in each epoch
+
+#: replace pair when condition=classes
+pair = (images, sample(model, noise, labels))

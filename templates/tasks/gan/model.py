@@ -80,6 +80,9 @@ def fixed_noise(first: int, count: int, latent: int) -> Tensor:
 from itertools import pairwise
 from math import ceil
 
+from data import SIZE
+from lib.image_layers import choose_widths
+
 #: replace models when dataset=image_folder
 class Generator(nn.Module):
     """RGB images, shape (batch, 3, size, size), from 0 to 1, from noise, shape (batch, latent).

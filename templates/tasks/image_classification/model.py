@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torchvision import models
 
-from data import read_targets
+from data import class_names, read_targets
 
 #: slot model when labels=number
 class Regressor(nn.Module):
@@ -49,18 +49,24 @@ def build_model(config) -> nn.Module:
 
 #: slot model when model=cnn
 class ConvNet(nn.Module):
-    """Logits of shape (batch, classes) for {{ task.kind }} images of shape (batch, {{ task.channels }}, {{ task.sides }})."""
+    #: region shape
+    """Logits of shape (batch, classes) for grayscale images of shape (batch, 1, 8, 8)."""
+    #: end shape
 
     def __init__(self, classes: int, channels: int = 32, dropout: float = 0.3) -> None:
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d({{ task.channels }}, channels, kernel_size=3, padding=1),
+            #: region first
+            nn.Conv2d(1, channels, kernel_size=3, padding=1),
+            #: end first
             nn.GroupNorm(8, channels),
             nn.ReLU(),
             nn.Conv2d(channels, 2 * channels, kernel_size=3, padding=1),
             nn.GroupNorm(8, 2 * channels),
             nn.ReLU(),
-            {{ task.pooling }}
+            #: region pooling
+            nn.AdaptiveAvgPool2d(4),  # 4 x 4 for images of any size
+            #: end pooling
         )
         flat = 2 * channels * 4 * 4
         self.head = nn.Sequential(nn.Flatten(), nn.Dropout(dropout), nn.Linear(flat, classes))
@@ -70,17 +76,47 @@ class ConvNet(nn.Module):
         return self.head(self.features(images))
 
 #: slot build_model when model=cnn
-return ConvNet(classes={{ task.classes }})
+return ConvNet(
+    classes=
+    ...  #: slot classes
+)
+
+#: replace shape when dataset=mnist model=cnn
+"""Logits of shape (batch, classes) for grayscale images of shape (batch, 1, height, width)."""
+
+#: replace shape when dataset=scenes model=cnn
+"""Logits of shape (batch, classes) for grayscale images of shape (batch, 1, 16, 16)."""
+
+#: replace pooling when dataset=digits model=cnn
+nn.MaxPool2d(2),
+
+#: replace pooling when dataset=scenes model=cnn
+nn.MaxPool2d(4),
 
 #: slot build_model when model=mlp
-return {{ task.sequential }}(
+#: region layers
+return nn.Sequential(
     nn.Flatten(),
-    nn.Linear({{ task.pixels }}, 128),
+    nn.Linear(8 * 8, 128),
+    #: end layers
     nn.ReLU(),
     nn.Linear(128, 64),
     nn.ReLU(),
-    nn.Linear(64, {{ task.classes }}),
+    nn.Linear(
+        64,
+        ...  #: slot classes
+    ),
 )
+
+#: replace layers when dataset=mnist model=mlp
+return nn.Sequential(
+    nn.Flatten(),
+    nn.Linear(28 * 28, 128),
+
+#: replace layers when dataset=scenes model=mlp
+return nn.Sequential(
+    nn.Flatten(),
+    nn.Linear(16 * 16, 128),
 
 #: slot model when model=timm
 class Classifier(nn.Module):
@@ -106,7 +142,11 @@ if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
 # num_classes=0 returns the features before the head
 backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
-return Classifier(backbone, classes={{ task.classes }})
+return Classifier(
+    backbone,
+    classes=
+    ...  #: slot classes
+)
 
 #: slot model when model=torchvision
 class Classifier(nn.Module):
@@ -140,4 +180,47 @@ if config.backbone not in models.list_models(module=models, exclude=odd):
         f"{config.backbone} is not a torchvision classifier with a head that can be replaced: "
         "torchvision.models.list_models() lists all names."
     )
-return Classifier(config.backbone, config.pretrained, classes={{ task.classes }})
+return Classifier(
+    config.backbone,
+    config.pretrained,
+    classes=
+    ...  #: slot classes
+)
+
+#: slot scale when dataset=image_folder|huggingface|csv model=cnn
+images = images.to(self.head[-1].weight.dtype) / 255  # bytes to numbers from 0 to 1
+
+#: slot model when dataset=image_folder|huggingface|csv model=mlp
+class MLP(nn.Sequential):
+    """Linear layers, and others between them: images from 0 to 255 in, logits out."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return super().forward(images.to(self[-1].weight.dtype) / 255)
+
+#: replace normalise when dataset=image_folder|huggingface|csv model=timm|torchvision
+# mean and std are for 0 to 1; the bytes become floats, which are normalized in place
+images = images.to(self.mean.dtype, copy=True).sub_(255 * self.mean).div_(255 * self.std)
+return self.head(self.backbone(images))
+
+#: replace shape when dataset=image_folder|huggingface|csv model=cnn
+"""Logits of shape (batch, classes) for RGB images of shape (batch, 3, height, width)."""
+
+#: replace first when dataset=image_folder|huggingface|csv model=cnn
+nn.Conv2d(3, channels, kernel_size=3, padding=1),
+
+#: replace layers when dataset=image_folder|huggingface|csv model=mlp
+return MLP(
+    nn.Flatten(),
+    nn.Linear(3 * config.image_size**2, 128),
+
+#: slot classes when dataset=digits|mnist
+10
+
+#: slot classes when dataset=image_folder|huggingface
+len(class_names(config))
+
+#: slot classes when labels=one|many
+len(class_names(config))
+
+#: slot classes when labels=number
+1

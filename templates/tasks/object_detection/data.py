@@ -16,12 +16,6 @@ from torch.utils.data import Dataset, default_collate, random_split
 Objects = dict[str, Tensor]
 
 
-def to_tensor(image: Image.Image, size: int) -> Tensor:
-    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
-    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
-
-
 def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects]]:
     """A batch. Each image keeps its own number of objects, which may be 0."""
     images, targets = zip(*samples, strict=True)
@@ -37,8 +31,11 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
 #: slot build_loaders
 #: end file
 
+import json
+from dataclasses import dataclass, field
 from functools import cache
 from math import cos, hypot, pi, sin
+from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
 
@@ -46,7 +43,10 @@ import yaml
 from PIL import ImageDraw
 from pycocotools import mask as coco
 
-from progress import log
+from lib.folders import find_split, read_text
+from lib.images import image_size, open_image
+from lib.scaled_images import to_tensor
+from masks import decode
 
 #: slot train_batches
 collate_fn=collate,
@@ -104,33 +104,97 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
         #: slot masks
     }
 
-#: slot build_datasets when dataset=coco
-def class_names(config) -> list[str]:
-    #: slot saved_names
-    return [*read_categories(find_part(config, "train")).values()]
+#: slot build_datasets when dataset=coco|yolo|voc
+@dataclass
+class Annotated:
+    """An image on the disk and its objects. Boxes are in pixels of the upright image."""
+
+    image: Path
+    size: tuple[int, int]  # width and height in pixels
+    boxes: list[list[float]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    crowd: list[bool] = field(default_factory=list)
+    #: slot outlines
+
+    def add(self, box: list[float], label: str, place: str, crowd: bool = False) -> None:
+        """Add an object. Raises SystemExit if its box is not in the image, up to a pixel."""
+        left, top, right, bottom = box
+        width, height = self.size
+        place = f"{place}: the box {left:g}, {top:g}, {right:g}, {bottom:g}"
+        if not (left < right and top < bottom):
+            raise SystemExit(f"{place} is empty: right > left and bottom > top.")
+        if not (left >= -1 and top >= -1 and right <= width + 1 and bottom <= height + 1):
+            raise SystemExit(f"{place} is not within {self.image}, {width} x {height} pixels.")
+        box = [max(left, 0.0), max(top, 0.0), min(right, float(width)), min(bottom, float(height))]
+        self.boxes.append(box)
+        self.labels.append(label)
+        self.crowd.append(crowd)
 
 
-def read_part(config, name: str) -> list[Annotated]:
-    """The images of a split, each with its objects."""
-    path = find_part(config, name)
-    names, rows, empty = read_categories(path), read_images(path), 0
-    for place, row in read_annotations(path, rows):
-        image, [box] = rows[row["image_id"]], read_values(row, ["bbox"], place)
-        try:
-            left, top, width, height = map(float, box)
-        except (TypeError, ValueError) as error:
+class BoxedImages(Dataset):
+    """RGB images, shape (3, size, size), from 0 to 1, and their objects."""
+
+    def __init__(self, rows: list[Annotated], names: list[str], size: int) -> None:
+        self.rows, self.names, self.size = rows, names, size
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Objects]:
+        row = self.rows[index]
+        scale = self.size / torch.tensor(2 * row.size)
+        return to_tensor(open_image(row.image), self.size), {
+            "boxes": torch.tensor(row.boxes, dtype=torch.float32).reshape(-1, 4) * scale,
+            "labels": torch.tensor([self.names.index(label) for label in row.labels]).long(),
+            "crowd": torch.tensor(row.crowd).bool(),
+            #: slot masks
+        }
+
+
+def build_datasets(config) -> list[Dataset]:
+    """Training, validation and test data. A missing split is a tenth of the training data.
+
+    Raises SystemExit for an invalid image or object, before training starts.
+    """
+    if not Path(config.path).is_dir():
+        raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
+    names, parts = class_names(config), {}
+    # a fixed seed: another --seed must not move test images into the training data
+    rng = torch.Generator().manual_seed(0)
+    for name in ("train", "val", "test"):
+        if find_part(config, name):
+            parts[name] = read_part(config, name)
+        elif len(parts["train"]) < 10:
+            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
+        else:
+            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    for name, rows in parts.items():
+        if all(crowd for row in rows for crowd in row.crowd):
             raise SystemExit(
-                f"{place}: bbox is {box!r}, not left, top, width and height in pixels."
-            ) from error
-        if width == 0 or height == 0:  # as two objects of COCO 2017
-            empty += 1
-            continue
-        box = [left, top, left + width, top + height]
-        image.add(box, names[row["category_id"]], place, crowd=bool(row.get("iscrowd")))
-        #: slot outline
-    if empty:
-        log(f"{path}: {empty} object(s) without width or height left out")
-    return list(rows.values())
+                f"{config.path} has no objects in its {len(rows)} images for {name}: add some."
+            )
+        for row in rows:
+            if wrong := {*row.labels} - {*names}:
+                raise SystemExit(
+                    f"{row.image} has an object {min(wrong)!r}. The training data has "
+                    f"{', '.join(names)}."
+                )
+    return [BoxedImages(list(rows), names, config.image_size) for rows in parts.values()]
+
+#: slot outlines when find=masks dataset=coco|yolo|voc
+masks: list[dict] = field(default_factory=list)  # as COCO's run lengths
+
+#: slot masks when find=masks dataset=coco|yolo|voc
+"masks": scale_masks(row.masks, self.size),
+
+#: slot build_datasets when find=masks dataset=coco|yolo|voc
+def scale_masks(rows: list[dict], size: int) -> Tensor:
+    """Masks, scaled as their image, shape (objects, size, size)."""
+    masks = torch.zeros(len(rows), size, size, dtype=torch.bool)
+    for mask, runs in zip(masks, rows, strict=True):
+        pixels = Image.fromarray(decode(runs).numpy())
+        mask[:] = torch.from_numpy(np.array(pixels.resize((size, size), Image.Resampling.NEAREST)))
+    return masks
 
 #: slot build_datasets when dataset=yolo
 def class_names(config) -> list[str]:
@@ -355,10 +419,6 @@ masks[len(labels)] = torch.from_numpy(np.array(mask))
 #: slot masks when find=masks dataset=shapes
 "masks": masks[: len(labels)],
 
-#: slot outline when find=masks dataset=coco
-[shape] = read_values(row, ["segmentation"], place)
-image.masks.append(read_mask(shape, image, f"{place}, segmentation"))
-
 #: replace read_line when find=masks dataset=yolo
 def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
     """Add an object: its class, and x and y of the points of its mask, a polygon, from 0 to 1."""
@@ -381,3 +441,8 @@ def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
     across, down = points[::2], points[1::2]
     row.add([min(across), min(down), max(across), max(down)], names[number], place)
     row.masks.append(coco.merge(coco.frPyObjects([points], height, width)))
+
+#: slot saved_names when dataset=coco|yolo|voc with predict
+saved = Path(config.output_dir, "classes.json")
+if saved.exists() and not Path(config.path).exists():  # the run was moved
+    return json.loads(saved.read_text())

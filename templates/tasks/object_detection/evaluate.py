@@ -81,5 +81,8 @@ return {"loss": float(columns["loss"].mean()), **scores, **named}
 #: slot class_masks when find=masks
 row["mask_map"] = detection_scores(columns["judged_masks"], only)["map"]
 
+#: slot scored when model=small|timm
+values = accelerator.gather_for_metrics(score(model(images), targets))
+
 #: slot scored when model=transformers
 values = accelerator.gather_for_metrics(score(*model(images, targets), targets))

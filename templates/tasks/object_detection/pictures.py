@@ -114,15 +114,7 @@ def find_color(label: str) -> tuple[int, ...]:
 #: replace color when find=masks
 color = find_color(label)
 
-#: replace draw with deepspeed
-# run on all processes: each one holds a shard of the weights
-model.eval()
-detections = find_objects(model(images.to(accelerator.device))).cpu()
-model.train()
-if accelerator.is_main_process:
-    save_rows(images, targets, detections, names, path)
-
-#: replace draw with fsdp
+#: replace draw when hardware.sharding=deepspeed|fsdp
 # run on all processes: each one holds a shard of the weights
 model.eval()
 detections = find_objects(model(images.to(accelerator.device))).cpu()

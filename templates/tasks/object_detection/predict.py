@@ -9,7 +9,9 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from boxes import find_objects
-from data import class_names, to_tensor
+from data import class_names
+from lib.photos import read_image
+from lib.scaled_images import to_tensor
 from masks import decode, encode, find_masks
 from pictures import draw, paint
 

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from boxes import find_objects
 from data import Objects, class_names
+from loss import compute_loss
 from masks import split
 from metrics import box_shares, count_objects, detection_scores, judge, mask_shares
 from pictures import draw_boxes
@@ -53,7 +54,7 @@ mask_scores = detection_scores(judged_masks, objects)
 #: slot evaluated_masks when find=masks
 **{f"{name}_mask_{key}": value for key, value in mask_scores.items()},
 
-#: replace score_boxes when find=masks
+#: replace score when find=masks
 def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The loss of each image, its detections as judge() judges them, and its objects per class.
 
@@ -62,6 +63,23 @@ def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tens
     found, counts = find_objects(outputs), count_objects(targets, split(outputs)[1].shape[2])
     judged = [judge(found, targets, shares) for shares in (box_shares, mask_shares)]
     return compute_loss(outputs, targets), *judged, counts
+
+#: slot scored when model=small|timm
+batches.append(accelerator.gather_for_metrics(score(model(images), targets)))
+
+#: replace score when model=small|timm find=boxes
+def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss of each image, its detections as judge() judges them, and its objects per class."""
+    counts = count_objects(targets, classes=outputs.shape[2] - 4)
+    return compute_loss(outputs, targets), judge(find_objects(outputs), targets), counts
+
+#: slot forward when model=small|timm
+#: region loss
+loss = compute_loss(model(images), targets).mean()
+#: end loss
+#: region add_loss
+train_loss.add(loss, len(images))
+#: end add_loss
 
 #: slot scored when model=transformers
 batches.append(accelerator.gather_for_metrics(score(*model(images, targets), targets)))

@@ -1,4 +1,14 @@
-#: slot ranks when method=simclr
+#: file when method=simclr
+"""How close views of images are: those of all processes, and what competes with what."""
+
+import torch
+from torch import Tensor
+
+from lib.contrast import contrast
+
+#: slot losses
+
+
 def compare_views(vectors: Tensor, others: Tensor, places: Tensor) -> Tensor:
     """The loss of each image: each view has to find the other one among all views (NT-Xent).
 

@@ -3,6 +3,7 @@ from torch import Tensor
 from torch.utils.data import Subset
 from torchvision.transforms import v2
 
+from lib.image_folders import LabelledFiles, find_classes
 from progress import log
 
 #: slot datasets
@@ -150,3 +151,7 @@ train_set = Fixed(build_datasets(config)[0], config)
 
 #: replace image when probe=none dataset=image_folder
 image = self.images[index]
+
+#: replace parts when probe=classes dataset=image_folder
+classes = find_classes(paths)
+parts = {name: LabelledFiles(paths[name], config.image_size, classes) for name in paths}

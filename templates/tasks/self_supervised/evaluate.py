@@ -19,12 +19,14 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
     """The loss of each new image, its label, and whether each probe predicts it."""
     model.eval()
     batches = []
-    for images, {{ task.drawn_name }}, labels, known in islice(loader, limit or None):
-        values = ({{ task.measured }}, model(images).float(), labels, known)
+    #: region image_losses
+    for images, views, labels, known in islice(loader, limit or None):
+        values = (project(model, views).float(), model(images).float(), labels, known)
         batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
-    {{ task.measured_name }}, features, labels, known = map(torch.cat, zip(*batches, strict=True))
+    vectors, features, labels, known = map(torch.cat, zip(*batches, strict=True))
     new = find_new(known)
-    columns = {"loss": {{ task.losses }}, "label": labels[new]}
+    columns = {"loss": compare_all(vectors[new]), "label": labels[new]}
+    #: end image_losses
     return columns | find_right(features, labels, known)
 
 
@@ -44,12 +46,28 @@ def measure(accelerator, model, loader, limit: int) -> Columns:
     """The loss of each image."""
     model.eval()
     batches = []
-    for {{ task.batch }} in islice(loader, limit or None):
-        batches.append(accelerator.gather_for_metrics({{ task.measured }}).cpu())
-    {{ task.measured_name }} = torch.cat(batches)
-    return {"loss": {{ task.all_losses }}}
+    #: region image_losses
+    for _, views in islice(loader, limit or None):
+        batches.append(accelerator.gather_for_metrics(project(model, views).float()).cpu())
+    vectors = torch.cat(batches)
+    return {"loss": compare_all(vectors)}
+    #: end image_losses
 
 
 def summarize(columns: Columns) -> Metrics:
     """The metric of these images."""
     return {"loss": float(columns["loss"].mean())}
+
+#: replace image_losses when method=mae probe=classes
+for images, seen, labels, known in islice(loader, limit or None):
+    values = (compute_loss(model(images, seen), images, seen), model(images).float(), labels, known)
+    batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+losses, features, labels, known = map(torch.cat, zip(*batches, strict=True))
+new = find_new(known)
+columns = {"loss": losses[new], "label": labels[new]}
+
+#: replace image_losses when method=mae probe=none
+for images, seen in islice(loader, limit or None):
+    batches.append(accelerator.gather_for_metrics(compute_loss(model(images, seen), images, seen)).cpu())
+losses = torch.cat(batches)
+return {"loss": losses}

@@ -111,23 +111,31 @@ def build_transformer(width: int, heads: int, layers: int) -> nn.Module:
 #: slot build_model when method=mae
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
-    size = {{ task.size }}
+    #: region size
+    size = SIZE
+    #: end size
     if size % config.patch_size or size == config.patch_size:
         raise SystemExit(
             f"--patch-size {config.patch_size} does not divide {size} pixels into several patches."
         )
     if config.width % 8:
         raise SystemExit(f"--width {config.width} is not a multiple of 8, for the attention heads.")
-    return MaskedAutoencoder(config, {{ task.channels }}, size)
+    #: region autoencoder
+    return MaskedAutoencoder(config, 1, size)
+    #: end autoencoder
 
 #: slot encoder when encoder=cnn
 class ConvNet(nn.Module):
-    """Features of {{ task.kind }} images: (batch, {{ task.channels }}, size, size) to (batch, features)."""
+    #: region shape
+    """Features of grayscale images: (batch, 1, size, size) to (batch, features)."""
+    #: end shape
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
         layers: list[nn.Module] = []
-        before, after = {{ task.channels }}, width
+        #: region channels
+        before, after = 1, width
+        #: end channels
         while size >= 4:  # each level sees the image at half the size
             for inputs in (before, after):
                 layers += [nn.Conv2d(inputs, after, kernel_size=3, padding=1)]
@@ -143,7 +151,9 @@ class ConvNet(nn.Module):
 #: slot built when encoder=cnn
 if config.width % 8:
     raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
-encoder = ConvNet({{ task.size }}, config.width)
+#: region encoder
+encoder = ConvNet(SIZE, config.width)
+#: end encoder
 return Projected(encoder, encoder.features, config)
 
 #: slot encoder when encoder=timm
@@ -203,3 +213,18 @@ if config.backbone not in models.list_models(module=models, exclude=odd):
     )
 encoder = Backbone(config.backbone, config.pretrained)
 return Projected(encoder, encoder.features, config)
+
+#: replace size when method=mae dataset=image_folder
+size = config.image_size
+
+#: replace autoencoder when method=mae dataset=image_folder
+return MaskedAutoencoder(config, 3, size)
+
+#: replace shape when encoder=cnn dataset=image_folder
+"""Features of RGB images: (batch, 3, size, size) to (batch, features)."""
+
+#: replace channels when encoder=cnn dataset=image_folder
+before, after = 3, width
+
+#: replace encoder when encoder=cnn dataset=image_folder
+encoder = ConvNet(config.image_size, config.width)

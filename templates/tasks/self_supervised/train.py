@@ -3,7 +3,8 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
-from contrast import Gather, compare_views
+from contrast import compare_views
+from lib.contrast import Gather
 from model import to_patches
 from pictures import draw_reconstructions, draw_views
 from probe import find_new, find_right

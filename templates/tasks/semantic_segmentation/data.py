@@ -13,12 +13,6 @@ from torch.utils.data import Dataset, random_split
 VOID = 255
 
 
-def to_tensor(image: Image.Image, size: int) -> Tensor:
-    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
-    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
-
-
 #: slot load_splits
 
 
@@ -41,6 +35,10 @@ from datasets import Image as ImageColumn
 from datasets import load_dataset
 from PIL import ImageDraw, ImageOps
 from torch.utils.data import TensorDataset
+
+from lib.folders import find_split
+from lib.images import UnreadableImage, read_stored, to_rgb
+from lib.scaled_images import to_tensor
 
 #: slot build_datasets when dataset=shapes
 CLASSES = ["background", "disc", "square", "triangle"]
@@ -161,50 +159,6 @@ def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
-#: slot build_datasets when dataset=coco
-def build_datasets(config) -> list[Dataset]:
-    """Training, validation and test data. A missing split is a tenth of the training images.
-
-    Raises SystemExit for an invalid image or object, before training starts.
-    """
-    if not Path(config.path).is_dir():
-        raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
-    parts = {}
-    # a fixed seed: another --seed must not move test images into the training data
-    rng = torch.Generator().manual_seed(0)
-    for name in ("train", "val", "test"):
-        if path := find_part(config, name):
-            rows = read_part(path, config)
-            if not any(row.labels for row in rows):
-                raise SystemExit(f"{path} has no images with objects.")
-            parts[name] = MaskedImages(rows, config.image_size)
-        elif len(parts["train"]) < 10:
-            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
-        else:
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
-    return list(parts.values())
-
-
-def read_part(path: Path, config) -> list[Annotated]:
-    """The images of a COCO file, each with its objects.
-
-    Class 0 is the background. The categories follow, in the order of their ids.
-    """
-    names, rows = read_categories(path), read_images(path)
-    if len(names) + 1 != config.classes:
-        raise SystemExit(
-            f"{path} has {len(names)} categories: set --classes to {len(names) + 1}, because the "
-            "background is a class, too."
-        )
-    if names != read_categories(trained := find_part(config, "train")):
-        raise SystemExit(f"{path} and {trained} have different categories.")
-    labels = {key: label for label, key in enumerate(names, start=1)}
-    for place, row in read_annotations(path, rows):
-        image, [shape] = rows[row["image_id"]], read_values(row, ["segmentation"], place)
-        image.labels.append(labels[row["category_id"]])
-        image.masks.append(read_mask(shape, image, f"{place}, segmentation"))
-    return list(rows.values())
-
 #: slot build_datasets when dataset=huggingface
 class MaskedRows(Dataset):
     """RGB images, shape (3, size, size), from 0 to 1, and their masks, shape (size, size)."""
@@ -258,6 +212,42 @@ def check_rows(data: MaskedRows) -> list[set[int]]:
         return [check_mask(*data.read(index), data.config) for index in range(len(data))]
     except UnreadableImage as error:
         raise SystemExit(str(error)) from error
+
+#: slot build_datasets when dataset=folder|huggingface
+def check_mask(
+    image: Image.Image, mask: Image.Image, image_name: str, mask_name: str, config
+) -> set[int]:
+    """The classes in a mask. Raises SystemExit for a mask that does not fit its image."""
+    if mask.mode not in ("L", "P", "1"):
+        raise SystemExit(f"{mask_name} is not an 8-bit grayscale or palette image: {mask.mode}.")
+    if mask.size != image.size:
+        raise SystemExit(f"{mask_name} does not have the size of {image_name}.")
+    classes = {*np.unique(np.array(mask)).tolist()} - {VOID}
+    if wrong := classes - {*range(config.classes)}:
+        raise SystemExit(
+            f"{mask_name} has the class {min(wrong)}. Classes are from 0 to {config.classes - 1} "
+            f"(--classes), and {VOID} is ignored."
+        )
+    return classes
+
+
+def check_classes(found: list[set[int]], name: str, training: bool) -> None:
+    """Raises SystemExit for a split whose masks have no class or, for training, only one."""
+    classes = set().union(*found)
+    if not classes:
+        raise SystemExit(f"{name} has no image with a class.")
+    if training and len(classes) == 1:
+        raise SystemExit(
+            f"{name} has one class, {min(classes)} ({VOID} is ignored): a model needs two to tell "
+            "apart."
+        )
+
+#: slot build_datasets when dataset=folder|coco|huggingface
+def scale(image: Image.Image, mask: Image.Image, size: int) -> tuple[Tensor, Tensor]:
+    """Both pictures as squares of this size."""
+    # interpolating between two classes would give a third one
+    scaled = mask.resize((size, size), Image.Resampling.NEAREST)
+    return to_tensor(image, size), torch.from_numpy(np.array(scaled)).long()
 
 #: replace load when dataset=huggingface
 splits = load_dataset(name)

@@ -66,7 +66,9 @@ def build_level(inputs: int, outputs: int) -> nn.Sequential:
 #: slot build_model when model=unet
 if config.width % 8:
     raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
-return UNet({{ task.classes }}, config.width)
+#: region classes
+return UNet(config.classes, config.width)
+#: end classes
 
 #: slot model when model=torchvision
 class Segmenter(nn.Module):
@@ -93,7 +95,9 @@ if config.backbone not in models.list_models(module=models.segmentation):
         f"torchvision has no segmentation model {config.backbone}: "
         f"use one of {', '.join(models.list_models(module=models.segmentation))}."
     )
-return Segmenter(config.backbone, config.pretrained, {{ task.classes }})
+#: region classes
+return Segmenter(config.backbone, config.pretrained, config.classes)
+#: end classes
 
 #: slot model when model=transformers
 class Pretrained(nn.Module):
@@ -147,7 +151,9 @@ def freeze_unused(model: nn.Module, size: int) -> None:
     model.train()
 
 #: slot build_model when model=transformers
-model = Pretrained(config.pretrained_name, {{ task.classes }})
+#: region classes
+model = Pretrained(config.pretrained_name, config.classes)
+#: end classes
 try:
     freeze_unused(model, config.image_size)
 except (RuntimeError, ValueError) as error:
@@ -157,3 +163,12 @@ except (RuntimeError, ValueError) as error:
         f"choose another --image-size. {error}"
     ) from error
 return model
+
+#: replace classes when model=unet dataset=shapes
+return UNet(len(CLASSES), config.width)
+
+#: replace classes when model=torchvision dataset=shapes
+return Segmenter(config.backbone, config.pretrained, len(CLASSES))
+
+#: replace classes when model=transformers dataset=shapes
+model = Pretrained(config.pretrained_name, len(CLASSES))

@@ -43,15 +43,7 @@ def save_rows(rows: list[Tensor], path: Path) -> None:
     Image.fromarray(pixels.numpy()).save(path)
 #: end file
 
-#: replace draw with deepspeed
-# run on all processes: each one holds a shard of the weights
-model.eval()
-predictions = model(images.to(accelerator.device)).argmax(dim=1).cpu()
-model.train()
-if accelerator.is_main_process:
-    save_rows([images, paint(images, masks), paint(images, predictions)], path)
-
-#: replace draw with fsdp
+#: replace draw when hardware.sharding=deepspeed|fsdp
 # run on all processes: each one holds a shard of the weights
 model.eval()
 predictions = model(images.to(accelerator.device)).argmax(dim=1).cpu()

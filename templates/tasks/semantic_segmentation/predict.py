@@ -5,7 +5,8 @@ from pathlib import Path
 import torch.nn.functional as F
 from torch.utils.data import DataLoader
 
-from data import to_tensor
+from lib.photos import read_image
+from lib.scaled_images import to_tensor
 from pictures import COLORS
 
 #: slot batches

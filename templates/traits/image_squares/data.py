@@ -4,6 +4,8 @@ from typing import BinaryIO
 import numpy as np
 from PIL import Image, ImageOps
 
+from lib.images import to_rgb
+
 #: slot find_problem
 def find_problem(file: Path | BinaryIO) -> str:
     """Why an image can't be read, or nothing."""

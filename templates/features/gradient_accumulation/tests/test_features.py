@@ -46,7 +46,7 @@ def test_a_window_is_one_large_batch(tmp_path, steps):
         message = f"{name}: divide by the samples of the window"
         torch.testing.assert_close(window[name], weights, rtol=0, atol=1e-5, msg=message)
 
-#: replace gradient_accumulation with gradient_accumulation with image_views
+#: replace gradient_accumulation when self_supervised.method=simclr
 @pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
 def test_a_window_is_one_large_batch(tmp_path, steps):
     """4 batches of 8 make the same step as one of 32 whose images only compete within their 8."""

@@ -30,7 +30,7 @@ def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="pip install {{ features.tracker.kind }}"):
         run(tmp_path)
 
-#: slot tests when features.tracker.kind=tensorboard with tracker with drawn
+#: slot tests when kind=tensorboard with result_pictures
 def test_tracker_gets_the_picture(tmp_path):
     run(tmp_path, epochs=1)
     [picture] = tmp_path.glob("*_*.png")
@@ -40,7 +40,7 @@ def test_tracker_gets_the_picture(tmp_path):
     assert image.step == int(step)
     assert (image.width, image.height) == Image.open(picture).size
 
-#: slot tests when features.tracker.kind=tensorboard with tracker with image_views
+#: slot tests when kind=tensorboard self_supervised.method=simclr
 def test_tracker_gets_the_picture(tmp_path):
     run(tmp_path, epochs=1)
     files = [EventAccumulator(str(p)).Reload() for p in tmp_path.rglob("events.out.tfevents.*")]
@@ -49,7 +49,7 @@ def test_tracker_gets_the_picture(tmp_path):
     ]
     assert (image.width, image.height) == Image.open(tmp_path / "views.png").size
 
-#: slot tests when features.tracker.kind=wandb with tracker with drawn
+#: slot tests when kind=wandb with result_pictures
 def test_tracker_gets_the_picture(tmp_path):
     with mock.patch.object(Accelerator, "get_tracker") as get_tracker:
         run(tmp_path, epochs=1)
@@ -60,7 +60,7 @@ def test_tracker_gets_the_picture(tmp_path):
     assert (key, image.size) == (name, Image.open(picture).size)
     assert call.kwargs == {"step": int(step)}
 
-#: slot tests when features.tracker.kind=wandb with tracker with image_views
+#: slot tests when kind=wandb self_supervised.method=simclr
 def test_tracker_gets_the_picture(tmp_path):
     with mock.patch.object(Accelerator, "get_tracker") as get_tracker:
         run(tmp_path, epochs=1)

@@ -5,6 +5,9 @@ from pathlib import Path
 
 from torch import Tensor
 
+from lib.image_bytes import to_square
+from lib.images import check_images, read_image
+
 #: slot build_datasets
 #: region row
 Row = tuple[Path, str]  # an image, and the name of its class
@@ -14,13 +17,17 @@ Row = tuple[Path, str]  # an image, and the name of its class
 class Images(Dataset):
     """Center crops of RGB images, and {{ task.targets }}."""
 
-    def __init__(self, rows: list[tuple[Path, {{ task.target_type }}]], config) -> None:
+    #: region init
+    def __init__(self, rows: list[tuple[Path, int]], config) -> None:
+        #: end init
         self.rows, self.transform = rows, partial(to_square, size=config.image_size)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> tuple[Tensor, {{ task.target_type }}]:
+    #: region item
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        #: end item
         path, target = self.rows[index]
         return read_image(path, self.transform), target
 
@@ -66,7 +73,9 @@ def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
     rows = []
     for number, line in enumerate(list_rows(table), start=1):
-        for flag, column in (("image", config.image_column), ("{{ task.flag }}", config.{{ task.flag }}_column)):
+        #: region columns
+        for flag, column in (("image", config.image_column), ("label", config.label_column)):
+            #: end columns
             if line.get(column) is None:
                 raise SystemExit(
                     f"{table}, row {number}: there is no column {column!r} in "
@@ -97,6 +106,18 @@ def list_rows(table: str) -> list[dict]:
     except (OSError, ValueError, csv.Error) as error:
         raise SystemExit(f"{table} can't be read as CSV: {error}") from error
     return rows
+
+#: replace init when labels=many|number
+def __init__(self, rows: list[tuple[Path, Tensor]], config) -> None:
+
+#: replace item when labels=many|number
+def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+
+#: replace columns when labels=many
+for flag, column in (("image", config.image_column), ("labels", config.labels_column)):
+
+#: replace columns when labels=number
+for flag, column in (("image", config.image_column), ("number", config.number_column)):
 
 #: replace row when labels=many
 Row = tuple[Path, tuple[str, ...]]  # an image, and the names of its labels

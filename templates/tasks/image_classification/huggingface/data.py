@@ -5,6 +5,9 @@ from datasets import ClassLabel, load_dataset
 from datasets import Image as ImageColumn
 from torch import Tensor
 
+from lib.image_bytes import to_square
+from lib.images import UnreadableImage, read_stored
+
 #: slot build_datasets
 class Images(Dataset):
     """Center crops of RGB images, and their class indices."""

@@ -1,10 +1,15 @@
 #: when dataset=image_folder
+import json
 from functools import partial
 from pathlib import Path
 
 from torch import Tensor
 from torchvision.datasets import ImageFolder
 from torchvision.datasets.folder import find_classes
+
+from lib.folders import find_split
+from lib.image_bytes import to_square
+from lib.images import check_images, read_image
 
 #: slot build_datasets
 class Images(ImageFolder):
@@ -60,3 +65,8 @@ def training_folder(config) -> Path:
 def class_names(config) -> list[str]:
     #: slot saved_names
     return find_classes(training_folder(config))[0]
+
+#: slot saved_names with predict
+saved = Path(config.output_dir, "classes.json")
+if saved.exists() and not Path(config.path).exists():  # the run was moved
+    return json.loads(saved.read_text())

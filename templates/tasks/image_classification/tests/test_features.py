@@ -152,18 +152,28 @@ def test_errors_are_in_the_unit_of_the_numbers():
     for name, value in expected.items():
         assert metrics[name] == pytest.approx(value.item(), rel=1e-4, abs=1e-5), name
 
-#: slot tests when model=timm
+#: slot tests when model=timm|torchvision
 def test_grayscale_images_are_normalized_like_color_images():
     """A grayscale image equals one with three equal channels, and the mean becomes zero."""
     model = build_model(train.Config(**SETTINGS)).eval()
-    grey = {{ task.white }} * torch.rand(2, 1, 32, 32)
+    #: region grey
+    grey = 1 * torch.rand(2, 1, 32, 32)
+    #: end grey
     colors = grey.expand(2, 3, 32, 32)
     torch.testing.assert_close(model(grey), model(colors))
     model.backbone = model.head = nn.Identity()
-    normalized = model({{ task.white }} * model.mean.expand(2, 3, 32, 32))
+    #: region normalized
+    normalized = model(1 * model.mean.expand(2, 3, 32, 32))
+    #: end normalized
     torch.testing.assert_close(normalized, torch.zeros(2, 3, 32, 32))
 
+#: replace grey when dataset=image_folder|huggingface|csv model=timm|torchvision
+grey = 255 * torch.rand(2, 1, 32, 32)
 
+#: replace normalized when dataset=image_folder|huggingface|csv model=timm|torchvision
+normalized = model(255 * model.mean.expand(2, 3, 32, 32))
+
+#: slot tests when model=timm
 def test_pretrained_weights_are_requested():
     create = timm.create_model
     for pretrained in (False, True):
@@ -178,17 +188,6 @@ def test_unknown_backbone():
         build_model(train.Config(**{**SETTINGS, "backbone": "resnet81"}))
 
 #: slot tests when model=torchvision
-def test_grayscale_images_are_normalized_like_color_images():
-    """A grayscale image equals one with three equal channels, and the mean becomes zero."""
-    model = build_model(train.Config(**SETTINGS)).eval()
-    grey = {{ task.white }} * torch.rand(2, 1, 32, 32)
-    colors = grey.expand(2, 3, 32, 32)
-    torch.testing.assert_close(model(grey), model(colors))
-    model.backbone = model.head = nn.Identity()
-    normalized = model({{ task.white }} * model.mean.expand(2, 3, 32, 32))
-    torch.testing.assert_close(normalized, torch.zeros(2, 3, 32, 32))
-
-
 def test_pretrained_weights_are_requested():
     config = train.Config(**{**SETTINGS, "pretrained": True})
     fresh = models.get_model(config.backbone)

@@ -1,2 +1,0 @@
-#: when dataset=csv
-from data import class_names

@@ -1,2 +1,0 @@
-#: when dataset=huggingface
-from data import class_names

@@ -1,5 +1,0 @@
-#: when dataset=image_folder
-from data import class_names
-
-#: replace names
-names = class_names(config)

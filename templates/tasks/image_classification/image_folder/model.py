@@ -1,2 +1,0 @@
-#: when dataset=image_folder
-from data import class_names

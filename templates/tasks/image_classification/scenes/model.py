@@ -1,2 +1,0 @@
-#: when dataset=scenes
-from data import class_names

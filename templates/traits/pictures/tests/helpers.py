@@ -1,2 +1,0 @@
-#: slot settings when dataset=image_folder
-"image_size": 16,
