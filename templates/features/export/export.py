@@ -140,14 +140,12 @@ if __name__ == "__main__":
     main()
 #: end file
 
-from dataclasses import replace
 
 from accelerate import Accelerator
 from torchao.quantization import Int8WeightOnlyConfig, quantize_
 
 from data import build_loaders
 from metrics import format_metrics
-from model import build_model
 from train import evaluate
 
 #: slot free
