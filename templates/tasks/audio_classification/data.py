@@ -48,7 +48,8 @@ from typing import NamedTuple
 
 import torch.nn.functional as F
 
-from audio import SUFFIXES, find_sounds, log_mel, measure_sound, normalize, read_sound
+from audio import SUFFIXES, find_sounds, measure_sound, read_sound
+from lib.sounds import log_mel, normalize
 
 #: slot build_datasets when dataset=tones
 KINDS = ("beeps", "falling", "noise", "rising", "steady", "trill")

@@ -89,7 +89,8 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
-from audio import log_mel, measure_sound, normalize, read_sound
+from audio import measure_sound, read_sound
+from lib.sounds import log_mel, normalize
 from metrics import IGNORED
 from model import build_tokenizer
 

@@ -1,3 +1,4 @@
+#: with sounds
 import wave
 from pathlib import Path
 

@@ -1,3 +1,4 @@
+#: with sounds
 from pathlib import Path
 
 from torch import Tensor

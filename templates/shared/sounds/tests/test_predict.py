@@ -1,3 +1,4 @@
+#: with sounds
 #: slot functions
 def predict_sounds(config, model, sounds) -> list[dict]:
     """Predict samples of the data instead of files."""

@@ -1,3 +1,4 @@
+#: with sounds
 import os
 from pathlib import Path
 

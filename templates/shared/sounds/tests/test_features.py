@@ -1,3 +1,4 @@
+#: with sounds
 import wave
 from math import pi
 from pathlib import Path
@@ -6,7 +7,8 @@ import pytest
 import soundfile
 import torch
 
-from audio import log_mel, measure_sound, mel_bands, read_sound, resample
+from audio import measure_sound, read_sound
+from lib.sounds import log_mel, mel_bands, resample
 
 #: slot tests
 def test_resampling_keeps_what_the_new_rate_can_represent():
