@@ -1,20 +1,7 @@
 #: with sounds
 from pathlib import Path
 
-from torch import Tensor
-
-from audio import find_sounds, read_sound
-from data import prepare, sample_rate
-
-#: slot functions
-def load_sound(path: Path, config: Config) -> {{ task.prepared }}:
-    """The model input of a file."""
-    try:
-        #: region prepared
-        return prepare(read_sound(path, sample_rate(config)), config)
-        #: end prepared
-    except OSError as error:
-        raise SystemExit(str(error)) from error
+from audio import find_sounds
 
 #: slot arguments
 parser.add_argument("inputs", nargs="+", type=Path, help="sound files, or folders of them")

@@ -13,8 +13,10 @@ from torch.utils.data import Dataset, random_split
 class Sounds(Dataset):
     """The model input of each sound, its length, and its label."""
 
-    def __init__(self, sounds: list[{{ task.sound }}], labels: list[int], config) -> None:
+    #: region init
+    def __init__(self, sounds: list[Tensor], labels: list[int], config) -> None:
         self.sounds, self.labels, self.config = sounds, labels, config
+    #: end init
 
     def __len__(self) -> int:
         return len(self.sounds)
@@ -198,6 +200,10 @@ def class_names(config) -> list[str]:
     """The names of the classes. A label is an index into this list."""
     #: slot saved_names
     return sorted({clip.label for part in load_clips(config) for clip in part})
+
+#: replace init when dataset=files
+def __init__(self, sounds: list[Path], labels: list[int], config) -> None:
+    self.sounds, self.labels, self.config = sounds, labels, config
 
 #: replace sound when dataset=files
 sound = read_sound(self.sounds[index], sample_rate(self.config))

@@ -18,7 +18,7 @@ from torch.utils.data import Dataset
 class Row(NamedTuple):
     """A sound and its text."""
 
-    sound: {{ task.sound }}
+    #: slot sound
     text: str
     #: slot row
 
@@ -261,6 +261,15 @@ def open_sound(rows, number: int, column: str) -> BytesIO:
 def load_sound(row: Row, rate: int) -> Tensor:
     """The sound of a row, shape (samples,), from -1 to 1."""
     return read_sound(open_sound(*row.sound), rate)
+
+#: slot sound when dataset=tones
+sound: int  # a seed, from which the sound is generated
+
+#: slot sound when dataset=files
+sound: Path
+
+#: slot sound when dataset=huggingface
+sound: tuple  # a split of the dataset, a row index, and a column
 
 #: slot row when sound_columns=given
 seconds: float
