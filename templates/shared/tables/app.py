@@ -1,5 +1,9 @@
+#: when project.task=tabular_classification|tabular_regression
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pandas as pd
 
 from columns import Columns
 from predict import read_inputs
@@ -26,3 +30,7 @@ raise gr.Error(message, print_exception=False) from error
 columns = Columns.load(config.output_dir)
 first = {name: values[0] for name, values in columns.categories.items()}
 example = {**columns.medians, **columns.first_days, **first}
+
+#: replace file when dataset=parquet
+path, text = Path(folder, "row.parquet"), values[0].head(1).to_csv(index=False)
+pd.read_csv(StringIO(text)).to_parquet(path)  # as numbers; the page returns texts

@@ -1,9 +1,10 @@
-#: file
+#: file when project.task=tabular_classification|tabular_regression
 """The model: rows of the table in their original units in, predictions out."""
 
 from torch import Tensor, nn
 
 from data import build_datasets
+from lib.standardize import Standardize
 
 
 #: slot standardize

@@ -1,3 +1,4 @@
+#: when project.task=tabular_classification|tabular_regression
 import gradio as gr
 import pytest
 

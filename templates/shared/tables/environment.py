@@ -1,3 +1,4 @@
+#: when project.task=tabular_classification|tabular_regression
 from data import fit_columns
 
 #: slot recorded when path=given with checkpoints

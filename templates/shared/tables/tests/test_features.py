@@ -1,3 +1,4 @@
+#: when project.task=tabular_classification|tabular_regression
 import torch
 from safetensors.torch import load_file
 

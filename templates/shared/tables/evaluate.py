@@ -1,3 +1,4 @@
+#: when project.task=tabular_classification|tabular_regression
 from data import split_table
 
 #: slot table when path=given

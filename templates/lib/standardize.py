@@ -1,7 +1,10 @@
-import torch
-from torch import Tensor
+#: into model.py at standardize
+"""The model: inputs and outputs in their original units."""
 
-#: slot standardize
+import torch
+from torch import Tensor, nn
+
+
 class Standardize(nn.Module):
     """Subtracts the mean and divides by the standard deviation of the training data.
 

@@ -1,4 +1,4 @@
-#: file
+#: file when project.task=tabular_classification|tabular_regression
 """The data: rows of numbers, shape (batch, columns), and targets, shape (batch,)."""
 
 import torch
@@ -101,3 +101,30 @@ return [
 #: slot check_table when missing=refuse
 if empty := [str(name) for name in table.drop(columns=dropped) if table[name].isna().any()]:
     raise SystemExit(f"{path} has empty cells in {', '.join(empty)}: fill them, or drop the rows.")
+
+#: slot read_file when dataset=csv
+return pd.read_csv(path)
+
+#: slot read_file when dataset=parquet
+return pd.read_parquet(path)
+
+#: slot load_table with cross_validation
+def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[int]]:
+    """Split training and validation rows again: one fold of both is the validation data."""
+    folds, fold = config.cross_validation_folds, config.cross_validation_fold
+    if not fold < folds:
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
+    both = [*train_rows, *val_rows]
+    if len(both) < folds:
+        raise SystemExit(f"--cross-validation-folds {folds}: there are {len(both)} rows.")
+    # a fixed seed: the folds are the same for any --seed
+    order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
+    rest = [both[index] for place, index in enumerate(order) if place % folds != fold]
+    return [rest, [both[index] for index in order[fold::folds]]]
+
+#: slot after_split with cross_validation
+parts[:2] = take_fold(parts[0], parts[1], config)  # build_model also uses this data
+
+#: replace cross_validation_datasets with cross_validation
+
+#: replace cross_validation_after_datasets with cross_validation
