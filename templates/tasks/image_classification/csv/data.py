@@ -5,6 +5,8 @@ from pathlib import Path
 
 from torch import Tensor
 
+from lib.cells import parse_number, split_labels
+
 #: slot build_datasets
 #: region row
 Row = tuple[Path, str]  # an image, and the name of its class

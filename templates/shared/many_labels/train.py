@@ -1,10 +1,11 @@
+#: with many_labels
 from itertools import islice
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from scores import label_scores
+from lib.scores import label_scores
 
 #: slot loss_function
 def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
+#: with many_labels
 import pytest
 import torch
 
-from scores import label_scores
+from lib.scores import label_scores
 
 #: slot tests
 def test_scores_of_labels_are_as_counted_by_hand():

@@ -1,4 +1,4 @@
-#: file
+#: into scores.py at functions
 """Metrics for several labels per sample."""
 
 import torch

@@ -1,3 +1,4 @@
+#: when project.task=image_classification|tabular_classification with labels
 from itertools import islice
 
 import torch

@@ -1,3 +1,4 @@
+#: with numbers
 from itertools import islice
 
 import torch

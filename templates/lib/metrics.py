@@ -1,6 +1,9 @@
+#: into metrics.py at classes
+"""Metrics of classes."""
+
 import torch
 
-#: slot classes
+
 def confusion_matrix(predictions: torch.Tensor, labels: torch.Tensor, classes: int) -> torch.Tensor:
     """The number of samples, shape (true class, predicted class)."""
     counts = labels.new_zeros(classes, classes)
