@@ -51,6 +51,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
+from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
 
 #: slot build_datasets when dataset=tones
@@ -222,6 +223,11 @@ def sample_rate(config) -> int:
     return config.sample_rate
 
 #: slot prepare when model=pretrained
+def sample_rate(config) -> int:
+    """The sampling rate that prepare() expects, in Hz."""
+    return load_extractor(config.pretrained_name).sampling_rate
+
+
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
     """The model input of a sound, always of the same size, and its true length."""
     extractor = load_extractor(config.pretrained_name)

@@ -90,6 +90,7 @@ from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
 from audio import measure_sound, read_sound
+from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
 from metrics import IGNORED
 from model import build_tokenizer
@@ -354,6 +355,11 @@ def read_vocabulary(name: str) -> tuple[list[str], list[int]]:
 known, _ = read_vocabulary(config.pretrained_name)
 if used <= set(known):
     return known
+
+#: slot prepare when model=pretrained|whisper
+def sample_rate(config) -> int:
+    """The sampling rate that prepare() expects, in Hz."""
+    return load_extractor(config.pretrained_name).sampling_rate
 
 #: slot prepare when model=pretrained
 def count_frames(samples, config):

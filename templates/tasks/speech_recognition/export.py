@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from data import build_loaders, load_extractor
+from data import build_loaders
+from lib.extractors import load_extractor
 from model import build_model
 
 #: replace export_free when model=ctc|pretrained
