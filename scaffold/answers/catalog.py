@@ -358,7 +358,7 @@ _FIELDS = {
     "trait": {"title", "help", "writes"},
     "task": _COMMON
     | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
-    | {"defaults_with", "usage", "result", "command", "inputs"},
+    | {"defaults_with", "usage", "result", "command", "inputs", "hub_task"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
     | {

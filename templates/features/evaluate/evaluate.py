@@ -83,6 +83,7 @@ def main() -> None:
         #: region table if measure is filled
         table = {"index": list(range(len(columns["loss"])))}
         table |= {name: values.tolist() for name, values in columns.items() if values.dim() == 1}
+        #: slot files
         #: slot class_names
         #: slot table
         for name, interval in find_intervals(columns, summarize).items():

@@ -8,6 +8,6 @@ def find_paths(data: Dataset) -> list[str]:
         return [paths[row] for row in data.indices]
     return [str(path) for path in {{ task.image_paths }}]
 
-#: slot table
+#: slot files
 paths = find_paths(build_datasets(config)[SPLITS.index(given.split)])
 table["image"] = paths[: len(columns["loss"])]

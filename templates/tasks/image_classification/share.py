@@ -1,2 +1,0 @@
-#: slot task
-TASK = "image-classification"  # one of https://huggingface.co/tasks
