@@ -133,6 +133,9 @@ from train import compute_loss
 #: slot load_weights without lora
 load_model(model, weights)
 
+#: slot accelerator with cpu
+cpu=True,
+
 #: replace by with class_counts
 parser.add_argument("--by", metavar="NAME", help="metrics per class, or per value of a column")
 

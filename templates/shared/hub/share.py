@@ -1,10 +1,4 @@
 #: with share
-#: slot metadata when dataset_name=given
-datasets=None if Path(config.dataset_name).exists() else config.dataset_name,
-
-#: slot metadata when image_dataset=given
-datasets=None if Path(config.dataset_name).exists() else config.dataset_name,
-
 #: slot metadata when pretrained_name=given with pretrained
 base_model=None if Path(config.pretrained_name).exists() else config.pretrained_name,
 
@@ -13,3 +7,9 @@ base_model=None if Path(config.pretrained_name).exists() else config.pretrained_
 
 #: slot metadata when model_name=given
 base_model=None if Path(config.model_name).exists() else config.model_name,
+
+#: slot metadata when dataset_name=given
+datasets=None if Path(config.dataset_name).exists() else config.dataset_name,
+
+#: slot metadata when image_dataset=given
+datasets=None if Path(config.dataset_name).exists() else config.dataset_name,
