@@ -101,7 +101,7 @@ class _Module:
         """
         if not source.template.imports:
             return ()
-        here, anywhere = set[str](), set[str]()
+        here, anywhere = set(source.template.names), set[str]()
         for part in source.template.parts:
             anywhere |= part.names
         for part in source.parts:

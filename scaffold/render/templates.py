@@ -18,14 +18,14 @@ folders of the project.
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog, Component, Task, Value
 from scaffold.answers.resolve import active_features, traits
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import Situation, Words, read_condition
-from scaffold.render.places import Line, Part, read_directive, read_lines, read_parts
+from scaffold.render.places import Line, Part, find_names, read_directive, read_lines, read_parts
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,11 @@ class Template:
     condition: Words  # of all that is in it
     imports: tuple[Line, ...]
     parts: tuple[Part, ...]
+
+    @cached_property
+    def names(self) -> set[str]:
+        """What a whole file names."""
+        return find_names(self.whole or ())
 
 
 @dataclass(frozen=True)

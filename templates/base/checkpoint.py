@@ -1,2 +1,5 @@
 #: slot fixed when optimizer=sgd
 FIXED |= {"momentum"}
+
+#: slot fixed with saved_classes
+FIXED |= {"classes"}

@@ -1,7 +1,11 @@
+import json
+from pathlib import Path
+
 from schedulefree import AdamWScheduleFree
 from torch.optim import SGD, Adafactor, Adam, AdamW
 
 from callbacks import averaged
+from data import class_names
 from optimizers import Lion
 
 #: slot optimizer when optimizer=adamw
@@ -48,3 +52,8 @@ with averaged(optimizer):
 
 #: slot optimizer_arguments when optimizer_kernels=fused
 , fused=True
+
+#: slot start_of_training with saved_classes
+if accelerator.is_main_process:  # a label is an index into this list
+    Path(config.output_dir).mkdir(parents=True, exist_ok=True)
+    Path(config.output_dir, "classes.json").write_text(json.dumps(class_names(config)))

@@ -63,3 +63,9 @@ def write_config(accelerator, config, folder) -> None:
 
 
 #: slot config_functions
+#: end file
+
+from data import class_names
+
+#: slot recorded with saved_classes with checkpoints
+settings["classes"] = class_names(config)

@@ -47,3 +47,22 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+#: end file
+
+#: slot shown with labels
+return {name[2:]: prob for name, prob in row.items() if name.startswith("p_")}
+
+#: slot outputs with labels
+outputs = gr.Label(num_top_classes=10, label="class")
+
+#: slot shown with many_labels
+return {name[2:]: prob for name, prob in row.items() if name.startswith("p_")}
+
+#: slot outputs with many_labels
+outputs = gr.Label(num_top_classes=10, label="labels")
+
+#: slot shown with numbers
+return row["prediction"]
+
+#: slot outputs with numbers
+outputs = gr.Number(label="prediction")

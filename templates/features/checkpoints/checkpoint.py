@@ -142,6 +142,12 @@ def find_resumed(config) -> Path | None:
 
 import time
 
+#: slot fixed with balanced_sampling
+FIXED |= {"data_order"}
+
+#: slot fixed with own_sampler
+FIXED |= {"data_order"}
+
 #: slot checkpoints_setup when checkpoint_unit=minutes
 self.saved_at = time.monotonic()
 

@@ -51,3 +51,16 @@ def distill(loss: Tensor, logits: Tensor, soft_targets: Tensor, config) -> Tenso
     student, teacher = F.log_softmax(logits / t, dim=1), F.log_softmax(soft_targets / t, dim=1)
     divergence = t**2 * F.kl_div(student, teacher, reduction="batchmean", log_target=True)
     return (1 - config.distillation_share) * loss + config.distillation_share * divergence
+#: end file
+
+import json
+
+from data import class_names
+
+#: slot check_classes with saved_classes
+path, names = folder / "classes.json", class_names(config)
+if path.exists() and (classes := json.loads(path.read_text())) != names:
+    raise SystemExit(
+        f"The teacher {folder} has the classes {', '.join(classes)}, and the data "
+        f"{', '.join(names)}: train the teacher with the same classes."
+    )

@@ -86,3 +86,36 @@ def measure_groups(
 
 
 #: slot functions
+#: end file
+
+from math import comb
+
+#: slot functions with labels
+def mcnemar(right: Tensor, other_right: Tensor) -> Metrics:
+    """Whether two runs are right equally often: McNemar 1947, https://doi.org/10.1007/BF02295996
+
+    Only samples that exactly one run gets right count. If both runs are equally good, each run is
+    equally likely to be the right one. p is two-sided and exact.
+    """
+    alone, other_alone = int((right & ~other_right).sum()), int((other_right & ~right).sum())
+    both = alone + other_alone
+    tail = sum(comb(both, count) for count in range(min(alone, other_alone) + 1))
+    p = min(1.0, 2 * tail / 2**both)
+    return {"right_alone": alone, "other_right_alone": other_alone, "p": p}
+
+#: slot functions with class_counts without labels
+OUTCOMES = ("right", "missed", "wrong")
+
+
+def measure_classes(counts: Tensor, names: list[str]) -> dict[str, Metrics]:
+    """Metrics of each class, from counts of right, missed and wrong ones, (classes, 3)."""
+    found = {}
+    for name, row in zip(names, counts.tolist(), strict=True):
+        right, missed, wrong = row
+        found[f"class {name}"] = {
+            **dict(zip(OUTCOMES, row, strict=True)),
+            "precision": right / max(right + wrong, 1),
+            "recall": right / max(right + missed, 1),
+            "f1": 2 * right / max(2 * right + missed + wrong, 1),
+        }
+    return found

@@ -37,3 +37,73 @@ def draw_losses(path: Path, losses: Tensor) -> None:
 #: slot draw_functions
 def save(figure: Figure, path: Path) -> None:
     figure.savefig(path, format="png")
+#: end file
+
+import torch
+
+#: slot errors with labels
+wrong = [row for row, name in enumerate(table["label"]) if name != table["prediction"][row]]
+errors = {name: [values[row] for row in wrong] for name, values in table.items()}
+write_table(folder / "errors.csv", errors)
+
+#: replace draw with class_counts
+MOST = 40  # maximum number of classes in a picture
+
+
+def find_worst(errors: Tensor) -> list[int]:
+    """The classes with the most errors, as many as a picture shows, in their own order."""
+    return sorted(errors.argsort(descending=True, stable=True)[:MOST].tolist())
+
+
+def draw_counts(path: Path, counts: Tensor, rows: list[str], columns: list[str]) -> None:
+    """A table of counts: a larger share of the row is darker."""
+    size = (3 + 0.4 * len(columns), 3 + 0.4 * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots()
+    shares = counts / counts.sum(dim=1, keepdim=True).clamp(min=1)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=2)  # not too dark for numbers
+    for row, column in counts.nonzero().tolist():
+        axes.text(column, row, int(counts[row, column]), ha="center", va="center")
+    axes.set_xticks(range(len(columns)), columns, rotation=90)
+    axes.set_yticks(range(len(rows)), rows)
+    #: slot axes
+    save(figure, path)
+
+#: slot axes with labels
+axes.set(xlabel="prediction", ylabel="label")
+
+#: slot draw_functions with labels
+def count_pairs(labels: Tensor, predictions: Tensor, classes: int) -> Tensor:
+    """The confusion matrix: numbers of samples, shape (true class, predicted class)."""
+    counts = torch.zeros(classes, classes, dtype=torch.long)
+    return counts.index_put_((labels, predictions), torch.tensor(1), accumulate=True)
+
+
+def write_confusion(folder: Path, counts: Tensor, names: list[str]) -> None:
+    """The confusion matrix as a table and as a picture."""
+    rows = {name: counts[:, column].tolist() for column, name in enumerate(names)}
+    write_table(folder / "confusion.csv", {"label": names, **rows})
+    worst = find_worst(counts.sum(dim=1) - counts.diagonal())
+    shown = [names[row] for row in worst]
+    draw_counts(folder / "confusion.png", counts[worst][:, worst], shown, shown)
+
+#: slot draw_functions with class_counts without labels
+def write_classes(folder: Path, counts: Tensor, found: dict[str, dict]) -> None:
+    """Write the metrics of each class as a table, and the counts as a picture."""
+    names = [name.removeprefix("class ") for name in found]
+    rows = {key: [row[key] for row in found.values()] for key in next(iter(found.values()), {})}
+    write_table(folder / "classes.csv", {"class": names, **rows})
+    worst = find_worst(counts[:, 1:].sum(dim=1))
+    shown = [names[row] for row in worst]
+    draw_counts(folder / "classes.png", counts[worst], shown, ["right", "missed", "wrong"])
+
+#: replace draw with numbers
+def draw_predictions(path: Path, targets: Tensor, predictions: Tensor) -> None:
+    """Each sample as a point: its distance from the line is its error."""
+    figure = Figure(figsize=(6, 6), layout="constrained")
+    axes = figure.subplots()
+    axes.scatter(targets, predictions, s=8, alpha=0.5)
+    if targets.min() < targets.max():
+        axes.axline((float(targets.min()),) * 2, slope=1, color="gray")
+    axes.set(xlabel="target", ylabel="prediction")
+    save(figure, path)

@@ -83,6 +83,8 @@ def main() -> None:
         #: region table if measure is filled
         table = {"index": list(range(len(columns["loss"])))}
         table |= {name: values.tolist() for name, values in columns.items() if values.dim() == 1}
+        #: slot files
+        #: slot class_names
         #: slot table
         for name, interval in find_intervals(columns, summarize).items():
             report.setdefault(f"{given.split}_{name}", {}).update(interval)
@@ -114,7 +116,159 @@ if __name__ == "__main__":
     main()
 #: end file
 
+from itertools import islice
+
+import torch
 from safetensors.torch import load_model
+from torch import Tensor
+
+from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, mcnemar
+from bootstrap import measure_classes, measure_groups
+from data import class_names
+from errors import count_pairs, draw_losses, draw_predictions, write_classes, write_confusion
+from errors import write_samples
+from lib.scores import label_scores
+from train import compute_loss
 
 #: slot load_weights without lora
 load_model(model, weights)
+
+#: slot accelerator with cpu
+cpu=True,
+
+#: replace by with class_counts
+parser.add_argument("--by", metavar="NAME", help="metrics per class, or per value of a column")
+
+#: slot measure with labels
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The loss, the label and the prediction of each sample."""
+    model.eval()
+    batches = []
+    for {{ task.batch }} in islice(loader, limit or None):
+        #: region logits
+        logits = model({{ task.batch.split(",")[0] }})
+        #: end logits
+        values = (compute_loss(logits, labels), labels, logits.argmax(dim=-1))
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    parts = map(torch.cat, zip(*batches, strict=True))
+    return dict(zip(("loss", "label", "prediction"), parts, strict=True))
+
+
+#: region summarize
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples."""
+    right = columns["prediction"] == columns["label"]
+    return {"loss": float(columns["loss"].mean()), "accuracy": float(right.double().mean())}
+
+
+#: end summarize
+
+#: slot class_names with labels
+#: region names
+classes = 1 + int(max(columns["label"].max(), columns["prediction"].max()))
+names = [str(label) for label in range(classes)]
+#: end names
+for name in ("label", "prediction"):
+    table[name] = [names[number] for number in table[name]]
+
+#: replace groups with labels
+groups = {"class": table["label"], **table}
+report |= measure_groups(columns, groups, given.by, summarize)
+
+#: replace picture with labels
+counts = count_pairs(columns["label"], columns["prediction"], len(names))
+write_confusion(folder, counts, names)
+
+#: slot compared with labels
+right = [one["prediction"] == one["label"] for one in (columns, other)]
+report["mcnemar"] = mcnemar(*right)
+
+#: slot measure with many_labels
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The loss of each sample, and its labels and logits, shape (samples, labels)."""
+    model.eval()
+    batches = []
+    for {{ task.batch }} in islice(loader, limit or None):
+        #: region logits
+        logits = model({{ task.batch.split(",")[0] }})
+        #: end logits
+        values = (compute_loss(logits, labels), labels, logits)
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    parts = map(torch.cat, zip(*batches, strict=True))
+    return dict(zip(("loss", "label", "logit"), parts, strict=True))
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples."""
+    scores = label_scores(columns["logit"], columns["label"])
+    return {"loss": float(columns["loss"].double().mean()), **scores}
+
+
+def count_classes(columns: Columns) -> Tensor:
+    """How often each label is right, missed and wrong, shape (labels, 3)."""
+    occurs, predicted = columns["label"].bool(), columns["logit"] > 0
+    parts = (occurs & predicted, occurs & ~predicted, ~occurs & predicted)
+    return torch.stack([part.sum(dim=0) for part in parts], dim=1)
+
+#: slot class_names with many_labels
+names = class_names(config)
+for key, chosen in ("labels", columns["label"] > 0), ("predictions", columns["logit"] > 0):
+    rows = chosen.tolist()
+    table[key] = [",".join(name for name, one in zip(names, row, strict=True) if one) for row in rows]
+probs = columns["logit"].sigmoid().T.tolist()
+table |= {f"p_{name}": column for name, column in zip(names, probs, strict=True)}
+
+#: slot class_scores with many_labels
+for label, row in enumerate(found.values()):
+    row |= label_scores(columns["logit"][:, [label]], columns["label"][:, [label]])
+
+#: slot classes with class_counts without labels
+counts = count_classes(columns)
+found = measure_classes(counts, names)
+
+#: replace groups with class_counts without labels
+report |= (
+    found
+    if given.by == "class"
+    else measure_groups(columns, table, given.by, summarize)
+)
+
+#: replace picture with class_counts without labels
+write_classes(folder, counts, found)
+
+#: slot measure with numbers
+@torch.no_grad()
+def measure(accelerator, model, loader, limit: int) -> Columns:
+    """The target, the prediction, the error and the loss of each {{ task.sample }}."""
+    model.eval()
+    #: region scale
+    scale = accelerator.unwrap_model(model).scale
+    #: end scale
+    batches = []
+    for {{ task.batch }} in islice(loader, limit or None):
+        #: region predictions
+        predictions = model({{ task.batch.split(",")[0] }})
+        #: end predictions
+        values = (targets, predictions, scale(targets), compute_loss(predictions, targets, scale))
+        batches.append([part.cpu() for part in accelerator.gather_for_metrics(values)])
+    targets, predictions, scaled, losses = map(torch.cat, zip(*batches, strict=True))
+    columns = {"target": targets, "prediction": predictions, "error": predictions - targets}
+    return {**columns, "scaled": scaled, "loss": losses}
+
+
+def summarize(columns: Columns) -> Metrics:
+    """The metrics of these samples, in the unit of the targets."""
+    errors, loss, scaled = columns["error"], float(columns["loss"].mean()), columns["scaled"]
+    variance = float(scaled.var(correction=0))
+    equal = variance <= 1e-6 * float(scaled.square().mean())
+    return {
+        "loss": loss,
+        "rmse": float(errors.double().square().mean().sqrt()),
+        "mae": float(errors.abs().mean()),
+        "r2": 0.0 if equal else 1 - loss / variance,
+    }
+
+#: replace picture with numbers
+draw_predictions(folder / "errors.png", columns["target"], columns["prediction"])

@@ -140,14 +140,12 @@ if __name__ == "__main__":
     main()
 #: end file
 
-from dataclasses import replace
 
 from accelerate import Accelerator
 from torchao.quantization import Int8WeightOnlyConfig, quantize_
 
-from data import build_loaders, load_extractor
+from data import build_loaders
 from metrics import format_metrics
-from model import build_model
 from train import evaluate
 
 #: slot free
@@ -180,24 +178,6 @@ images, tokens, mask = (values[:1] for values in inputs)
 half = (tokens.shape[1] + 1) // 2
 batches.append((images, tokens[:, :half], mask[:, :half]))  # half a text
 
-#: replace export_free with spelled
-FREE = (0, 1)  # dynamic dimensions of the inputs: samples, and their lengths
-
-#: replace export_functions with spelled
-def read_inputs(config: Config) -> Inputs:
-    """The model inputs of the first test batch, the longest sound first."""
-    inputs, lengths, *_ = next(iter(build_loaders(config)[2]))
-    order = lengths.argsort(descending=True)
-    return inputs[order], lengths[order]
-
-#: replace sizes with spelled
-sizes = dict.fromkeys(FREE, torch.export.Dim.DYNAMIC)
-shapes = tuple({dim: sizes[dim] for dim in FREE[: values.dim()]} for values in inputs)
-return torch.export.export(model, inputs, dynamic_shapes=shapes)
-
-#: slot batches with spelled
-batches.append(tuple(values[1:2] for values in inputs))
-
 #: replace export_free with text_pairs
 FREE = (0, 1)  # dynamic dimensions of the inputs: texts and tokens
 
@@ -210,47 +190,17 @@ def read_inputs(config: Config) -> Inputs:
 #: slot batches with text_pairs
 batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text
 
-#: replace export_free with tokens without transcribes
+#: replace export_free with tokens without sounds
 FREE = (0, 1)  # dynamic dimensions of the inputs: samples and tokens
 
-#: replace export_functions with tokens without transcribes
+#: replace export_functions with tokens without sounds
 def read_inputs(config: Config) -> Inputs:
     """The model inputs of the first test batch."""
     *inputs, _ = next(iter(build_loaders(config)[2]))
     return tuple(inputs)
 
-#: slot batches with tokens without transcribes
+#: slot batches with tokens without sounds
 batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text
-
-#: slot formats with transcribes
-"transformers": "the model, its tokenizer and feature extractor, for from_pretrained",
-
-#: replace export_free with transcribes
-FREE = {0: torch.export.Dim.DYNAMIC}  # dimensions whose size may change: samples
-
-#: replace export_functions with transcribes
-def read_inputs(config: Config) -> Inputs:
-    """The model inputs of the first test batch."""
-    *inputs, _ = next(iter(build_loaders(config)[2]))
-    return tuple(inputs)
-
-
-def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
-    model.model.save_pretrained(folder)
-    model.tokenizer.tokenizer.save_pretrained(folder)
-    load_extractor(config.pretrained_name).save_pretrained(folder)
-    return build_model(replace(config, pretrained_name=str(folder))).eval()
-
-#: replace sizes with transcribes
-shapes = (FREE, {**FREE, 1: torch.export.Dim.DYNAMIC})  # and the tokens of a text
-return torch.export.export(model, inputs, dynamic_shapes=shapes)
-
-#: slot batches with transcribes
-batches.append((inputs[0][:1], inputs[1][:1, : (inputs[1].shape[1] + 1) // 2]))  # half a text
-
-#: slot exported with transcribes
-elif format == "transformers":
-    program = export_transformers(model, config, folder)
 
 #: slot formats when quantization=int8
 "int8": "as torch, with weights of linear layers in 8 bits; to load it, import torchao",

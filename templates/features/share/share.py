@@ -17,7 +17,7 @@ from train import Config
 
 PROJECT = Path(__file__).resolve().parent
 DATA = {{ task.subject.rpartition(" on ")[2] | python }}
-...  #: slot task
+TASK = {{ task.hub_task | python }}  # one of https://huggingface.co/tasks
 
 
 def read_run(folder: Path) -> tuple[dict, dict, list[dict]]:

@@ -11,7 +11,7 @@ def find_paths(data: Dataset) -> list[str]:
     return [str(row.image) for row in data.rows]
     #: end paths
 
-#: slot table
+#: slot files
 paths = find_paths(build_datasets(config)[SPLITS.index(given.split)])
 table["image"] = paths[: len(columns["loss"])]
 

@@ -1,3 +1,5 @@
+from lib.extractors import load_extractor
+
 #: slot layers when model=pretrained
 inner = model.model
 heads = [name for name in ("projector", "classifier") if hasattr(inner, name)]  # they are new
@@ -9,3 +11,6 @@ layers = [
 
 #: slot settings when model=pretrained
 modules_to_save=heads,
+
+#: slot saved when model=pretrained
+load_extractor(config.pretrained_name).save_pretrained(folder)

@@ -13,8 +13,10 @@ from torch.utils.data import Dataset, random_split
 class Sounds(Dataset):
     """The model input of each sound, its length, and its label."""
 
-    def __init__(self, sounds: list[{{ task.sound }}], labels: list[int], config) -> None:
+    #: region init
+    def __init__(self, sounds: list[Tensor], labels: list[int], config) -> None:
         self.sounds, self.labels, self.config = sounds, labels, config
+    #: end init
 
     def __len__(self) -> int:
         return len(self.sounds)
@@ -48,8 +50,10 @@ from typing import NamedTuple
 
 import torch.nn.functional as F
 
-from audio import SUFFIXES, find_sounds, log_mel, measure_sound, normalize, read_sound
+from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.folders import find_split
+from lib.extractors import load_extractor
+from lib.sounds import log_mel, normalize
 
 #: slot build_datasets when dataset=tones
 KINDS = ("beeps", "falling", "noise", "rising", "steady", "trill")
@@ -199,6 +203,10 @@ def class_names(config) -> list[str]:
     #: slot saved_names
     return sorted({clip.label for part in load_clips(config) for clip in part})
 
+#: replace init when dataset=files
+def __init__(self, sounds: list[Path], labels: list[int], config) -> None:
+    self.sounds, self.labels, self.config = sounds, labels, config
+
 #: replace sound when dataset=files
 sound = read_sound(self.sounds[index], sample_rate(self.config))
 
@@ -216,6 +224,11 @@ def sample_rate(config) -> int:
     return config.sample_rate
 
 #: slot prepare when model=pretrained
+def sample_rate(config) -> int:
+    """The sampling rate that prepare() expects, in Hz."""
+    return load_extractor(config.pretrained_name).sampling_rate
+
+
 def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
     """The model input of a sound, always of the same size, and its true length."""
     extractor = load_extractor(config.pretrained_name)

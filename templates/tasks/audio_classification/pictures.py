@@ -56,7 +56,7 @@ def draw_spectrogram(spectrogram: Tensor) -> Image.Image:
     return Image.fromarray(shades.byte().T.flip(0).contiguous().numpy())
 #: end file
 
-from audio import log_mel
+from lib.sounds import log_mel
 
 #: slot spectrogram when model=pretrained
 if spectrogram.dim() == 1:  # models such as wav2vec2 take the sound itself

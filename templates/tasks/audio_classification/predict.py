@@ -1,6 +1,16 @@
+from torch import Tensor
 from torch.utils.data import DataLoader, default_collate
 
-from data import class_names
+from audio import read_sound
+from data import class_names, prepare, sample_rate
+
+#: slot functions
+def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
+    """The model input of a file."""
+    try:
+        return prepare(read_sound(path, sample_rate(config)), config)
+    except OSError as error:
+        raise SystemExit(str(error)) from error
 
 #: slot before_batches
 names = class_names(config)

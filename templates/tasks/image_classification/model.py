@@ -22,6 +22,7 @@ from torch import Tensor
 from torchvision import models
 
 from data import class_names, read_targets
+from lib.standardize import Standardize
 
 #: slot model when labels=number
 class Regressor(nn.Module):

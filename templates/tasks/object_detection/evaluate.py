@@ -1,16 +1,9 @@
 from itertools import islice
 
 import torch
+from torch import Tensor
 
-from bootstrap import (
-    OUTCOMES,
-    Columns,
-    Metrics,
-    compare,
-    find_intervals,
-    is_same_data,
-    measure_groups,
-)
+from bootstrap import OUTCOMES, Columns, Metrics
 from data import class_names
 from metrics import detection_scores
 from pictures import SHOWN

@@ -2,9 +2,8 @@ from itertools import islice
 
 import torch
 
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from bootstrap import Columns, Metrics
 from data import load_questions
-from errors import draw_losses, write_samples
 from metrics import decide, judge
 from train import compute_loss
 

@@ -2,9 +2,8 @@ from itertools import islice
 
 import torch
 
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from bootstrap import Columns, Metrics
 from data import Fixed, Probed, split_known
-from errors import draw_losses, write_samples
 from probe import find_new, find_right
 from train import compare_all, compute_loss, project
 

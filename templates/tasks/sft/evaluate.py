@@ -2,8 +2,7 @@ from itertools import islice
 
 import torch
 
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
-from errors import draw_losses, write_samples
+from bootstrap import Columns, Metrics
 from train import score
 
 #: slot measure

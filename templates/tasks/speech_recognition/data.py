@@ -18,7 +18,7 @@ from torch.utils.data import Dataset
 class Row(NamedTuple):
     """A sound and its text."""
 
-    sound: {{ task.sound }}
+    #: slot sound
     text: str
     #: slot row
 
@@ -73,19 +73,82 @@ def build_datasets(config) -> list[Dataset]:
 #: end file
 
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
 from math import pi
 from pathlib import Path
 from random import Random
 
+import torch
 import torch.nn.functional as F
 from datasets import Audio
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
-from audio import log_mel, measure_sound, normalize, read_sound
+from audio import measure_sound, read_sound
+from lib.extractors import load_extractor
+from lib.sounds import log_mel, normalize
 from metrics import IGNORED
 from model import build_tokenizer
+
+#: slot list_letters when model=ctc|pretrained
+@cache
+def list_letters(config) -> list[str]:
+    """The letters of all texts, after the blank and the space. The id of a letter is its index."""
+    used = {letter for part in load_rows(config) for row in part for letter in row.text}
+    #: slot known_letters
+    return ["", " ", *sorted(used - {" "})]
+
+#: slot samples when model=ctc|pretrained
+class Sounds(Dataset):
+    """The model input of each sound, and its text as letter ids."""
+
+    def __init__(self, rows: list[Row], config) -> None:
+        self.rows, self.config = rows, config
+        self.numbers = {letter: number for number, letter in enumerate(list_letters(config))}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        row = self.rows[index]
+        sound = load_sound(row, sample_rate(self.config))
+        text = torch.tensor([self.numbers[letter] for letter in row.text], dtype=torch.long)
+        return prepare(sound, self.config), text
+
+#: slot collate when model=ctc|pretrained
+def pad(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Rows padded to the longest, and their true lengths."""
+    lengths = torch.tensor([len(row) for row in rows])
+    #: region padded
+    return pad_sequence(list(rows), batch_first=True), lengths
+    #: end padded
+
+
+def collate(samples: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A batch of sounds and texts, each padded to the longest."""
+    sounds, texts = zip(*samples, strict=True)
+    return *pad(sounds), *pad(texts)
+
+#: slot train_batches when model=ctc|pretrained
+collate_fn=collate,
+
+#: replace eval_loaders when model=ctc|pretrained
+val_loader = DataLoader(val_set, collate_fn=collate, **settings)
+test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+
+#: slot long_text when model=ctc|pretrained sound_columns=given
+frames = count_frames(round(seconds * sample_rate(config)), config)
+needed = len(text) + sum(one == other for one, other in pairwise(text))  # a blank between them
+if frames < needed:
+    raise SystemExit(
+        f"{place}: {seconds:.2f} seconds of sound are {frames} frames, and a text of "
+        f"{len(text)} letters needs {needed}. Correct the text, or leave the row out."
+    )
 
 #: replace few
 f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."
@@ -200,6 +263,15 @@ def load_sound(row: Row, rate: int) -> Tensor:
     """The sound of a row, shape (samples,), from -1 to 1."""
     return read_sound(open_sound(*row.sound), rate)
 
+#: slot sound when dataset=tones
+sound: int  # a seed, from which the sound is generated
+
+#: slot sound when dataset=files
+sound: Path
+
+#: slot sound when dataset=huggingface
+sound: tuple  # a split of the dataset, a row index, and a column
+
 #: slot row when sound_columns=given
 seconds: float
 
@@ -283,6 +355,11 @@ def read_vocabulary(name: str) -> tuple[list[str], list[int]]:
 known, _ = read_vocabulary(config.pretrained_name)
 if used <= set(known):
     return known
+
+#: slot prepare when model=pretrained|whisper
+def sample_rate(config) -> int:
+    """The sampling rate that prepare() expects, in Hz."""
+    return load_extractor(config.pretrained_name).sampling_rate
 
 #: slot prepare when model=pretrained
 def count_frames(samples, config):
@@ -378,3 +455,9 @@ if config.seconds > count_seconds(config):
         f"--seconds {config.seconds:g}: {config.pretrained_name!r} hears "
         f"{count_seconds(config)} seconds: lower it."
     )
+
+#: replace padded when model=ctc|pretrained with tpu
+padded = pad_sequence(list(rows), batch_first=True)
+size = 1 << (padded.shape[1] - 1).bit_length()  # few sizes: XLA compiles the step for each new one
+more = padded.new_zeros(len(rows), size - padded.shape[1], *padded.shape[2:])
+return torch.cat([padded, more], dim=1), lengths

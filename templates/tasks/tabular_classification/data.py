@@ -8,12 +8,6 @@ def load_table(config) -> tuple[Tensor, Tensor]:
     rows, labels = load_breast_cancer(return_X_y=True)
     return torch.tensor(rows, dtype=torch.float32), torch.tensor(labels)
 
-#: slot read_file when dataset=csv
-return pd.read_csv(path)
-
-#: slot read_file when dataset=parquet
-return pd.read_parquet(path)
-
 #: slot load_table when path=given
 def read_targets(table: pd.DataFrame, config) -> Tensor:
     """The label of each row, shape (rows,): an index into `classes` of columns.json."""

@@ -8,12 +8,6 @@ def load_table(config) -> tuple[Tensor, Tensor]:
     rows, targets = load_diabetes(return_X_y=True, scaled=False)
     return torch.tensor(rows, dtype=torch.float32), torch.tensor(targets, dtype=torch.float32)
 
-#: slot read_file when dataset=csv
-return pd.read_csv(path)
-
-#: slot read_file when dataset=parquet
-return pd.read_parquet(path)
-
 #: slot load_table when path=given
 def read_targets(table: pd.DataFrame, config) -> Tensor:
     """The numbers to predict, shape (rows,)."""

@@ -1,25 +1,4 @@
 from sklearn.datasets import load_diabetes
-from torch import Tensor
 
-#: slot inputs when dataset=diabetes
-def read_inputs(config: Config, names: list[str]) -> Tensor:
-    """The rows of CSV files whose first line names the columns, in any order."""
-    columns, rows = load_diabetes().feature_names, []
-    for name in names:
-        before = len(rows)
-        try:
-            with open(name, encoding="utf-8-sig", newline="") as file:
-                lines = csv.DictReader(file)
-                found = lines.fieldnames or []
-                if missing := [column for column in columns if column not in found]:
-                    raise SystemExit(f"{name} lacks the columns {', '.join(missing)}.")
-                for line in lines:
-                    rows.append([float(line[column]) for column in columns])
-        except (OSError, UnicodeError, csv.Error) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        except (ValueError, TypeError) as error:
-            raise SystemExit(f"{name}, row {len(rows) - before + 1}: {error}") from error
-    return torch.tensor(rows)
-
-#: slot arguments when dataset=diabetes
-parser.add_argument("inputs", nargs="+", metavar="CSV", help="a CSV file with the same columns")
+#: slot column_names when dataset=diabetes
+columns, rows = load_diabetes().feature_names, []

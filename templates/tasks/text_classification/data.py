@@ -92,6 +92,12 @@ from random import Random
 from datasets import ClassLabel
 from transformers import AutoTokenizer, RobertaTokenizer
 
+from lib.cells import parse_number, split_labels
+from progress import log
+
+#: slot after_datasets when dataset=csv|huggingface with class_counts
+check_classes(config)
+
 #: slot after_datasets
 tokenizer = build_tokenizer(config)
 collate_fn = partial(collate, tokenizer=tokenizer, max_length=config.max_length)
@@ -384,3 +390,19 @@ found[(text,)] = 3 + 2 * sum(opinions.values()) / max(len(opinions), 1)
 #: replace padding with tpu
 # pad to a fixed length, because XLA recompiles the step for each new one
 settings = {"padding": "max_length", "truncation": True, "max_length": max_length}
+
+#: slot datasets when dataset=csv|huggingface labels=one
+def check_classes(config) -> None:
+    """Stop if there is one class alone, and say which classes the training data lack."""
+    names, trained = class_names(config), {name for _, name in load_texts(config)[0]}
+    if len(names) == 1:
+        raise SystemExit(f"All texts have the class {names[0]}: a classifier needs two or more.")
+    if missing := [name for name in names if name not in trained]:
+        log(f"No text of the training data has the class {', '.join(missing)}")
+
+#: slot datasets when dataset=csv|huggingface labels=many
+def check_classes(config) -> None:
+    """Say which labels the training data lack."""
+    trained = {name for _, names in load_texts(config)[0] for name in names}
+    if missing := [name for name in class_names(config) if name not in trained]:
+        log(f"No text of the training data has the label {', '.join(missing)}")

@@ -1,14 +1,5 @@
-#: slot task
-TASK = "text-classification"  # one of https://huggingface.co/tasks
-
 #: replace library
 library_name="transformers",
-
-#: slot metadata when dataset=huggingface
-datasets=None if Path(config.dataset_name).exists() else config.dataset_name,
-
-#: slot metadata when model=pretrained
-base_model=None if Path(config.pretrained_name).exists() else config.pretrained_name,
 
 #: replace saved with lora
 saved = run / ("transformers" if config.lora_merge else "adapter")

@@ -1,8 +1,9 @@
 from itertools import islice
 
 import torch
+from torch import Tensor
 
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from bootstrap import Columns, Metrics
 from data import load_sentences, tag_names
 from metrics import IGNORED, count_tokens, entity_scores, find_entities
 from train import compute_loss

@@ -2,10 +2,9 @@ from itertools import islice
 
 import torch
 
-from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, measure_groups
+from bootstrap import Columns, Metrics
 from contrast import embed, rank_positives
 from data import number_texts
-from errors import draw_losses, write_samples
 from metrics import retrieval_scores
 
 #: slot measure

@@ -33,3 +33,10 @@ def test_the_loss_of_the_teacher_is_a_divergence():
     torch.testing.assert_close(same, torch.tensor(1.5))
     with pytest.raises(SystemExit, match="has 5 classes, and the model 4: train the teacher with"):
         distill(torch.tensor(2.0), logits[:, :4], soft_targets, config)
+
+#: slot tests with saved_classes
+def test_a_teacher_of_other_classes_is_refused(tmp_path):
+    folder = run(tmp_path / "teacher", epochs=1, max_steps=2)
+    (folder / "classes.json").write_text('["other"]')
+    with pytest.raises(SystemExit, match="has the classes other, and the data "):
+        run(tmp_path / "student", epochs=1, teacher=str(folder))

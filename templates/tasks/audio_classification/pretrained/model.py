@@ -5,7 +5,8 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForAudioClassification
 
-from data import class_names, load_extractor
+from data import class_names
+from lib.extractors import load_extractor
 
 
 class Pretrained(nn.Module):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from torch import Tensor
 
+from lib.cells import parse_number, split_labels
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
 

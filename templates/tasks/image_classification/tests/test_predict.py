@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from data import class_names
-from scores import label_scores
+from lib.scores import label_scores
 
 #: slot functions
 def predict_images(config, model, images) -> list[dict]:

@@ -1,7 +1,7 @@
 import torch
 
 from data import build_datasets, class_names
-from scores import label_scores
+from lib.scores import label_scores
 
 #: slot metric
 seen = sum(len(batch["labels"]) for batch in read_batches(config))

@@ -1,2 +1,0 @@
-#: slot accelerator
-cpu=True,

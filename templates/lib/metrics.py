@@ -1,0 +1,28 @@
+#: into metrics.py at classes
+"""Metrics of classes."""
+
+import torch
+
+
+def confusion_matrix(predictions: torch.Tensor, labels: torch.Tensor, classes: int) -> torch.Tensor:
+    """The number of samples, shape (true class, predicted class)."""
+    counts = labels.new_zeros(classes, classes)
+    return counts.index_put_((labels, predictions), labels.new_ones(()), accumulate=True)
+
+
+def classification_scores(confusion: torch.Tensor) -> dict[str, float]:
+    """Accuracy, F1 and Matthews' correlation of counts, shape (true class, predicted class).
+
+    F1 is macro F1: the mean over the classes that occur or are predicted. The correlation is the
+    one for several classes: Gorodkin 2004, https://doi.org/10.1016/j.compbiolchem.2004.09.006
+    """
+    counts = confusion.cpu().double()
+    true, predicted, hits, total = counts.sum(1), counts.sum(0), counts.diag(), counts.sum()
+    occurs = true + predicted > 0
+    covariance = total * hits.sum() - true @ predicted
+    spread = ((total**2 - true @ true) * (total**2 - predicted @ predicted)).sqrt()
+    return {
+        "accuracy": float(hits.sum() / total),
+        "f1": float((2 * hits[occurs] / (true + predicted)[occurs]).mean()),
+        "matthews": float(covariance / spread) if spread else 0.0,
+    }

@@ -1,0 +1,84 @@
+#: file when project.task=tabular_classification|tabular_regression path=given
+"""How the columns of a table become numbers. columns.json saves it with the weights."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+import torch
+from pandas.api.types import is_numeric_dtype
+from torch import Tensor
+
+from lib.columns import is_date, to_numbers, to_texts
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What was learned about each column from the training rows."""
+
+    medians: dict[str, float]  # of numeric and date columns: they replace empty cells
+    empty: list[str]  # columns with empty cells: an extra column of 0 and 1 flags them
+    first_days: dict[str, str]  # of date columns, which become the days since then
+    categories: dict[str, list[str]]  # of text columns: each category becomes a column of 0 and 1
+    #: slot columns_fields
+
+    @classmethod
+    def fit(cls, table: pd.DataFrame, **settings) -> "Columns":
+        """Learn from training rows, without the target."""
+        if useless := [str(name) for name in table if table[name].isna().all()]:
+            raise SystemExit(f"Set --drop-columns {','.join(useless)}: no training row has values.")
+        first_days = {name: min(table[name].dropna()) for name in table if is_date(table[name])}
+        first_days = {name: str(day)[:10] for name, day in first_days.items()}
+        numbers = {
+            name: to_numbers(table[name], first_days.get(name))
+            for name in table
+            if name in first_days or is_numeric_dtype(table[name])
+        }
+        texts = {
+            name: to_texts(table[name]).dropna().unique() for name in table if name not in numbers
+        }
+        if many := [name for name, values in texts.items() if len(values) > 50]:
+            raise SystemExit(
+                f"{many[0]} has more than 50 different texts: turn them into numbers, or set "
+                f"--drop-columns {','.join(many)}."
+            )
+        return cls(
+            medians={name: float(values.median()) for name, values in numbers.items()},
+            empty=[name for name, values in numbers.items() if values.isna().any()],
+            first_days=first_days,
+            categories={name: sorted(values) for name, values in texts.items()},
+            **settings,
+        )
+
+    def transform(self, table: pd.DataFrame) -> Tensor:
+        """The rows as numbers, shape (rows, len(names)). An unknown category is all zeros."""
+        if missing := [name for name in (*self.medians, *self.categories) if name not in table]:
+            raise SystemExit(f"columns that the model needs are missing: {', '.join(missing)}.")
+        numbers = {
+            name: to_numbers(table[name], self.first_days.get(name)) for name in self.medians
+        }
+        columns = [numbers[name].fillna(median) for name, median in self.medians.items()]
+        columns += [numbers[name].isna() for name in self.empty]
+        for name, values in self.categories.items():
+            texts = to_texts(table[name])
+            columns += [texts == value for value in values]
+        return torch.tensor(pd.concat(columns, axis=1).to_numpy("float32"))
+
+    @property
+    def names(self) -> list[str]:
+        """A name for each value of a row."""
+        texts = [f"{name}={text}" for name, values in self.categories.items() for text in values]
+        return [*self.medians, *(f"{name} is empty" for name in self.empty), *texts]
+
+    def save(self, folder: str | Path) -> None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
+        Path(folder, "columns.json").write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Columns":
+        return cls(**json.loads(Path(folder, "columns.json").read_text(encoding="utf-8")))
+
+
+#: slot functions

@@ -1,0 +1,130 @@
+#: file when project.task=tabular_classification|tabular_regression
+"""The data: rows of numbers, shape (batch, columns), and targets, shape (batch,)."""
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset, TensorDataset, random_split
+
+
+#: slot load_table
+
+
+def build_datasets(config) -> list[Dataset]:
+    """The rows of the table, split into training, validation and test data."""
+    #: region split
+    rows = TensorDataset(*load_table(config))
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = [part.indices for part in random_split(range(len(rows)), [0.6, 0.2, 0.2], rng)]
+    #: slot after_split
+    return [TensorDataset(*rows[part]) for part in parts]
+    #: end split
+
+
+#: slot datasets
+
+
+#: slot build_loaders
+#: end file
+
+from functools import cache
+
+import pandas as pd
+import torch
+from torch.utils.data import Dataset, TensorDataset, random_split
+
+from columns import Columns
+
+#: slot load_table when path=given
+def read_file(path: str) -> pd.DataFrame:
+    """All rows and columns of a file."""
+    try:
+        ...  #: slot read_file
+    except (OSError, ValueError) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+
+
+def read_table(path: str, config) -> pd.DataFrame:
+    """The rows of a file, without the columns to leave out."""
+    table = read_file(path)
+    dropped = [name for name in config.drop_columns.split(",") if name]
+    names = ", ".join(map(str, table.columns))
+    if config.target not in table:
+        raise SystemExit(f"{path} has no column {config.target!r}. Set --target to one of {names}.")
+    if unknown := [name for name in dropped if name not in table]:
+        raise SystemExit(
+            f"{path} has no column {unknown[0]!r}. Set --drop-columns to some of {names}."
+        )
+    if table[config.target].isna().any():
+        raise SystemExit(f"{path} has rows without a {config.target}: drop these rows.")
+    #: slot check_table
+    return table.drop(columns=dropped)
+
+
+@cache
+def split_table(config) -> list[pd.DataFrame]:
+    """The rows for training, validation and test. A split without a file is a fifth of `path`."""
+    table = read_table(config.path, config)
+    if len(table) < 10:
+        raise SystemExit(f"{config.path} has {len(table)} rows: use 10 or more.")
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.2 for path in paths]
+    # a fixed seed: another --seed must not move test rows into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(range(len(table)), [1 - sum(shares), *shares], rng)
+    parts = [part.indices for part in parts]
+    for number, path in enumerate(paths, start=1):
+        if path:
+            more = read_table(path, config)
+            if missing := [name for name in table if name not in more]:
+                raise SystemExit(f"{path} lacks the column {missing[0]!r} of {config.path}.")
+            parts[number] = list(range(len(table), len(table) + len(more)))
+            table = pd.concat([table, more], ignore_index=True)
+    #: slot after_split
+    return [table.iloc[part].infer_objects() for part in parts]
+
+
+@cache
+def fit_columns(config) -> Columns:
+    """How columns become numbers, learned only from the training rows."""
+    tables = split_table(config)
+    features = tables[0].drop(columns=config.target)
+    ...  #: slot fit_columns
+
+#: replace split when path=given
+columns = fit_columns(config)
+return [
+    TensorDataset(columns.transform(table), read_targets(table, config))
+    for table in split_table(config)
+]
+
+#: slot check_table when missing=refuse
+if empty := [str(name) for name in table.drop(columns=dropped) if table[name].isna().any()]:
+    raise SystemExit(f"{path} has empty cells in {', '.join(empty)}: fill them, or drop the rows.")
+
+#: slot read_file when dataset=csv
+return pd.read_csv(path)
+
+#: slot read_file when dataset=parquet
+return pd.read_parquet(path)
+
+#: slot load_table with cross_validation
+def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[int]]:
+    """Split training and validation rows again: one fold of both is the validation data."""
+    folds, fold = config.cross_validation_folds, config.cross_validation_fold
+    if not fold < folds:
+        raise SystemExit(f"--cross-validation-fold {fold}: {folds} folds are counted from 0.")
+    both = [*train_rows, *val_rows]
+    if len(both) < folds:
+        raise SystemExit(f"--cross-validation-folds {folds}: there are {len(both)} rows.")
+    # a fixed seed: the folds are the same for any --seed
+    order = torch.randperm(len(both), generator=torch.Generator().manual_seed(0)).tolist()
+    rest = [both[index] for place, index in enumerate(order) if place % folds != fold]
+    return [rest, [both[index] for index in order[fold::folds]]]
+
+#: slot after_split with cross_validation
+parts[:2] = take_fold(parts[0], parts[1], config)  # build_model also uses this data
+
+#: replace cross_validation_datasets with cross_validation
+
+#: replace cross_validation_after_datasets with cross_validation

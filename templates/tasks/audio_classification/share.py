@@ -1,2 +1,0 @@
-#: slot task
-TASK = "audio-classification"  # one of https://huggingface.co/tasks

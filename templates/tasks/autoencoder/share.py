@@ -1,2 +1,0 @@
-#: slot task
-TASK = "image-to-image"  # one of https://huggingface.co/tasks

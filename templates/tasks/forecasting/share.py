@@ -1,2 +1,0 @@
-#: slot task
-TASK = "time-series-forecasting"  # one of https://huggingface.co/tasks

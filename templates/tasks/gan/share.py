@@ -1,2 +1,0 @@
-#: slot task
-TASK = "unconditional-image-generation"  # one of https://huggingface.co/tasks

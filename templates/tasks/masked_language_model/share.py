@@ -1,2 +1,0 @@
-#: slot task
-TASK = "fill-mask"  # one of https://huggingface.co/tasks

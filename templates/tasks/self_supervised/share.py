@@ -1,2 +1,0 @@
-#: slot task
-TASK = "image-feature-extraction"  # one of https://huggingface.co/tasks

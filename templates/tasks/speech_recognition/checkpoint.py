@@ -1,0 +1,2 @@
+#: slot fixed when model=ctc|pretrained
+FIXED |= {"letters"}

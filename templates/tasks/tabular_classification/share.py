@@ -1,2 +1,0 @@
-#: slot task
-TASK = "tabular-classification"  # one of https://huggingface.co/tasks

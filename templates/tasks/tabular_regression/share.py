@@ -1,2 +1,0 @@
-#: slot task
-TASK = "tabular-regression"  # one of https://huggingface.co/tasks

@@ -1,5 +1,0 @@
-#: slot shown
-return row["prediction"]
-
-#: slot outputs
-outputs = gr.Number(label="prediction")

@@ -1,4 +1,0 @@
-from data import list_letters
-
-#: slot recorded with checkpoints
-settings["letters"] = list_letters(config)

@@ -1,2 +1,0 @@
-#: slot fixed when path=given
-FIXED |= {"columns"}

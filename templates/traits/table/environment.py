@@ -1,4 +1,0 @@
-from data import fit_columns
-
-#: slot recorded when path=given with checkpoints
-settings["columns"] = fit_columns(config).names
