@@ -151,9 +151,6 @@ def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
 #: slot load_splits
 
 
-#: slot complete_splits
-
-
 def build_datasets(config) -> list[Dataset]:
     """Pairs for training, validation and test."""
     reference = Reference(config)
@@ -169,6 +166,9 @@ def build_datasets(config) -> list[Dataset]:
 import random
 
 from torch.utils.data import random_split
+
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
 
 #: slot train_batches
 collate_fn=collate,

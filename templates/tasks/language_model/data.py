@@ -16,9 +16,6 @@ from model import build_tokenizer
 #: slot load_splits
 
 
-#: slot complete_splits
-
-
 #: slot read_documents
 
 

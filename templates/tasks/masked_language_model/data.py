@@ -31,9 +31,6 @@ class Block(NamedTuple):
 #: slot load_splits
 
 
-#: slot complete_splits
-
-
 #: slot read_documents
 
 

@@ -42,6 +42,8 @@ from datasets import load_dataset
 from PIL import ImageDraw, ImageOps
 from torch.utils.data import TensorDataset
 
+from lib.hub import load_splits
+
 #: slot build_datasets when dataset=shapes
 CLASSES = ["background", "disc", "square", "triangle"]
 

@@ -15,9 +15,6 @@ from metrics import IGNORED
 #: slot load_splits
 
 
-#: slot complete_splits
-
-
 #: slot load_pairs
 
 
@@ -61,6 +58,9 @@ import torch.nn.functional as F
 from torch.utils.data import random_split
 
 from model import END, PADDING, START, Tokenizer, build_tokenizer
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
+from lib.tsv import read_style, unquote
 
 #: slot load_pairs when dataset=dates
 def load_pairs(config) -> list[list[tuple[str, str]]]:

@@ -115,9 +115,6 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
 #: slot load_splits
 
 
-#: slot complete_splits
-
-
 def build_datasets(config) -> list[Dataset]:
     """Conversations for training, validation and test."""
     ...  #: slot split
@@ -133,6 +130,9 @@ import random
 from bisect import bisect_left, insort
 
 from torch.utils.data import random_split
+
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
 
 #: slot read_conversations when dataset=rules
 def write_conversations() -> list[Conversation]:

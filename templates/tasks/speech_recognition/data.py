@@ -86,6 +86,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 from audio import log_mel, measure_sound, normalize, read_sound
 from metrics import IGNORED
 from model import build_tokenizer
+from lib.hub import load_splits
 
 #: replace few
 f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."

@@ -92,6 +92,9 @@ from random import Random
 from datasets import ClassLabel
 from transformers import AutoTokenizer, RobertaTokenizer
 
+from lib.hub import load_splits
+from lib.json_lines import read_objects
+
 #: slot after_datasets
 tokenizer = build_tokenizer(config)
 collate_fn = partial(collate, tokenizer=tokenizer, max_length=config.max_length)

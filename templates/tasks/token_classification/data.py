@@ -99,6 +99,9 @@ from accelerate import PartialState
 from datasets import ClassLabel
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from lib.hub import load_splits
+from lib.json_lines import read_objects
+
 #: replace few
 f"{len(rows)} sentences can't be split into training, validation and test: "
 "use 10 or more."

@@ -2,6 +2,9 @@ import random
 import sysconfig
 from pathlib import Path
 
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
+
 #: slot read_documents when dataset=huggingface
 def read_documents(config) -> list[list[str]]:
     """The documents of the splits train, validation and test: each row that is not empty."""

@@ -118,6 +118,8 @@ from datasets import DatasetDict
 from datasets import Image as ImageColumn
 from sklearn.datasets import load_digits
 
+from lib.hub import load_splits
+
 #: replace few
 f"{len(rows)} images can't be split into training, validation and test: "
 "use 10 or more."

@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from transformers import CLIPImageProcessor, CLIPModel
 
 from data import build_tokenizer
-from limits import check_limits
+from lib.limits import check_limits
 
 #: slot towers
 class TwoTowers(nn.Module):

@@ -1,3 +1,5 @@
+from lib.json_lines import read_objects
+
 #: slot load_rows
 @cache
 def load_rows(config) -> list[list[Row]]:

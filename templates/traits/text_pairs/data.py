@@ -79,6 +79,8 @@ def count_cut(config) -> int:
 
 import random
 
+from lib.hub import load_splits
+
 #: slot load_rows when dataset=huggingface
 @cache
 def load_rows(config) -> list[list[Row]]:

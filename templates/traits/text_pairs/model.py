@@ -1,7 +1,7 @@
 from transformers import AutoModel
 
 from data import build_tokenizer
-from limits import check_limits
+from lib.limits import check_limits
 
 #: slot build_model when model=pretrained
 class Pretrained(nn.Module):

@@ -5,6 +5,8 @@ from datasets import ClassLabel, load_dataset
 from datasets import Image as ImageColumn
 from torch import Tensor
 
+from lib.hub import load_splits
+
 #: slot build_datasets
 class Images(Dataset):
     """Center crops of RGB images, and their class indices."""

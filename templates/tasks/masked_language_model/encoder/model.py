@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from data import build_tokenizer
+from lib.rotary import Layers
 
 
 #: slot blocks

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
 
 from data import build_tokenizer
-from limits import check_limits
+from lib.limits import check_limits
 
 
 class Pretrained(nn.Module):

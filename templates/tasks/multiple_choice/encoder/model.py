@@ -4,7 +4,8 @@
 import torch
 from torch import Tensor, nn
 
-from data import PIECES
+from lib.tokenizers import PIECES
+from lib.rotary import Layers
 
 
 #: slot blocks

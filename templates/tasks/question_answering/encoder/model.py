@@ -6,7 +6,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from data import PIECES
+from lib.tokenizers import PIECES
 
 
 class Encoder(nn.Module):

@@ -9,7 +9,7 @@ from accelerate import PartialState
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from limits import check_limits
+from lib.limits import check_limits
 
 
 class Tokenizer:

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForTokenClassification
 
 from data import build_tokenizer, tag_names
-from limits import check_limits
+from lib.limits import check_limits
 
 
 class Pretrained(nn.Module):

@@ -4,6 +4,8 @@
 import torch
 from torch import Tensor, nn
 
+from lib.rotary import Block
+
 ROLES = {"system": 256, "user": 257, "assistant": 258}  # their tokens
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from limits import check_limits
+from lib.limits import check_limits
 
 
 class Tokenizer:

@@ -1,9 +1,12 @@
+#: into data.py at load_splits
+"""Datasets of the Hugging Face Hub."""
+
 from functools import cache
 
 from datasets import DatasetDict, load_dataset
 from datasets.exceptions import DatasetsError
 
-#: slot load_splits
+
 @cache
 def load_splits(config) -> DatasetDict:
     """The splits of a Hugging Face dataset. It must have a train split with rows."""
@@ -21,4 +24,15 @@ def load_splits(config) -> DatasetDict:
         raise SystemExit(f"The dataset {name!r} has no split 'train', only {', '.join(splits)}.")
     if not len(splits["train"]):
         raise SystemExit(f"The split 'train' of the dataset {name!r} has no rows.")
+    return splits
+
+
+def complete_splits(splits: DatasetDict) -> DatasetDict:
+    """The splits, with a tenth of the training data for each that is missing."""
+    for part in ("validation", "test"):
+        if not splits.get(part):
+            if (rows := len(splits["train"])) < 3:
+                raise SystemExit(f"Too few rows for three splits ({rows}): use 3 or more.")
+            parts = splits["train"].train_test_split(0.1, seed=0)
+            splits["train"], splits[part] = parts["train"], parts["test"]
     return splits

@@ -1,7 +1,10 @@
+#: into data.py at row_readers
+"""How the cells of .csv and .tsv files are written."""
+
 import csv
 import re
 
-#: slot row_readers
+
 def read_style(path: str) -> dict:
     """How csv reads a file. If each line of a .tsv file is a row, quotation marks are text."""
     if not path.endswith(".tsv"):

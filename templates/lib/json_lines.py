@@ -1,7 +1,10 @@
+#: into data.py at row_readers
+"""Files with a JSON object in each line."""
+
 import json
 from collections.abc import Iterator
 
-#: slot row_readers
+
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:
     """The JSON objects of a file, one in each line, and where each one is."""
     try:

@@ -1,4 +1,4 @@
-#: file
+#: into limits.py at checks
 """Checks that a pretrained model has an embedding for each token and each position."""
 
 from torch import nn
