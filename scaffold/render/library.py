@@ -101,8 +101,11 @@ def read_shelf(path: Path) -> Shelf:
             continue
         while start and lines[start - 1].text.startswith("# "):
             start -= 1
+        end = node.end_lineno or 0
+        while end < len(lines) and lines[end].text.lstrip().startswith("#: end "):
+            end += 1
         for name in _bound(node):
-            names[name] = tuple(lines[start : node.end_lineno])
+            names[name] = tuple(lines[start:end])
     return Shelf(path, words[2], words[4], docstring, tuple(imports), names)
 
 

@@ -94,13 +94,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
 
-import torch.nn.functional as F
 from accelerate import PartialState
 from datasets import ClassLabel
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.hub import load_splits
 from lib.json_lines import read_objects
+from lib.padding import pad
 
 #: replace few
 f"{len(rows)} sentences can't be split into training, validation and test: "
@@ -363,12 +363,6 @@ def find_starts(word_ids: list[int | None]) -> dict[int, int]:
         if word is not None:
             starts.setdefault(word, place)
     return starts
-
-#: slot datasets with tpu
-def pad(rows: Sequence[Tensor], value: int = 0) -> Tensor:
-    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
-    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
-    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
 
 #: replace padding with tpu
 mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]

@@ -1,16 +1,11 @@
+#: with tokens
 import torch
 from accelerate import Accelerator
 from torch import Tensor
 
+from lib.tokens import count_tokens
+
 #: replace running_loss
-IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
-
-
-def count_tokens(targets: Tensor) -> Tensor:
-    """The number of targets of each sample that count, shape (batch,)."""
-    return (targets != IGNORED).sum(dim=1)
-
-
 class RunningLoss:
     """The mean training loss per token, over all processes."""
 

@@ -1,4 +1,4 @@
-#: file when model=pretrained
+#: file when project.task=sft|dpo model=pretrained
 """The model: tokens in, logits of the next token out."""
 
 from functools import cache

@@ -1,3 +1,4 @@
+#: with tokens
 #: slot train_batches
 collate_fn=collate,
 

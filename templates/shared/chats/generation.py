@@ -1,4 +1,4 @@
-#: file
+#: file when project.task=sft|dpo
 """Answers to prompts, token by token."""
 
 import torch
@@ -31,8 +31,15 @@ def generate(
     return [answer[:-1] if answer and answer[-1] in ends else answer for answer in answers]
 #: end file
 
+import torch.nn.functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 #: slot logits without tpu
 inputs = pad_sequence([torch.tensor(texts[row]) for row in rows], batch_first=True)
 logits = model(inputs.to(device))[range(len(rows)), lasts]
+
+#: slot logits with tpu
+# pad to a fixed shape, because XLA recompiles the model for each new one
+shown = [torch.tensor(text[:context]) for text in texts]
+inputs = torch.stack([F.pad(text, (0, context - len(text))) for text in shown])
+logits = model(inputs.to(device)).cpu()[rows, lasts]

@@ -1,3 +1,4 @@
+#: when project.task=sft|dpo
 import json
 from pathlib import Path
 

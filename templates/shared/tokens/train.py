@@ -1,7 +1,8 @@
+#: with tokens
 import torch.nn.functional as F
 from torch import Tensor
 
-from metrics import IGNORED, count_tokens
+from lib.tokens import IGNORED, count_tokens
 
 #: slot loss_function
 def compute_loss(logits: Tensor, targets: Tensor) -> Tensor:

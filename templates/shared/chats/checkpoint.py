@@ -1,2 +1,3 @@
+#: when project.task=sft|dpo
 #: slot fixed
 FIXED |= {"context"}

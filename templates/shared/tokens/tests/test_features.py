@@ -1,3 +1,4 @@
+#: with tokens
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +12,8 @@ from torch.utils.data import DataLoader
 import train
 from data import build_loaders
 from helpers import SETTINGS, build_exact_model, build_sgd, column, launch, run
-from metrics import IGNORED, RunningLoss
+from metrics import RunningLoss
+from lib.tokens import IGNORED
 
 #: slot tests
 def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):

@@ -1,4 +1,4 @@
-#: file when model=gpt
+#: file when project.task=sft|dpo model=gpt
 """The model: tokens in, logits of the next token out."""
 
 import torch

@@ -1,6 +1,9 @@
-from data import Sample, find_ends, split_at_answer
+#: when project.task=sft|dpo
+from data import Sample, find_ends
 from generation import generate
 from model import build_tokenizer
+from lib.chats import split_at_answer
+from accelerate import PartialState
 
 #: slot classes
 def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:
@@ -17,3 +20,11 @@ def write_sample(model, config, examples: list[Sample], path, length: int = 100)
     #: region sample
     path.write_text("\n".join(texts), encoding="utf-8")
     #: end sample
+
+#: replace sample with deepspeed
+if PartialState().is_main_process:
+    path.write_text("\n".join(texts), encoding="utf-8")
+
+#: replace sample with fsdp
+if PartialState().is_main_process:
+    path.write_text("\n".join(texts), encoding="utf-8")

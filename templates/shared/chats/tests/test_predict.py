@@ -1,3 +1,4 @@
+#: when project.task=sft|dpo
 import torch
 
 import generation
