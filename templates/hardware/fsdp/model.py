@@ -1,8 +1,2 @@
-#: slot layer_classes when project.task=sft|dpo fsdp.transformer_layer_cls_to_wrap=empty with fsdp
-self._no_split_modules = {{ task.layers }}  # FSDP gathers one at a time
-
-#: slot layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp with encoder
-self._no_split_modules = {{ task.layers }}  # FSDP gathers one at a time
-
 #: slot layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp with transcribes
 self._no_split_modules = {{ task.layers }}  # FSDP gathers one at a time

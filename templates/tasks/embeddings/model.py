@@ -44,7 +44,9 @@ class Encoder(nn.Module):
         settings = {"norm": nn.LayerNorm(width), "enable_nested_tensor": False}
         self.encoder = nn.TransformerEncoder(layer, config.layers, **settings)
         #: region classes
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["TransformerEncoderLayer"]  # FSDP gathers one at a time
+        #: end layer_classes
         #: end classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:

@@ -23,7 +23,9 @@ class Pretrained(nn.Module):
             raise SystemExit(f"{name!r} has an encoder and a decoder: choose an encoder.")
         if getattr(self.model, "pooler", None) is not None:
             self.model.pooler = None  # it is not used, and would have no gradients
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = [n for n in self.model._no_split_modules or () if "Embeddings" not in n]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         states = self.model(input_ids=tokens, attention_mask=mask.long()).last_hidden_state

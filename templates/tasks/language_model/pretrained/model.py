@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lib.limits import check_limits
+from lib.pretrained import load
 
 
 #: slot marks
@@ -39,7 +40,9 @@ class Pretrained(nn.Module):
         self.model = load(AutoModelForCausalLM, name).float()
         self.model.config.use_cache = False  # it only helps generate()
         #: slot attention
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time
+        #: end layer_classes
         #: slot cuts
 
     #: region forward

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from lib.limits import check_limits
+from lib.pretrained import load
 
 
 class Tokenizer:
@@ -55,7 +56,9 @@ class Pretrained(nn.Module):
         # in 16 bits, as some models are stored, small steps would be rounded away
         self.model = load(AutoModelForSeq2SeqLM, config.model_name).float()
         self.tokenizer = build_tokenizer(config)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, sources: Tensor, inputs: Tensor) -> Tensor:
         return self.model(

@@ -1,3 +1,4 @@
+#: with generates
 #: slot row
 text, length = values
 [row] = predict(config, model, [text], length)

@@ -1,3 +1,4 @@
+#: with generates
 from accelerate import Accelerator
 
 #: slot metric

@@ -1,3 +1,4 @@
+#: with texts
 import sys
 from pathlib import Path
 

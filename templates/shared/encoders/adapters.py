@@ -1,3 +1,4 @@
+#: when project.task=embeddings|masked_language_model|multiple_choice|question_answering|token_classification
 from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as USUAL_LAYERS
 
 from data import build_tokenizer

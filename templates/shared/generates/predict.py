@@ -1,3 +1,4 @@
+#: with generates
 #: slot parameters
 , length: int
 

@@ -1,3 +1,4 @@
+#: with generates
 #: slot values
 values = ["abc", 3]
 

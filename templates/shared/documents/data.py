@@ -1,3 +1,4 @@
+#: when project.task=language_model|masked_language_model
 import random
 import sysconfig
 from pathlib import Path

@@ -1,3 +1,4 @@
+#: when project.task=embeddings|masked_language_model|multiple_choice|question_answering|token_classification
 from copy import deepcopy
 
 from data import build_tokenizer

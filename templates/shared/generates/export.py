@@ -1,3 +1,4 @@
+#: with generates
 from dataclasses import replace
 
 from model import build_model, build_tokenizer

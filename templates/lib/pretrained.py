@@ -1,4 +1,7 @@
-#: slot functions when model=pretrained
+#: into model.py at functions
+"""Pretrained models and their tokenizers."""
+
+
 def load(kind, name: str):
     try:
         return kind.from_pretrained(name)

@@ -1,2 +1,0 @@
-#: slot task
-TASK = "text-generation"  # one of https://huggingface.co/tasks
