@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from progress import log
 from lib.padding import pad
+from progress import log
 
 #: slot tokenize
 def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:

@@ -27,7 +27,9 @@ class Pretrained(nn.Module):
         # models with a single type, such as RoBERTa, separate the texts by the tokens between them
         self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
         #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
-        self._no_split_modules = [n for n in self.model._no_split_modules or () if "Embeddings" not in n]  # FSDP gathers one at a time
+        self._no_split_modules = [
+            n for n in self.model._no_split_modules or () if "Embeddings" not in n
+        ]  # FSDP gathers one at a time
         #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:

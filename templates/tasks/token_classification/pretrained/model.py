@@ -28,7 +28,9 @@ class Pretrained(nn.Module):
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
         #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
-        self._no_split_modules = [n for n in self.model._no_split_modules or () if "Embeddings" not in n]  # FSDP gathers one at a time
+        self._no_split_modules = [
+            n for n in self.model._no_split_modules or () if "Embeddings" not in n
+        ]  # FSDP gathers one at a time
         #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-#: file
+#: file without image_texts
 """The data: batches of tokens, their mask, and the numbers of texts.
 
 A sample is a row of texts: an anchor, a positive that belongs to it, and in triplets a negative
@@ -80,6 +80,8 @@ def count_cut(config) -> int:
 import random
 
 from lib.hub import load_splits
+from lib.json_lines import read_objects
+from lib.rows import check_row
 
 #: slot load_rows when dataset=huggingface
 @cache
@@ -92,7 +94,7 @@ def load_rows(config) -> list[list[Row]]:
     dataset = load_splits(config)
     parts = {
         {"dev": "validation"}.get(part, part): [
-            check_row(row, columns, f"{name}, {part}, row {number}")
+            check_row(row, columns, f"{name}, {part}, row {number}", "--text-columns")
             for number, row in enumerate(dataset[part], start=1)
         ]
         for part in dataset
@@ -136,3 +138,25 @@ def load_rows(config) -> list[list[Row]]:
         firsts, seconds = zip(*(rng.choice(words) for words in pairs), strict=True)
         rows[ANCHOR.format(*firsts)] = POSITIVE.format(*seconds)
     return split_rows(list(rows.items()), [0.8, 0.1, 0.1])
+
+#: slot load_rows when dataset=files
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [
+        read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
+    ]
+
+#: slot read_rows when dataset=files
+def read_rows(path: str, config) -> list[Row]:
+    """The texts of each row of a file."""
+    columns = config.text_columns.split(",")
+    found = read_objects(path) if path.endswith(".jsonl") else read_table(path)
+    rows = [check_row(row, columns, place, "--text-columns") for place, row in found]
+    if not rows:
+        raise SystemExit(f"{path} has no rows.")
+    return rows

@@ -1,4 +1,4 @@
-#: file
+#: file with image_texts
 """The data: batches of images, tokens of their texts with a mask, and the ids of both.
 
 A sample is an image and a text that belongs to it. Images are {{ task.kind }}, from 0 to 1, shape
@@ -15,7 +15,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 
-Row = tuple[{{ task.picture }}, str]  # an image, and a text that belongs to it
+#: region digits when dataset=digits
+Row = tuple[int, str]  # an image, and a text that belongs to it
+#: end digits
+#: region images when dataset=images
+Row = tuple[Path, str]  # an image, and a text that belongs to it
+#: end images
+#: region hub_images when dataset=hub_images
+Row = tuple[tuple[str, int], str]  # an image, and a text that belongs to it
+#: end hub_images
 Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their numbers
 
 
@@ -53,11 +61,7 @@ def split_by_image(rows: list[Row], shares: list[float]) -> list[list[Row]]:
     return [[row for row in rows if row[0] in part] for part in parts]
 
 
-@cache
-def number_items(config) -> dict[{{ task.picture }} | str, int]:
-    """The number of each image and of each text of all parts."""
-    items = (item for part in load_rows(config) for row in part for item in row)
-    return {item: number for number, item in enumerate(dict.fromkeys(items))}
+#: slot number_items
 
 
 class Pairs(Dataset):
@@ -71,9 +75,12 @@ class Pairs(Dataset):
 
     def __getitem__(self, index: int) -> Sample:
         (image, text), numbers = self.rows[index], number_items(self.config)
-        #: region pixels
+        #: region pixels when dataset=digits|images
         pixels = read_image(image, self.config)
         #: end pixels
+        #: region stored when dataset=hub_images
+        pixels = read_image(BytesIO(read_stored(image, self.config)), self.config)
+        #: end stored
         return pixels, text, (numbers[image], numbers[text])
 
 
@@ -113,12 +120,17 @@ from functools import partial
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
+import numpy as np
 from datasets import DatasetDict
 from datasets import Image as ImageColumn
+from PIL import Image, ImageOps
 from sklearn.datasets import load_digits
 
 from lib.hub import load_splits
+from lib.json_lines import read_objects
+from lib.rows import check_row
 
 #: replace few
 f"{len(rows)} images can't be split into training, validation and test: "
@@ -148,19 +160,11 @@ def read_image(image: int, config) -> Tensor:
     """The digit with this number, shape (1, 8, 8)."""
     return load_images()[image]
 
-#: replace parts when dataset=images
-parts = split_by_image(read_rows(config.path, config), [1 - sum(shares), *shares])
-
-#: replace checked when dataset=images
-check = partial(check_pair, columns, Path(path).parent)
-with ThreadPoolExecutor() as pool:  # threads can decode images at the same time
-    rows = list(pool.map(check, found))
-
 #: slot check_row when dataset=images
 def check_pair(columns: list[str], folder: Path, placed: tuple[str, dict]) -> Row:
     """The image of a row, relative to this folder, and its text, after checking both."""
     place, row = placed
-    name, text = check_row(row, columns, place)
+    name, text = check_row(row, columns, place, "--pair-columns")
     if problem := look_at(folder / name):
         raise SystemExit(f"{place}: {folder / name} can't be read as an image: {problem}")
     return folder / name, text
@@ -223,5 +227,64 @@ def read_stored(image: tuple[str, int], config) -> bytes:
         return b""
     return stored["bytes"] or Path(stored["path"]).read_bytes()
 
-#: replace pixels when dataset=hub_images
-pixels = read_image(BytesIO(read_stored(image, self.config)), self.config)
+#: slot find_problem when dataset=images|hub_images
+def find_problem(file: Path | BinaryIO) -> str:
+    """Why an image can't be read, or nothing."""
+    try:
+        with Image.open(file) as picture:
+            to_rgb(picture)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        return str(error)
+    return ""
+
+#: slot read_image when dataset=images|hub_images
+def read_image(file: Path | BinaryIO, config) -> Tensor:
+    """The center crop of an image, upright, as RGB, shape (3, size, size)."""
+    with Image.open(file) as picture:
+        square = ImageOps.fit(to_rgb(picture), (config.image_size, config.image_size))
+    return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
+
+#: slot load_rows when dataset=images
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_by_image(read_rows(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [
+        read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
+    ]
+
+#: slot read_rows when dataset=images
+def read_rows(path: str, config) -> list[Row]:
+    """The image and the text of each row of a file."""
+    columns = config.pair_columns.split(",")
+    found = read_objects(path) if path.endswith(".jsonl") else read_table(path)
+    check = partial(check_pair, columns, Path(path).parent)
+    with ThreadPoolExecutor() as pool:  # threads can decode images at the same time
+        rows = list(pool.map(check, found))
+    if not rows:
+        raise SystemExit(f"{path} has no rows.")
+    return rows
+
+#: slot number_items when dataset=digits
+@cache
+def number_items(config) -> dict[int | str, int]:
+    """The number of each image and of each text of all parts."""
+    items = (item for part in load_rows(config) for row in part for item in row)
+    return {item: number for number, item in enumerate(dict.fromkeys(items))}
+
+#: slot number_items when dataset=images
+@cache
+def number_items(config) -> dict[Path | str, int]:
+    """The number of each image and of each text of all parts."""
+    items = (item for part in load_rows(config) for row in part for item in row)
+    return {item: number for number, item in enumerate(dict.fromkeys(items))}
+
+#: slot number_items when dataset=hub_images
+@cache
+def number_items(config) -> dict[tuple[str, int] | str, int]:
+    """The number of each image and of each text of all parts."""
+    items = (item for part in load_rows(config) for row in part for item in row)
+    return {item: number for number, item in enumerate(dict.fromkeys(items))}

@@ -1,7 +1,10 @@
+#: into model.py at functions
+"""Vectors of texts."""
+
 import torch.nn.functional as F
 from torch import Tensor
 
-#: slot pool
+
 def pool(states: Tensor, mask: Tensor) -> Tensor:
     """The mean over the tokens of each text, as unit vectors, (batch, width).
 

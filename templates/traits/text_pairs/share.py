@@ -1,5 +1,0 @@
-#: slot task
-TASK = "sentence-similarity"  # one of https://huggingface.co/tasks
-
-#: slot metadata when dataset=huggingface
-datasets=None if Path(config.dataset_name).exists() else config.dataset_name,
