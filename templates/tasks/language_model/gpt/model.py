@@ -116,3 +116,9 @@ self.cuts = {  # in each pair, split the first layer by outputs, the second by i
 
 #: replace logits with tensor_parallel
 return F.linear(self.norm(x), as_whole(self.embedding.weight))
+
+#: replace tokens when fill_in_middle=psm|spm
+"""Each byte of UTF-8 is a token. One more ends a document, and three mark the middle."""
+
+size, end = 260, 256
+prefix, suffix, middle = 257, 258, 259

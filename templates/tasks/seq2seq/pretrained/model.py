@@ -74,7 +74,12 @@ class Pretrained(nn.Module):
         settings |= {"max_new_tokens": length, "do_sample": False, "num_beams": 1}
         return self.model.generate(sources, attention_mask=mask, **settings)[:, 1:]
 
-    #: slot methods
+    #: region write when text_metric=rouge|bleu
+    def write(self, sources: Tensor, **settings) -> list[str]:
+        """The text for each source, of at most --max-target-length tokens."""
+        length = self.tokenizer.config.max_target_length
+        return self.tokenizer.decode(self.generate(sources, length, **settings))
+    #: end write
 
 
 #: slot functions

@@ -37,7 +37,10 @@ class Seq2Seq(nn.Module):
         )
         self.logits = nn.Linear(width, SIZE)
         #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
-        self._no_split_modules = ["TransformerEncoderLayer", "TransformerDecoderLayer"]  # FSDP gathers one at a time
+        self._no_split_modules = [
+            "TransformerEncoderLayer",
+            "TransformerDecoderLayer",
+        ]  # FSDP gathers one at a time
         #: end layer_classes
 
     def forward(self, sources: Tensor, inputs: Tensor) -> Tensor:

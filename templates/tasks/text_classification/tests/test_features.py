@@ -74,3 +74,6 @@ folder = run(tmp_path, epochs=1, lora_merge=True) / "transformers"
 
 #: replace lengths with tpu
 assert small["input_ids"].shape[1] == large["input_ids"].shape[1] == config.max_length
+
+#: replace peft_inside with lora
+return PeftModel.from_pretrained(model, folder)

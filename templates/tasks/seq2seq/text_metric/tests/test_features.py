@@ -1,3 +1,4 @@
+#: when text_metric=rouge|bleu
 from functools import partial
 
 import pytest
