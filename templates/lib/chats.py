@@ -4,9 +4,8 @@
 import random
 from collections.abc import Sequence
 
-from torch import Tensor
-
 from lib.tokens import IGNORED
+from torch import Tensor
 
 
 def split_at_answer(sample: Sequence[Tensor]) -> tuple[list[int], list[int]]:
