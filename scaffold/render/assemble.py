@@ -56,9 +56,13 @@ def _with_library(python: Mapping[str, "_Module"], context: _Context) -> dict[st
     for name, module in python.items():
         files[name], found = module.fill()
         wanted += found
-    for name, fragment in context.library.collect(wanted).items():
-        module = python.get(name) or _Module(name, context, context.library.begin(name), (), ())
-        files[name], _ = replace(module, more=(*module.more, fragment)).fill()
+    known = set[Definition]()
+    while not known.issuperset(wanted):  # what stands in its places may import more of it
+        known.update(wanted)
+        for name, fragment in context.library.collect(known).items():
+            module = python.get(name) or _Module(name, context, context.library.begin(name), (), ())
+            files[name], found = replace(module, more=(*module.more, fragment)).fill()
+            wanted += found
     return files
 
 
@@ -76,7 +80,8 @@ class _Module:
         """The file with all places filled, and what it imports from the library."""
         fragments = [Fragment(source.template.imports, source.parts) for source in self.sources]
         start, end = split_imports(self.base)
-        lines = compose(self.base[end:], [*fragments, *self.more], self._holds)
+        optional = self.context.library.places(self.name)
+        lines = compose(self.base[end:], [*fragments, *self.more], self._holds, optional)
         names = find_names(lines) | self._names_in_values(lines)
         blocks: list[Sequence[Line]] = [self.base[start:end]]
         blocks += [self._imports(source, names) for source in self.sources]

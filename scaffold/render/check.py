@@ -16,8 +16,8 @@ from scaffold.render.conditions import fault
 from scaffold.render.duties import check_duties
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
-from scaffold.render.library import find_definitions
-from scaffold.render.places import Line, find_names, read_directive
+from scaffold.render.library import Library, find_definitions
+from scaffold.render.places import Line, find_names, places_in, read_directive
 from scaffold.render.templates import Template, read_template, template_files
 
 Templates = dict[str, list[tuple[Component, Template]]]
@@ -58,11 +58,13 @@ def _signature(folder: str | Path) -> str:
 def check_templates(catalog: Catalog) -> None:
     """Raises TemplateError for the first fault."""
     found = read_all(catalog)
+    library = Library(catalog.root / "lib")
     for target, rows in found.items():
         wholes = [template for _, template in rows if template.whole is not None]
-        if not wholes:
+        if not wholes and target not in library.targets:
             raise TemplateError(rows[0][1].path, 1, f"the project has no file {target}")
         places = {place for _, template in rows for place in _places(template)}
+        places |= library.places(target)
         needed = set(_names_in_values(catalog, rows))
         needed.update(*(_imported_elsewhere(template) for _, template in rows))
         every = find_names(line for _, template in rows for line in _lines(template))
@@ -71,7 +73,7 @@ def check_templates(catalog: Catalog) -> None:
             if target.endswith(".py"):
                 _check_parts(template, places)
                 _check_imports(template, needed if template.parts else every)
-                _check_library(catalog.root / "lib", template)
+                _check_library(library.folder, template)
     _check_tasks(catalog, found)
     check_duties(catalog, found)
 
@@ -96,12 +98,9 @@ def _lines(template: Template) -> Iterator[Line]:
         yield from part.lines
 
 
-def _places(template: Template) -> Iterator[tuple[str, str]]:
+def _places(template: Template) -> frozenset[tuple[str, str]]:
     """The slots and regions that a template offers."""
-    for line in _lines(template):
-        directive = read_directive(line) if template.path.suffix == ".py" else None
-        if directive and directive.word in ("slot", "region"):
-            yield directive.word, directive.name
+    return places_in(_lines(template) if template.path.suffix == ".py" else ())
 
 
 def _check_conditions(catalog: Catalog, component: Component, template: Template) -> None:
@@ -120,8 +119,9 @@ def _check_parts(template: Template, places: set[tuple[str, str]]) -> None:
     for part in template.parts:
         directive = part.directive
         kind = "slot" if directive.word == "slot" else "region"
-        if (kind, directive.name) not in places:
-            known = ", ".join(sorted(name for other, name in places if other == kind)) or "none"
+        word = "slot" if kind == "slot" else "replace"
+        if (word, directive.name) not in places:
+            known = ", ".join(sorted(name for other, name in places if other == word)) or "none"
             raise directive.line.error(f"there is no {kind} {directive.name!r}; there are: {known}")
 
 

@@ -17,7 +17,16 @@ from pathlib import Path
 
 from scaffold.errors import TemplateError
 from scaffold.render.imports import bound_names, used_imports
-from scaffold.render.places import Directive, Fragment, Line, Part, find_names, parse, read_lines
+from scaffold.render.places import (
+    Directive,
+    Fragment,
+    Line,
+    Part,
+    find_names,
+    parse,
+    places_in,
+    read_lines,
+)
 
 PREFIX = "from lib."
 
@@ -51,6 +60,11 @@ class Shelf:
     def module(self) -> str:
         """The module of the project that its definitions go into."""
         return self.target.removesuffix(".py").replace("/", ".")
+
+    @cached_property
+    def places(self) -> frozenset[tuple[str, str]]:
+        """The slots and regions in its definitions."""
+        return frozenset(place for rows in self.names.values() for place in places_in(rows))
 
     def define(self, name: str, place: Line) -> Definition:
         """Raises TemplateError, at the line that names it, if there is no such definition."""
@@ -87,8 +101,11 @@ def read_shelf(path: Path) -> Shelf:
             continue
         while start and lines[start - 1].text.startswith("# "):
             start -= 1
+        end = node.end_lineno or 0
+        while end < len(lines) and lines[end].text.lstrip().startswith("#: end "):
+            end += 1
         for name in _bound(node):
-            names[name] = tuple(lines[start : node.end_lineno])
+            names[name] = tuple(lines[start:end])
     return Shelf(path, words[2], words[4], docstring, tuple(imports), names)
 
 
@@ -107,15 +124,24 @@ class Library:
 
     folder: Path
 
+    @cached_property
+    def _shelves(self) -> list[Shelf]:
+        return [read_shelf(path) for path in sorted(self.folder.glob("*.py"))]
+
     @property
     def targets(self) -> list[str]:
         """The files of projects that it writes to."""
-        return [read_shelf(path).target for path in sorted(self.folder.glob("*.py"))]
+        return [shelf.target for shelf in self._shelves]
+
+    def places(self, target: str) -> frozenset[tuple[str, str]]:
+        """The slots and regions in its definitions for a file of the project."""
+        return frozenset(
+            place for one in self._shelves if one.target == target for place in one.places
+        )
 
     def begin(self, target: str) -> tuple[Line, ...]:
         """A file of the project that no template writes: the docstring, and the slots."""
-        shelves = [read_shelf(path) for path in sorted(self.folder.glob("*.py"))]
-        shelves = [shelf for shelf in shelves if shelf.target == target]
+        shelves = [shelf for shelf in self._shelves if shelf.target == target]
         first = shelves[0]
         slots = dict.fromkeys(shelf.slot for shelf in shelves)
         rows = [Line(row, first.path, 1) for slot in slots for row in ("", "", f"#: slot {slot}")]

@@ -132,12 +132,14 @@ def compose(
     base: Sequence[Line],
     fragments: Iterable[Fragment],
     holds: Callable[[Directive], bool] = always,
+    optional: frozenset[tuple[str, str]] = frozenset(),
 ) -> list[Line]:
     """The lines of a base template with all fragments in their places, in the order given.
 
     `holds` tells whether the condition of a region does. Where several features wrap a region, the
-    first is outermost. Raises TemplateError for an unknown place, two replacements of one region,
-    or lines that can't be moved.
+    first is outermost. `optional` has the places, as `places_in` returns them, that may be missing.
+    Raises TemplateError for an unknown place, two replacements of one region, or lines that can't
+    be moved.
     """
     target = _Target(holds)
     for part in (part for fragment in fragments for part in fragment.parts):
@@ -154,8 +156,16 @@ def compose(
         else:
             target.replacements[name] = part
     lines = _expand(base, target)
+    target.met |= optional | {("wrap", name) for word, name in optional if word == "replace"}
     _check_all_met(target)
     return lines
+
+
+def places_in(lines: Iterable[Line]) -> frozenset[tuple[str, str]]:
+    """The slots and regions that lines offer, as what fills them names them."""
+    words = {"slot": "slot", "region": "replace"}
+    found = (read_directive(line) for line in lines)
+    return frozenset((words[d.word], d.name) for d in found if d and d.word in words)
 
 
 def is_empty(base: Sequence[Line], filled: bool) -> bool:

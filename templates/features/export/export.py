@@ -161,35 +161,6 @@ def read_inputs(config: Config) -> Inputs:
     return (batch{{ "[0]" if "," in task.batch }},)
 #: end export_functions
 
-#: replace export_free with image_texts
-FREE = (0,), (0, 1), (0, 1)  # dynamic dimensions of images, tokens and mask
-
-#: replace export_functions with image_texts
-def read_inputs(config: Config) -> Inputs:
-    """The model inputs of the first test batch."""
-    return next(iter(build_loaders(config)[2]))[:3]
-
-#: replace sizes with image_texts
-shapes = tuple(dict.fromkeys(free, torch.export.Dim.DYNAMIC) for free in FREE)
-return torch.export.export(model, inputs, dynamic_shapes=shapes)
-
-#: slot batches with image_texts
-images, tokens, mask = (values[:1] for values in inputs)
-half = (tokens.shape[1] + 1) // 2
-batches.append((images, tokens[:, :half], mask[:, :half]))  # half a text
-
-#: replace export_free with text_pairs
-FREE = (0, 1)  # dynamic dimensions of the inputs: texts and tokens
-
-#: replace export_functions with text_pairs
-def read_inputs(config: Config) -> Inputs:
-    """The model inputs of the first test batch."""
-    tokens, mask, _ = next(iter(build_loaders(config)[2]))
-    return tokens.flatten(0, 1), mask.flatten(0, 1)
-
-#: slot batches with text_pairs
-batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text
-
 #: replace export_free with tokens without sounds
 FREE = (0, 1)  # dynamic dimensions of the inputs: samples and tokens
 

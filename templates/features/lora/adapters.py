@@ -33,9 +33,13 @@ def add_adapters(model: nn.Module, config) -> nn.Module:
         #: slot settings
     )
     try:
-        #: region add
+        #: region add without transformers
         return get_peft_model(model, settings)
         #: end add
+        #: region add_inside with transformers
+        model.model = get_peft_model(model.model, settings)
+        return model
+        #: end add_inside
     except ValueError as error:  # no such layers, or layers that can't have adapters
         names = config.lora_target_modules
         raise SystemExit(f"--lora-target-modules={names} can't be used: {error}") from error
@@ -63,9 +67,13 @@ def list_layers(model: nn.Module, names: str) -> list[str] | str:
 
 def merge(model: nn.Module) -> nn.Module:
     """Merge the adapters into the weights."""
-    #: region merge
+    #: region merge without transformers
     return model.merge_and_unload()
     #: end merge
+    #: region merge_inside with transformers
+    model.model = model.model.merge_and_unload()
+    return model
+    #: end merge_inside
 
 
 def load_trained(model: nn.Module, config, path: Path) -> nn.Module:
@@ -87,10 +95,15 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
         whole = load_trained(build_model(config), config, path)
         save_model(whole, path)
     elif accelerator.is_main_process:
-        #: region save
+        #: region save without transformers
         weights, adapted = load_file(path), accelerator.unwrap_model(model)
         adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
         #: end save
+        #: region save_inside with transformers
+        weights = {name.removeprefix("model."): weight for name, weight in load_file(path).items()}
+        adapted = accelerator.unwrap_model(model).model
+        adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)
+        #: end save_inside
         #: slot saved
     if accelerator.is_main_process:
         for file in [path, *folder.glob("*")]:

@@ -103,6 +103,9 @@ def write(rows: list[dict], folder: Path) -> None:
 #: replace predict when project.task=diffusion|gan
 write(rows, arguments.output)
 
+#: slot arguments when project.task=sft|dpo
+parser.add_argument("--length", type=int, default=200, help="maximum tokens of an answer")
+
 #: slot arguments with generates
 parser.add_argument("--json", action="store_true", help="print JSON lines, with the inputs")
 

@@ -23,10 +23,10 @@ token_flops = flops_per_token(model, config.layers, config.width, config.context
 , token_flops
 #: end model_flops_throughput
 
-#: replace model_flops_before_prepare when features.throughput.utilization=model_flops with throughput with wrapped
+#: replace model_flops_before_prepare when features.throughput.utilization=model_flops with throughput with transformers
 sizes = model.model.config.get_text_config()
 layers, width = sizes.num_hidden_layers, sizes.hidden_size
 token_flops = flops_per_token(model, layers, width, config.context)
 
-#: replace model_flops_throughput when features.throughput.utilization=model_flops with throughput with wrapped
+#: replace model_flops_throughput when features.throughput.utilization=model_flops with throughput with transformers
 , token_flops

@@ -1,10 +1,5 @@
 from workarounds import read_grad_norm
 
-#: replace sample with deepspeed with chats
-# run on all processes: each one holds a shard of the weights
-path = config.output_dir / f"sample_{progress.step:08d}.txt"
-write_sample(model, config, examples, path)
-
 #: slot deepspeed_settings when config_file=given
 hf_ds_config={{ deepspeed.config_file | python }},
 

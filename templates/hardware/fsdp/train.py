@@ -3,11 +3,6 @@ from accelerate.utils import convert_outputs_to_fp32
 from environment import precision_of_parts
 from workarounds import checkpoint_activations, create_optimizer_state, has_device
 
-#: replace sample with fsdp with chats
-# run on all processes: each one holds a shard of the weights
-path = config.output_dir / f"sample_{progress.step:08d}.txt"
-write_sample(model, config, examples, path)
-
 #: slot fsdp_settings when reshard_after_forward=false
 reshard_after_forward=False,  # a layer keeps its weights until its backward pass
 

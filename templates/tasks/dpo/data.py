@@ -18,6 +18,8 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from progress import log
 from reference import Reference
+from lib.chats import split_at_answer
+from lib.padding import pad
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
 Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
@@ -36,9 +38,6 @@ class Pair:
 
 
 #: slot read_pairs
-
-
-#: slot write_question
 
 
 def read_pair(row: dict, place: str) -> Pair:
@@ -68,7 +67,10 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     if not isinstance(prompt, list) or not isinstance(answer, list):
         raise SystemExit(f"{place}: prompt and {column} must be texts or lists of messages.")
     messages = answer if answer[: len(prompt)] == prompt else prompt + answer
-    #: slot check_messages
+    for number, message in enumerate(messages, start=1):
+        texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
     if not messages or messages[-1]["role"] != "assistant":
         raise SystemExit(f"{place}: {column} does not end with an assistant message.")
     if len(messages) == 1:
@@ -145,13 +147,7 @@ def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
     )
 
 
-#: slot pad
-
-
 #: slot load_splits
-
-
-#: slot complete_splits
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -169,6 +165,10 @@ def build_datasets(config) -> list[Dataset]:
 import random
 
 from torch.utils.data import random_split
+
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
+from lib.chats import write_question
 
 #: slot train_batches
 collate_fn=collate,

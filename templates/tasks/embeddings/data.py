@@ -4,11 +4,11 @@ from functools import partial
 from zlib import crc32
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from lib.padding import pad
 from progress import log
 
 #: slot tokenize
@@ -65,12 +65,6 @@ def encode(texts: Sequence[str], config) -> list[list[int]]:
     """The tokens of each text."""
     settings = {"truncation": True, "max_length": config.max_length}
     return build_tokenizer(config)(list(texts), **settings)["input_ids"]
-
-#: slot datasets with tpu
-def pad(rows: list[Tensor]) -> Tensor:
-    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
-    padded = pad_sequence(rows, batch_first=True)
-    return F.pad(padded, (0, -padded.shape[1] % 32))
 
 #: replace padding with tpu
 return pad(tokens), pad(mask)

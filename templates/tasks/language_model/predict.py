@@ -3,6 +3,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 from transformers import LogitsProcessor
 
+from data import surround
 from model import build_tokenizer
 
 #: slot functions
@@ -91,3 +92,30 @@ if fitting > 0:  # a text longer than the context loses its first token in each 
 
 #: slot attention when model=pretrained with context_parallel
 model.model.set_attn_implementation("sdpa")  # "causal" has no mask, which padding needs
+
+#: slot functions when fill_in_middle=psm|spm
+GAP = "<middle>"  # where the model fills in a text
+
+
+def encode_prompt(prompt: str, tokenizer, context: int) -> list[int]:
+    """The tokens of a prompt: a text, or the text around its gap."""
+    prefix, gap, suffix = prompt.partition(GAP)
+    if not gap:
+        return [tokenizer.end, *tokenizer.encode(prompt)]
+    tokens = surround(tokenizer.encode(prefix), tokenizer.encode(suffix), tokenizer)
+    if len(tokens) >= context:
+        raise SystemExit(
+            f"The text around {GAP} has {len(tokens)} tokens; the model sees {context}: shorten it."
+        )
+    return tokens
+
+#: replace starts when fill_in_middle=psm|spm
+starts = [encode_prompt(prompt, tokenizer, config.context) for prompt in prompts]
+
+#: replace written when fill_in_middle=psm|spm
+if GAP in prompt:
+    # later tokens did not see all of the text around them
+    middle = tokenizer.decode(tokens[: config.context - len(start)])
+    rows.append({"prompt": prompt, "text": prompt.replace(GAP, middle, 1)})
+else:
+    rows.append({"prompt": prompt, "text": tokenizer.decode([*start[1:], *tokens])})

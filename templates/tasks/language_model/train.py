@@ -1,10 +1,10 @@
 from itertools import islice
 
 import torch
-
-from callbacks import write_sample
 from context_parallel import gather_texts, share_texts
 from tensor_parallel import processes_per_layer, share_layers
+
+from callbacks import write_sample
 
 #: slot evaluate_function
 @torch.no_grad()
@@ -92,3 +92,6 @@ share_layers(accelerator, model)
 #: replace own_dropout with tensor_parallel
 # each process gets its own dropout; those that share layers get the same
 set_seed(config.seed + accelerator.process_index // processes_per_layer(accelerator))
+
+#: slot before_epoch when fill_in_middle=psm|spm
+train_loader.dataset.set_epoch(epoch)  # different middles in each epoch

@@ -18,6 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
+from lib.padding import pad
 
 
 class Block(NamedTuple):
@@ -29,9 +30,6 @@ class Block(NamedTuple):
 
 
 #: slot load_splits
-
-
-#: slot complete_splits
 
 
 #: slot read_documents
@@ -123,13 +121,6 @@ def mask_and_pad(blocks: list[Block], config) -> tuple[Tensor, Tensor, Tensor]:
     return pad(inputs), pad([torch.ones_like(row) for row in inputs]).bool(), pad(targets, IGNORED)
 
 
-def pad(rows, value: int = 0) -> Tensor:
-    """Rows padded to the same length, shape (batch, length)."""
-    #: region padding
-    return pad_sequence(list(rows), batch_first=True, padding_value=value)
-    #: end padding
-
-
 #: slot datasets
 
 
@@ -139,7 +130,6 @@ def pad(rows, value: int = 0) -> Tensor:
 import re
 from collections.abc import Iterator
 
-import torch.nn.functional as F
 from transformers import AutoTokenizer
 
 #: slot before_loaders
@@ -222,8 +212,3 @@ class Tokenizer:
 @cache
 def build_tokenizer(config) -> Tokenizer:
     return Tokenizer(config.pretrained_name)
-
-#: replace padding with tpu
-# pad to a multiple of 32, because XLA recompiles the step for each new length
-padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
-return F.pad(padded, (0, -padded.shape[1] % 32), value=value)

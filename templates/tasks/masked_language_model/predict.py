@@ -5,7 +5,8 @@ import sys
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from data import MASK, build_tokenizer, pad
+from data import MASK, build_tokenizer
+from lib.padding import pad
 
 #: slot functions
 def encode_masked(text: str, config: Config) -> Tensor:

@@ -86,9 +86,6 @@ def read_label(given, choices: int, place: str) -> int:
 #: slot tokenizer
 
 
-#: slot shorten
-
-
 def encode_questions(questions: list[Question], config) -> list[Sample]:
     """The tokens of each question, at most `max_length` for each choice."""
     pairs = [(question.context, choice) for question in questions for choice in question.choices]
@@ -138,6 +135,10 @@ import random
 from collections.abc import Iterator
 
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from lib.hub import load_splits
+from lib.json_lines import read_objects
+from lib.tokenizers import START, END, number_pieces, shorten, split_pieces
 
 #: slot train_batches
 collate_fn=collate,

@@ -116,9 +116,6 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
 #: slot tokenizer
 
 
-#: slot shorten
-
-
 def find_span(question: Question, first: int, starts: array, ends: array) -> tuple[int, int]:
     """The first and the last token of an answer that is completely in a window, or 0 and 0."""
     for start, words in question.answers:
@@ -197,6 +194,10 @@ import torch
 import torch.nn.functional as F
 from torch.utils.data import ConcatDataset, Dataset, Subset
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from lib.hub import load_splits
+from lib.json_lines import read_objects
+from lib.tokenizers import START, END, number_pieces, shorten, split_pieces
 
 #: slot train_batches
 collate_fn=collate,

@@ -37,6 +37,7 @@ from PIL import ImageDraw, ImageOps
 from torch.utils.data import TensorDataset
 
 from lib.folders import find_split
+from lib.hub import load_splits
 from lib.images import UnreadableImage, read_stored, to_rgb
 from lib.scaled_images import to_tensor
 

@@ -15,9 +15,6 @@ from metrics import IGNORED
 #: slot load_splits
 
 
-#: slot complete_splits
-
-
 #: slot load_pairs
 
 
@@ -53,14 +50,16 @@ def build_datasets(config) -> list[Dataset]:
 
 import csv
 import random
-from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import partial
 
-import torch.nn.functional as F
 from torch.utils.data import random_split
 
 from model import END, PADDING, START, Tokenizer, build_tokenizer
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
+from lib.tsv import read_style, unquote
+from lib.padding import pad
 
 #: slot load_pairs when dataset=dates
 def load_pairs(config) -> list[list[tuple[str, str]]]:
@@ -233,20 +232,8 @@ return [Pairs(pairs, tokenizer) for pairs in load_pairs(config)]
 #: slot after_datasets when model=pretrained
 collate = partial(collate_pairs, padding=build_tokenizer(config).padding)
 
-#: slot datasets when model=transformer with tpu
-def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
-    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
-    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
-
 #: replace padding when model=transformer with tpu
 return pad(sources, PADDING), pad(inputs, PADDING), pad(targets, IGNORED)
-
-#: slot datasets when model=pretrained with tpu
-def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
-    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
-    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
 
 #: replace padding when model=pretrained with tpu
 return pad(sources, padding), pad(inputs, padding), pad(targets, IGNORED)

@@ -4,6 +4,7 @@ import torch
 
 from bootstrap import Columns, Metrics
 from data import load_pairs
+from metrics import TEXT_SCORES, compare_texts, summarize_texts
 from train import score
 
 #: slot measure
@@ -36,3 +37,23 @@ def summarize(columns: Columns) -> Metrics:
 #: slot table
 pairs = load_pairs(config)[SPLITS.index(given.split)][: len(columns["loss"])]
 table["source"], table["target"] = map(list, zip(*pairs, strict=True))
+
+#: slot before_measure when text_metric=rouge|bleu
+unwrapped = accelerator.unwrap_model(model)
+
+#: slot measured_batch when text_metric=rouge|bleu
+with accelerator.autocast():
+    written = unwrapped.write(sources)
+compared = compare_texts(written, unwrapped.tokenizer.decode(targets)).to(targets.device)
+values = (*values, compared)
+
+#: replace columns when text_metric=rouge|bleu
+losses, tokens, exact, compared = map(torch.cat, zip(*batches, strict=True))
+scores = dict(zip(TEXT_SCORES, compared.T, strict=True))
+return {"loss": losses / tokens, "tokens": tokens, "exact_match": exact, **scores}
+
+#: slot before_summary when text_metric=rouge|bleu
+compared = torch.stack([columns[name].sum() for name in TEXT_SCORES])
+
+#: slot summary when text_metric=rouge|bleu
+**summarize_texts(compared, len(columns["loss"])),

@@ -1,8 +1,9 @@
 from itertools import islice
 
 import torch
+from torch.distributed.fsdp import register_fsdp_forward_method
 
-from metrics import IGNORED
+from metrics import IGNORED, compare_texts, summarize_texts
 
 #: slot evaluate_function
 @torch.no_grad()
@@ -45,3 +46,28 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 losses = compute_loss(model(sources, inputs), targets)
 #: end loss
 train_loss.add(losses, targets)
+
+#: slot before_evaluation when text_metric=rouge|bleu
+unwrapped, comparison = accelerator.unwrap_model(model), 0
+
+#: slot scored when text_metric=rouge|bleu
+with accelerator.autocast():
+    #: region written
+    written = unwrapped.write(sources)
+    #: end written
+compared = compare_texts(written, unwrapped.tokenizer.decode(targets)).to(targets.device)
+comparison += accelerator.gather_for_metrics(compared).sum(dim=0)
+
+#: slot evaluated when text_metric=rouge|bleu
+, **{f"{name}_{key}": value for key, value in summarize_texts(comparison, seen).items()}
+
+#: replace written with deepspeed when text_metric=rouge|bleu
+# all processes gather the weights together, so each continues until the longest text ends
+written = unwrapped.write(sources, synced_gpus=True)
+
+#: slot after_prepare with fsdp when text_metric=rouge|bleu
+register_fsdp_forward_method(model, "write")  # it gathers weights, too
+
+#: replace written with fsdp when text_metric=rouge|bleu
+# all processes gather the weights together, so each continues until the longest text ends
+written = unwrapped.write(sources, synced_gpus=True)

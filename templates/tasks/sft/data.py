@@ -17,6 +17,7 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from model import build_tokenizer
 from progress import log
+from lib.padding import pad
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
 Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
@@ -34,9 +35,6 @@ class Conversation:
 #: slot read_conversations
 
 
-#: slot write_question
-
-
 def read_messages(row: dict, place: str) -> Messages:
     """The `messages` of a row, or its `prompt` and `completion`: texts, or lists of messages."""
     if "messages" in row:
@@ -52,7 +50,10 @@ def read_messages(row: dict, place: str) -> Messages:
         )
     if not isinstance(messages, list) or not messages:
         raise SystemExit(f"{place}: messages is not a list, or is empty.")
-    #: slot check_messages
+    for number, message in enumerate(messages, start=1):
+        texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
     return messages
 
 
@@ -109,13 +110,7 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
 #: end collate
 
 
-#: slot pad
-
-
 #: slot load_splits
-
-
-#: slot complete_splits
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -133,6 +128,10 @@ import random
 from bisect import bisect_left, insort
 
 from torch.utils.data import random_split
+
+from lib.hub import complete_splits, load_splits
+from lib.json_lines import read_objects
+from lib.chats import write_question
 
 #: slot read_conversations when dataset=rules
 def write_conversations() -> list[Conversation]:

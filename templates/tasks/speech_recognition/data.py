@@ -94,6 +94,9 @@ from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
 from metrics import IGNORED
 from model import build_tokenizer
+from lib.hub import load_splits
+from lib.json_lines import read_objects
+from lib.rows import check_row
 
 #: slot list_letters when model=ctc|pretrained
 @cache
@@ -186,16 +189,35 @@ def load_sound(row: Row, rate: int) -> Tensor:
     noise = torch.randn(len(sound), generator=torch.Generator().manual_seed(row.sound))
     return sound + rng.uniform(0.01, 0.1) * noise
 
-#: replace checked when dataset=files
-settings = columns, Path(path).parent, config
-rows = [check_sound(row, place, *settings) for place, row in found]
+#: slot load_rows when dataset=files
+@cache
+def load_rows(config) -> list[list[Row]]:
+    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
+    paths = [config.val_path, config.test_path]
+    shares = [0.0 if path else 0.1 for path in paths]
+    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    files = ["", *paths]
+    return [
+        read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
+    ]
+
+#: slot read_rows when dataset=files
+def read_rows(path: str, config) -> list[Row]:
+    """The sound and the text of each row of a file."""
+    columns = config.sound_columns.split(",")
+    found = read_objects(path) if path.endswith(".jsonl") else read_table(path)
+    settings = columns, Path(path).parent, config
+    rows = [check_sound(row, place, *settings) for place, row in found]
+    if not rows:
+        raise SystemExit(f"{path} has no rows.")
+    return rows
 
 #: slot check_row when dataset=files
 def check_sound(row, place: str, columns: list[str], folder: Path, config) -> Row:
     """A row whose sound is in this folder or below. `place` is for error messages."""
     if len(columns) != 2:
         raise SystemExit("--sound-columns needs the names of two columns, as in file,text.")
-    name, text = check_row(row, columns, place)
+    name, text = check_row(row, columns, place, "--sound-columns")
     sound, clip = folder / name, folder / "clips" / name
     if clip.is_file() and not sound.exists():  # Common Voice leaves the folder out
         sound = clip
@@ -243,7 +265,7 @@ def check_sound(rows, number: int, place: str, columns: list[str], config) -> Ro
     """A row of the dataset. `place` is for error messages."""
     if len(columns) != 2:
         raise SystemExit("--sound-columns needs the names of two columns, as in file,text.")
-    [text] = check_row(rows[number], columns[1:], place)
+    [text] = check_row(rows[number], columns[1:], place, "--sound-columns")
     sound = rows, number, columns[0]
     try:
         seconds = measure_sound(open_sound(*sound))

@@ -15,3 +15,13 @@ layers = USUAL_LAYERS.get(model.config.model_type) or [
 #: slot settings
 modules_to_save=new,
 task_type="SEQ_CLS",
+
+#: replace add_inside
+return get_peft_model(model, settings)
+
+#: replace merge_inside
+return model.merge_and_unload()
+
+#: replace save_inside
+weights, adapted = load_file(path), accelerator.unwrap_model(model)
+adapted.save_pretrained(folder, state_dict=weights, save_embedding_layers=False)

@@ -62,9 +62,15 @@ def tokenize(
     texts: Sequence[tuple[str, ...]], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
     """The token ids of texts, or of pairs, and their mask, padded to the longest."""
-    #: region columns
+    #: region columns when dataset=library|reviews
     columns = [list(column) for column in zip(*texts, strict=True)]
     #: end columns
+    #: region shortened_columns when dataset=csv|huggingface
+    columns = [list(column) for column in zip(*texts, strict=True)]
+    if len(columns) > 1:  # cutting two long texts takes memory for the product of their lengths
+        most = 20 * max_length  # characters: a token has far fewer than 20
+        columns = [[text[:most] for text in column] for column in columns]
+    #: end shortened_columns
     #: region padding
     settings = {"padding": True, "truncation": True, "max_length": max_length}
     #: end padding
@@ -93,6 +99,8 @@ from datasets import ClassLabel
 from transformers import AutoTokenizer, RobertaTokenizer
 
 from lib.cells import parse_number, split_labels
+from lib.hub import load_splits
+from lib.json_lines import read_objects
 from progress import log
 
 #: slot after_datasets when dataset=csv|huggingface with class_counts

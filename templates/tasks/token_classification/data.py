@@ -90,14 +90,17 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor]:
 import random
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from zlib import crc32
 
-import torch.nn.functional as F
 from accelerate import PartialState
 from datasets import ClassLabel
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from lib.hub import load_splits
+from lib.json_lines import read_objects
+from lib.padding import pad
+from progress import log
 
 #: replace few
 f"{len(rows)} sentences can't be split into training, validation and test: "
@@ -361,12 +364,19 @@ def find_starts(word_ids: list[int | None]) -> dict[int, int]:
             starts.setdefault(word, place)
     return starts
 
-#: slot datasets with tpu
-def pad(rows: Sequence[Tensor], value: int = 0) -> Tensor:
-    """Rows padded to a multiple of 32, because XLA recompiles the step for each new length."""
-    padded = pad_sequence(list(rows), batch_first=True, padding_value=value)
-    return F.pad(padded, (0, -padded.shape[1] % 32), value=value)
-
 #: replace padding with tpu
 mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
 return pad(tokens), pad(mask), pad(targets, IGNORED)
+
+#: slot datasets when dataset=conll|huggingface
+def check_types(config) -> None:
+    """Stop if there are no entities, and say which of their types the training data lack."""
+    types = dict.fromkeys(name[2:] for name in tag_names(config) if name != "O")
+    if not types:
+        raise SystemExit("All words of the data have the tag O: there is no entity to learn.")
+    trained = {tag[2:] for _, tags in load_sentences(config)[0] for tag in tags}
+    if missing := [name for name in types if name not in trained]:
+        log(f"No entity of the training data has the type {', '.join(missing)}")
+
+#: slot after_datasets when dataset=conll|huggingface
+check_types(config)

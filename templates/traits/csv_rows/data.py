@@ -1,6 +1,8 @@
 import csv
 from collections.abc import Iterator
 
+from lib.tsv import read_style, unquote
+
 #: slot row_readers
 def read_table(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a .csv or .tsv file with a header, and where each row is."""

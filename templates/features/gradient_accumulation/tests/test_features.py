@@ -24,28 +24,6 @@ def test_a_window_is_one_large_batch(tmp_path, steps):
         torch.testing.assert_close(window[name], weights, rtol=0, atol=1e-5, msg=message)
 #: end gradient_accumulation
 
-#: replace gradient_accumulation with gradient_accumulation with image_texts
-@pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
-def test_a_window_is_one_large_batch(tmp_path, steps):
-    """4 batches of 8 make the same step as one of 32 whose rows only compete within their 8."""
-    changes = {"epochs": 1, "learning_rate": 0.03}
-    small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
-    large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
-    compute = train.compute_loss
-
-    def compute_by_batches(*tensors):
-        parts = zip(*(tensor.split(8) for tensor in tensors), strict=True)
-        return torch.cat([compute(*part) for part in parts])
-
-    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
-        run(tmp_path / "small", **changes, **small)
-        with mock.patch.object(train, "compute_loss", compute_by_batches):
-            run(tmp_path / "large", **changes, **large)
-    window = load_file(tmp_path / "small" / "model.safetensors")
-    for name, weights in load_file(tmp_path / "large" / "model.safetensors").items():
-        message = f"{name}: divide by the samples of the window"
-        torch.testing.assert_close(window[name], weights, rtol=0, atol=1e-5, msg=message)
-
 #: replace gradient_accumulation when self_supervised.method=simclr
 @pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
 def test_a_window_is_one_large_batch(tmp_path, steps):
@@ -57,29 +35,6 @@ def test_a_window_is_one_large_batch(tmp_path, steps):
 
     def compute_by_batches(vectors, accelerator):
         return torch.cat([compute(part, accelerator) for part in vectors.split(8)])
-
-    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
-        run(tmp_path / "small", **changes, **small)
-        with mock.patch.object(train, "compute_loss", compute_by_batches):
-            run(tmp_path / "large", **changes, **large)
-    window = load_file(tmp_path / "small" / "model.safetensors")
-    for name, weights in load_file(tmp_path / "large" / "model.safetensors").items():
-        message = f"{name}: divide by the samples of the window"
-        torch.testing.assert_close(window[name], weights, rtol=0, atol=1e-5, msg=message)
-
-#: replace gradient_accumulation with gradient_accumulation with text_pairs
-@pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
-def test_a_window_is_one_large_batch(tmp_path, steps):
-    """4 batches of 8 make the same step as one of 32 whose rows only see the texts of their 8."""
-    changes = {"epochs": 1, "learning_rate": 0.03}
-    small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
-    large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
-    compute = train.compute_loss
-
-    def compute_by_batches(vectors, numbers, others, other_numbers, temperature):
-        tensors = (vectors, numbers, others, other_numbers)
-        parts = zip(*(tensor.split(8) for tensor in tensors), strict=True)
-        return torch.cat([compute(*part, temperature) for part in parts])
 
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
         run(tmp_path / "small", **changes, **small)

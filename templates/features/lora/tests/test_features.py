@@ -66,9 +66,13 @@ def test_merged_weights_and_the_folder_of_peft_compute_the_same(tmp_path):
 def load_with_peft(config, folder: Path) -> nn.Module:
     model = build_model(config)
     #: slot frozen
-    #: region peft
+    #: region peft without transformers
     return PeftModel.from_pretrained(model, folder)
     #: end peft
+    #: region peft_inside with transformers
+    model.model = PeftModel.from_pretrained(model.model, folder)
+    return model
+    #: end peft_inside
 
 
 def test_unknown_layers_are_refused():

@@ -5,6 +5,7 @@ from datasets import ClassLabel, load_dataset
 from datasets import Image as ImageColumn
 from torch import Tensor
 
+from lib.hub import load_splits
 from lib.image_bytes import to_square
 from lib.images import UnreadableImage, read_stored
 

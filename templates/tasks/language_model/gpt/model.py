@@ -68,7 +68,9 @@ class GPT(nn.Module):
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["Block"]  # FSDP gathers one at a time
+        #: end layer_classes
         #: slot cuts
 
     #: region embed
@@ -114,3 +116,9 @@ self.cuts = {  # in each pair, split the first layer by outputs, the second by i
 
 #: replace logits with tensor_parallel
 return F.linear(self.norm(x), as_whole(self.embedding.weight))
+
+#: replace tokens when fill_in_middle=psm|spm
+"""Each byte of UTF-8 is a token. One more ends a document, and three mark the middle."""
+
+size, end = 260, 256
+prefix, suffix, middle = 257, 258, 259

@@ -6,10 +6,14 @@ from functools import cache
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from limits import check_limits
+from lib.limits import check_limits
+from lib.pretrained import load
 
 
-#: slot marks
+#: region marks when fill_in_middle=psm|spm
+# as in StarCoder; if your tokenizer has other names for them, change these
+MARKS = ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"]  # they mark what is around a middle
+#: end marks
 
 
 class Tokenizer:
@@ -20,7 +24,10 @@ class Tokenizer:
         self.end = self.tokenizer.eos_token_id
         if self.end is None:
             raise SystemExit(f"The tokenizer of {name} has no end-of-text token.")
-        #: slot more_tokens
+        #: region more_tokens when fill_in_middle=psm|spm
+        self.tokenizer.add_tokens(MARKS, special_tokens=True)  # those that are missing
+        self.prefix, self.suffix, self.middle = self.tokenizer.convert_tokens_to_ids(MARKS)
+        #: end more_tokens
 
     def encode(self, text: str) -> list[int]:
         # not verbose: it would warn of long texts, which are cut into blocks here
@@ -39,7 +46,9 @@ class Pretrained(nn.Module):
         self.model = load(AutoModelForCausalLM, name).float()
         self.model.config.use_cache = False  # it only helps generate()
         #: slot attention
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time
+        #: end layer_classes
         #: slot cuts
 
     #: region forward
@@ -60,7 +69,11 @@ def build_tokenizer(config) -> Tokenizer:
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.model_name)
-    #: slot built
+    #: region built when fill_in_middle=psm|spm
+    size = len(build_tokenizer(config).tokenizer)
+    if size > model.model.get_input_embeddings().num_embeddings:  # MARKS are new
+        model.model.resize_token_embeddings(size, mean_resizing=False)
+    #: end built
     tokens = len(build_tokenizer(config).tokenizer)
     check_limits(model.model, tokens, config.context, "--context")
     return model

@@ -5,6 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from data import build_tokenizer
+from lib.rotary import Layers
 
 
 #: slot blocks
@@ -21,7 +22,9 @@ class Encoder(nn.Module):
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["Block"]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         return self.logits(self.layers(self.embedding(tokens), mask))

@@ -4,7 +4,8 @@
 import torch
 from torch import Tensor, nn
 
-from data import PIECES
+from lib.tokenizers import PIECES
+from lib.rotary import Layers
 
 
 #: slot blocks
@@ -25,7 +26,9 @@ class Encoder(nn.Module):
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["Block"]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         x = self.embedding(tokens) + self.types(types)

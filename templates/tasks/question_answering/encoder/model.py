@@ -6,7 +6,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from data import PIECES
+from lib.tokenizers import PIECES
 
 
 class Encoder(nn.Module):
@@ -30,7 +30,9 @@ class Encoder(nn.Module):
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False)
         self.logits = nn.Linear(width, 2)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["TransformerEncoderLayer"]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         asked = (mask & (types == 0)).unsqueeze(1)

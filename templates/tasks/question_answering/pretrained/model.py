@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForQuestionAnswering
 
 from data import build_tokenizer
-from limits import check_limits
+from lib.limits import check_limits
 
 
 class Pretrained(nn.Module):
@@ -26,7 +26,11 @@ class Pretrained(nn.Module):
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
         # models with a single type, such as RoBERTa, separate the texts by the tokens between them
         self.takes_types = getattr(self.model.config, "type_vocab_size", 1) > 1
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = [
+            n for n in self.model._no_split_modules or () if "Embeddings" not in n
+        ]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         more = {"token_type_ids": types} if self.takes_types else {}

@@ -9,7 +9,8 @@ from accelerate import PartialState
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from limits import check_limits
+from lib.limits import check_limits
+from lib.pretrained import load
 
 
 class Tokenizer:
@@ -55,7 +56,9 @@ class Pretrained(nn.Module):
         # in 16 bits, as some models are stored, small steps would be rounded away
         self.model = load(AutoModelForSeq2SeqLM, config.model_name).float()
         self.tokenizer = build_tokenizer(config)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, sources: Tensor, inputs: Tensor) -> Tensor:
         return self.model(
@@ -71,7 +74,12 @@ class Pretrained(nn.Module):
         settings |= {"max_new_tokens": length, "do_sample": False, "num_beams": 1}
         return self.model.generate(sources, attention_mask=mask, **settings)[:, 1:]
 
-    #: slot methods
+    #: region write when text_metric=rouge|bleu
+    def write(self, sources: Tensor, **settings) -> list[str]:
+        """The text for each source, of at most --max-target-length tokens."""
+        length = self.tokenizer.config.max_target_length
+        return self.tokenizer.decode(self.generate(sources, length, **settings))
+    #: end write
 
 
 #: slot functions

@@ -36,7 +36,12 @@ class Seq2Seq(nn.Module):
             width, num_decoder_layers=layers, custom_encoder=encoder, **settings
         )
         self.logits = nn.Linear(width, SIZE)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = [
+            "TransformerEncoderLayer",
+            "TransformerDecoderLayer",
+        ]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, sources: Tensor, inputs: Tensor) -> Tensor:
         return self.decode(self.encode(sources), sources, inputs)

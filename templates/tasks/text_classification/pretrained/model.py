@@ -6,7 +6,7 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification
 
 from data import build_tokenizer
-from limits import check_limits
+from lib.limits import check_limits
 
 
 #: slot functions

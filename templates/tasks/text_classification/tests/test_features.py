@@ -76,6 +76,9 @@ folder = run(tmp_path, epochs=1, lora_merge=True) / "transformers"
 #: replace lengths with tpu
 assert small["input_ids"].shape[1] == large["input_ids"].shape[1] == config.max_length
 
+#: replace peft_inside with lora
+return PeftModel.from_pretrained(model, folder)
+
 #: slot tests with labels
 def test_scores_are_those_of_the_whole_set():
     """The counts of 2 batches add up to scores that were computed by hand."""

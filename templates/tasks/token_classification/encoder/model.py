@@ -28,7 +28,9 @@ class Encoder(nn.Module):
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, layers, norm, enable_nested_tensor=False)
         self.logits = nn.Linear(width, tags)
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["TransformerEncoderLayer"]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         return self.logits(self.encoder(self.embed(tokens), src_key_padding_mask=~mask))

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForTokenClassification
 
 from data import build_tokenizer, tag_names
-from limits import check_limits
+from lib.limits import check_limits
 
 
 class Pretrained(nn.Module):
@@ -27,7 +27,11 @@ class Pretrained(nn.Module):
             )
         except (OSError, ValueError) as error:
             raise SystemExit(f"The model {name!r} can't be loaded: {error}") from error
-        #: slot layer_classes
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = [
+            n for n in self.model._no_split_modules or () if "Embeddings" not in n
+        ]  # FSDP gathers one at a time
+        #: end layer_classes
 
     def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
         return self.model(input_ids=tokens, attention_mask=mask.long()).logits

@@ -1,5 +1,0 @@
-from accelerate import PartialState
-
-#: replace sample with deepspeed with chats
-if PartialState().is_main_process:
-    path.write_text("\n".join(texts), encoding="utf-8")

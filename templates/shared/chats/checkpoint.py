@@ -1,0 +1,3 @@
+#: when project.task=sft|dpo
+#: slot fixed
+FIXED |= {"context"}

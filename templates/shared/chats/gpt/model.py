@@ -1,0 +1,79 @@
+#: file when project.task=sft|dpo model=gpt
+"""The model: tokens in, logits of the next token out."""
+
+import torch
+from torch import Tensor, nn
+
+from lib.rotary import Block
+
+ROLES = {"system": 256, "user": 257, "assistant": 258}  # their tokens
+
+
+class Tokenizer:
+    """Each byte of UTF-8 is a token, plus one for each role and one for the end of a message."""
+
+    roles = ROLES
+    end, size = 259, 260
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, tokens: list[int]) -> str:
+        """The text of an answer."""
+        return bytes(token for token in tokens if token < 256).decode(errors="replace")
+
+    def show(self, tokens: list[int]) -> str:
+        """The text of tokens, with the names of those that are not bytes."""
+        names = {token: f"<{role}>" for role, token in self.roles.items()} | {self.end: "<end>"}
+        parts = [names[token].encode() if token in names else bytes([token]) for token in tokens]
+        return b"".join(parts).decode(errors="replace")
+
+
+#: slot blocks
+
+
+class GPT(nn.Module):
+    """Logits of shape (batch, length, tokens) for tokens of shape (batch, length).
+
+    A decoder-only transformer as in GPT-2 (Radford et al. 2019), with rotary positions and without
+    biases in its linear layers.
+    """
+
+    def __init__(
+        self, size: int, layers: int, width: int, heads: int, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(size, width)
+        self.dropout = nn.Dropout(dropout)
+        self.blocks = nn.ModuleList(Block(width, heads, dropout) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        self.logits = nn.Linear(width, size, bias=False)
+        for weight in self.parameters():
+            if weight.dim() > 1:
+                nn.init.normal_(weight, std=0.5 * width**-0.5)
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["Block"]  # FSDP gathers one at a time
+        #: end layer_classes
+
+    #: region embed
+    def forward(self, tokens: Tensor) -> Tensor:
+        positions, mask = torch.arange(tokens.shape[1], device=tokens.device), None
+        #: end embed
+        pairs = self.blocks[0].head_width // 2
+        rates = 10_000.0 ** (-torch.arange(pairs, device=tokens.device) / pairs)
+        angles = (positions.unsqueeze(-1) * rates).unsqueeze(-3)  # the same for all heads
+        x = self.dropout(self.embedding(tokens))
+        for block in self.blocks:
+            x = block(x, angles, mask)
+        return self.logits(self.norm(x))
+
+
+def build_tokenizer(config) -> Tokenizer:
+    return Tokenizer()
+
+
+def build_model(config) -> nn.Module:
+    """The model, before it is prepared."""
+    if config.width % (2 * config.heads):
+        raise SystemExit(f"--width {config.width} is not a multiple of 2 * --heads {config.heads}.")
+    return GPT(build_tokenizer(config).size, config.layers, config.width, config.heads)

@@ -1,0 +1,2 @@
+#: when project.task=sft|dpo model=gpt
+from generation import generate

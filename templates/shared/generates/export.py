@@ -1,0 +1,17 @@
+#: with generates
+from dataclasses import replace
+
+from model import build_model, build_tokenizer
+
+#: slot formats when model=pretrained
+"transformers": "the model and its tokenizer, for from_pretrained",
+
+#: slot functions when model=pretrained
+def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
+    model.model.save_pretrained(folder)
+    build_tokenizer(config).tokenizer.save_pretrained(folder)
+    return build_model(replace(config, model_name=str(folder))).eval()
+
+#: slot exported when model=pretrained
+elif format == "transformers":
+    program = export_transformers(model, config, folder)

@@ -1,0 +1,35 @@
+#: with texts
+import sys
+from pathlib import Path
+
+from accelerate.utils import broadcast_object_list
+
+#: slot inputs
+def read_inputs(config: Config, names: list[str]) -> list[str]:
+    #: region described
+    """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
+    #: end described
+    texts = []
+    for name in names:
+        try:
+            if name == "-":  # which only one process can read
+                lines = sys.stdin.read() if PartialState().is_main_process else ""
+                texts += split_lines(broadcast_object_list([lines])[0])
+            elif name.endswith(".txt"):
+                texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            #: slot files
+            else:
+                texts.append(name)
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{name} can't be read: {error}") from error
+    return texts
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text. str.splitlines() would also split at other characters."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+#: slot arguments
+#: region inputs
+parser.add_argument("inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -")
+#: end inputs

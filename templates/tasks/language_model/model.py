@@ -1,2 +1,0 @@
-#: slot layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
-self._no_split_modules = {{ task.layers }}  # FSDP gathers one at a time

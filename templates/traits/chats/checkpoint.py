@@ -1,2 +1,0 @@
-#: slot fixed
-FIXED |= {"context"}

@@ -1,2 +1,0 @@
-#: when model=gpt
-from generation import generate

@@ -1,5 +1,0 @@
-#: slot parameters
-, length: int
-
-#: replace call
-rows = predict(config, model, inputs, arguments.length)

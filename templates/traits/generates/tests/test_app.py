@@ -1,6 +1,0 @@
-#: slot values
-values = ["abc", 3]
-
-#: slot expected
-[row] = app.predict(config, model, ["abc"], 3)
-assert shown == row["text"]

@@ -1,5 +1,0 @@
-#: slot settings
-"image_size": 16,
-
-#: slot settings without data_loading
-"num_workers": 0,  # starting workers takes longer than a test

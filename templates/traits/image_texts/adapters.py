@@ -1,2 +1,0 @@
-#: slot frozen
-model.log_scale.requires_grad_(False)  # PEFT only saves adapters, not the temperature

@@ -1,2 +1,0 @@
-#: slot before_epoch
-train_loader.dataset.set_epoch(epoch)  # different middles in each epoch

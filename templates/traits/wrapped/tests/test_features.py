@@ -1,3 +1,0 @@
-#: replace peft with lora
-model.model = PeftModel.from_pretrained(model.model, folder)
-return model
