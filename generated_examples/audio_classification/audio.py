@@ -67,15 +67,6 @@ def find_sounds(folder: Path) -> list[Path]:
     return paths
 
 
-def read_sound(path: Path, rate: int) -> Tensor:
-    """A sound as one channel of `rate` samples per second, shape (samples,), from -1 to 1.
-
-    Raises OSError, with a message that names the file, if it is empty or can't be read.
-    """
-    channels, own_rate = read_channels(path)
-    return resample(channels.mean(dim=1), own_rate, rate)
-
-
 def resample(sound: Tensor, old_rate: int, new_rate: int) -> Tensor:
     """The sound at another sampling rate.
 
@@ -84,6 +75,15 @@ def resample(sound: Tensor, old_rate: int, new_rate: int) -> Tensor:
     if new_rate == old_rate:
         return sound
     return torch.from_numpy(soxr.resample(sound.numpy(), old_rate, new_rate))
+
+
+def read_sound(path: Path, rate: int) -> Tensor:
+    """A sound as one channel of `rate` samples per second, shape (samples,), from -1 to 1.
+
+    Raises OSError, with a message that names the file, if it is empty or can't be read.
+    """
+    channels, own_rate = read_channels(path)
+    return resample(channels.mean(dim=1), own_rate, rate)
 
 
 def log_mel(sound: Tensor, rate: int, mels: int) -> Tensor:

@@ -34,6 +34,19 @@ class Pair:
     place: str  # where it was found, for error messages
 
 
+def write_question(rng: random.Random) -> tuple[str, str]:
+    """A question and its answer, by one of three rules."""
+    word = "".join(rng.choices("abcdefgh", k=3))
+    digit, number = rng.randint(1, 3), rng.randint(100, 999)
+    return rng.choice(
+        [
+            (f"reverse {word}", word[::-1]),
+            (f"sort {word}", "".join(sorted(word))),
+            (f"add {digit} to {number}", str(digit + number)),
+        ]
+    )
+
+
 def write_pairs() -> list[Pair]:
     """Made-up questions, each with its answer and a wrong one."""
     rng, pairs = random.Random(0), []
@@ -53,19 +66,6 @@ def make_mistake(answer: str, rng: random.Random) -> str:
     others = "0123456789" if answer.isdigit() else "abcdefgh"
     wrong = rng.choice(others.replace(answer[place], ""))
     return answer[:place] + wrong + answer[place + 1 :]
-
-
-def write_question(rng: random.Random) -> tuple[str, str]:
-    """A question and its answer, by one of three rules."""
-    word = "".join(rng.choices("abcdefgh", k=3))
-    digit, number = rng.randint(1, 3), rng.randint(100, 999)
-    return rng.choice(
-        [
-            (f"reverse {word}", word[::-1]),
-            (f"sort {word}", "".join(sorted(word))),
-            (f"add {digit} to {number}", str(digit + number)),
-        ]
-    )
 
 
 def read_pair(row: dict, place: str) -> Pair:
@@ -172,6 +172,15 @@ class Pairs(Dataset):
         return *self.samples[index], self.reference[index], self.beta
 
 
+def split_at_answer(sample: Sequence[Tensor]) -> tuple[list[int], list[int]]:
+    """The tokens before the last answer of a sample, and those of the answer."""
+    inputs, targets = sample[0], sample[-1]
+    last = int((targets != IGNORED).nonzero()[-1])
+    others = (targets[:last] == IGNORED).nonzero()
+    first = int(others[-1]) + 1 if len(others) else 0
+    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
+
+
 def encode_answer(messages: Messages, config) -> Sample:
     """A conversation in which only the last answer counts. Raises ValueError if it has none."""
     tokens, counts = map(torch.tensor, encode_chat(messages, config))
@@ -181,15 +190,6 @@ def encode_answer(messages: Messages, config) -> Sample:
     prompt, _ = split_at_answer((inputs, targets))
     targets[: len(prompt) - 1] = IGNORED  # the answers of earlier turns
     return inputs, targets
-
-
-def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
-    """The tokens before the last answer of a sample, and those of the answer."""
-    inputs, targets = sample[0], sample[-1]
-    last = int((targets != IGNORED).nonzero()[-1])
-    others = (targets[:last] == IGNORED).nonzero()
-    first = int(others[-1]) + 1 if len(others) else 0
-    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
 
 
 def show(sample: Sample, config) -> str:
@@ -215,17 +215,17 @@ def collate(samples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return *pad_pairs(pairs), torch.stack(references), torch.tensor(betas)
 
 
+def pad(rows: Sequence[Tensor], value: int = 0) -> Tensor:
+    """Rows padded to the same length, shape (batch, length)."""
+    return pad_sequence(list(rows), batch_first=True, padding_value=value)
+
+
 def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
     """Inputs and targets of pairs, each of shape (batch, 2, length), padded to the longest."""
     inputs, targets = zip(*(sample for pair in pairs for sample in pair), strict=True)
     return tuple(
         pad(rows, value).unflatten(0, (-1, 2)) for rows, value in ((inputs, 0), (targets, IGNORED))
     )
-
-
-def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows padded to the same length, shape (batch, length)."""
-    return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_datasets(config) -> list[Dataset]:

@@ -7,6 +7,8 @@ import torch
 from accelerate import Accelerator, PartialState
 from torch import Tensor
 
+IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
+
 
 class RunningLoss:
     """The mean training loss per sample, over all processes."""
@@ -44,9 +46,6 @@ class RunningLoss:
     def load_state_dict(self, state: dict) -> None:
         self.epoch_sum, self.epoch_samples = state["sum"], state["samples"]
         self.sums.copy_(state["sums"][self.accelerator.process_index])
-
-
-IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
 
 
 def count_tokens(targets: Tensor) -> Tensor:

@@ -44,6 +44,15 @@ def find_rivals(numbers: Tensor, others: Tensor) -> Tensor:
     return rivals
 
 
+def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:
+    """The loss of each anchor: how unlikely its own similarity is among the others (InfoNCE).
+
+    Van den Oord and others 2018, https://arxiv.org/abs/1807.03748, formula 4
+    """
+    similarities = torch.cat([own, others], dim=1) / temperature
+    return similarities.logsumexp(dim=1) - similarities[:, 0]
+
+
 def rank_positives(vectors: Tensor, numbers: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
     """The loss of each row, and the rank of its positive among all texts of the set, from 1.
 
@@ -64,12 +73,3 @@ def rank_positives(vectors: Tensor, numbers: Tensor, temperature: float) -> tupl
         losses.append(contrast(own, others, temperature))
         ranks.append(1 + (others > own - ROUNDING).sum(dim=1))
     return torch.cat(losses), torch.cat(ranks)
-
-
-def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:
-    """The loss of each anchor: how unlikely its own similarity is among the others (InfoNCE).
-
-    Van den Oord and others 2018, https://arxiv.org/abs/1807.03748, formula 4
-    """
-    similarities = torch.cat([own, others], dim=1) / temperature
-    return similarities.logsumexp(dim=1) - similarities[:, 0]

@@ -11,7 +11,7 @@ training, it also depends on the seed and the epoch.
 import random
 import re
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -155,15 +155,15 @@ def build_datasets(config) -> list[Blocks]:
     ]
 
 
+def pad(rows: Sequence[Tensor], value: int = 0) -> Tensor:
+    """Rows padded to the same length, shape (batch, length)."""
+    return pad_sequence(list(rows), batch_first=True, padding_value=value)
+
+
 def mask_and_pad(blocks: list[Block], config) -> tuple[Tensor, Tensor, Tensor]:
     """A batch of inputs, their mask and their targets, padded to the longest block."""
     inputs, targets = zip(*(mask_tokens(block, config) for block in blocks), strict=True)
     return pad(inputs), pad([torch.ones_like(row) for row in inputs]).bool(), pad(targets, IGNORED)
-
-
-def pad(rows, value: int = 0) -> Tensor:
-    """Rows padded to the same length, shape (batch, length)."""
-    return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

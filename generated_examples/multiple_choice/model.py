@@ -7,6 +7,17 @@ from torch import Tensor, nn
 from data import PIECES
 
 
+def rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Rotate each pair of values by an angle that grows with the position.
+
+    The product of a query and a key then depends on their distance (Su et al. 2021,
+    https://arxiv.org/abs/2104.09864).
+    """
+    one, other = x.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([one * cos - other * sin, one * sin + other * cos], dim=-1).to(x.dtype)
+
+
 class Block(nn.Module):
     """Attention and an MLP, each with pre-norm and a residual connection.
 
@@ -40,17 +51,6 @@ class Block(nn.Module):
             query, key, value, attn_mask=mask, is_causal=mask is None
         )
         return self.projection(mixed.transpose(1, 2).flatten(2))
-
-
-def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Rotate each pair of values by an angle that grows with the position.
-
-    The product of a query and a key then depends on their distance (Su et al. 2021,
-    https://arxiv.org/abs/2104.09864).
-    """
-    one, other = x.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([one * cos - other * sin, one * sin + other * cos], dim=-1).to(x.dtype)
 
 
 class Layers(nn.Module):

@@ -17,26 +17,10 @@ from torch.utils.data import DataLoader, Dataset, default_collate, random_split
 Objects = dict[str, Tensor]
 
 
-def to_tensor(image: Image.Image, size: int) -> Tensor:
-    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
-    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
-    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
-
-
 def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects]]:
     """A batch. Each image keeps its own number of objects, which may be 0."""
     images, targets = zip(*samples, strict=True)
     return default_collate(images), list(targets)
-
-
-def to_rgb(picture: Image.Image) -> Image.Image:
-    """An upright RGB picture. Raises ValueError for pixels of 32 bits, which have no range."""
-    ImageOps.exif_transpose(picture, in_place=True)
-    if picture.mode in ("I", "F"):
-        raise ValueError("it has 32 bits for each pixel: save it with 8 or 16")
-    if picture.mode.startswith("I;16"):  # convert() would make white of all values above 255
-        picture = picture.convert("I").point(lambda value: value / 257).convert("L")
-    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 CLASSES = ["disc", "square", "triangle"]
@@ -53,6 +37,12 @@ def build_datasets(config) -> list[Dataset]:
     # a fixed seed: another --seed must not move test samples into the training data
     split = torch.Generator().manual_seed(0)
     return random_split(drawn, [0.8, 0.1, 0.1], generator=split)
+
+
+def to_tensor(image: Image.Image, size: int) -> Tensor:
+    """An RGB image, scaled, shape (3, size, size), from 0 to 1."""
+    scaled = np.array(image.resize((size, size), Image.Resampling.BILINEAR)).transpose(2, 0, 1)
+    return torch.from_numpy(np.ascontiguousarray(scaled)) / 255  # faster to stack into batches
 
 
 def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
@@ -80,6 +70,16 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
         "labels": torch.tensor(labels, dtype=torch.int64),
         "crowd": torch.zeros(len(boxes), dtype=torch.bool),
     }
+
+
+def to_rgb(picture: Image.Image) -> Image.Image:
+    """An upright RGB picture. Raises ValueError for pixels of 32 bits, which have no range."""
+    ImageOps.exif_transpose(picture, in_place=True)
+    if picture.mode in ("I", "F"):
+        raise ValueError("it has 32 bits for each pixel: save it with 8 or 16")
+    if picture.mode.startswith("I;16"):  # convert() would make white of all values above 255
+        picture = picture.convert("I").point(lambda value: value / 257).convert("L")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

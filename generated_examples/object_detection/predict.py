@@ -37,15 +37,6 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     return config, model.to(device or PartialState().device).eval()
 
 
-def read_image(path: Path) -> Image.Image:
-    """An upright RGB image."""
-    try:
-        with Image.open(path) as picture:
-            return to_rgb(picture)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise SystemExit(f"{path} can't be read as an image: {error}") from error
-
-
 def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str]) -> list[dict]:
     """What find_objects() found in an image that was scaled to `size` pixels, with a score above 0.
 
@@ -59,6 +50,15 @@ def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str])
 
 
 COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
+
+
+def read_image(path: Path) -> Image.Image:
+    """An upright RGB image."""
+    try:
+        with Image.open(path) as picture:
+            return to_rgb(picture)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
 
 def write(rows: list[dict], threshold: float, folder: Path | None, as_csv: bool) -> None:

@@ -20,6 +20,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, random_split
 
+PIECES, START, END = 4096, 0, 1  # vocabulary size, and the tokens before and after a text
+
 
 @dataclass(frozen=True)
 class Question:
@@ -164,17 +166,14 @@ def split_questions(questions: list[Question], shares: list[float]) -> list[list
     return [[one for one in questions if one.context in part] for part in parts]
 
 
-PIECES, START, END = 4096, 0, 1  # vocabulary size, and the tokens before and after a text
+def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
+    """The id of a piece is its hash, so no vocabulary is needed."""
+    return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]
 
 
 def split_pieces(text: str) -> list[tuple[int, int]]:
     """Where the tokens of a text start and end: other characters, and words in pieces of eight."""
     return [piece.span() for piece in re.finditer(r"\w{1,8}|[^\w\s]", text)]
-
-
-def number_pieces(text: str, pieces: list[tuple[int, int]]) -> list[int]:
-    """The id of a piece is its hash, so no vocabulary is needed."""
-    return [2 + crc32(text[start:end].encode()) % (PIECES - 2) for start, end in pieces]
 
 
 def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], int, list]]:

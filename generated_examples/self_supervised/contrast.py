@@ -24,6 +24,15 @@ class Gather(torch.autograd.Function):
         return own[accelerator.process_index], None
 
 
+def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:
+    """The loss of each anchor: how unlikely its own similarity is among the others (InfoNCE).
+
+    Van den Oord and others 2018, https://arxiv.org/abs/1807.03748, formula 4
+    """
+    similarities = torch.cat([own, others], dim=1) / temperature
+    return similarities.logsumexp(dim=1) - similarities[:, 0]
+
+
 def compare_views(vectors: Tensor, others: Tensor, places: Tensor) -> Tensor:
     """The loss of each image: each view has to find the other one among all views (NT-Xent).
 
@@ -41,12 +50,3 @@ def compare_views(vectors: Tensor, others: Tensor, places: Tensor) -> Tensor:
         # (2, batch, images) to the views of all other images, in one row
         losses.append(contrast(own, torch.cat([*similarities], dim=1), temperature=1))
     return torch.stack(losses).mean(dim=0)
-
-
-def contrast(own: Tensor, others: Tensor, temperature: float) -> Tensor:
-    """The loss of each anchor: how unlikely its own similarity is among the others (InfoNCE).
-
-    Van den Oord and others 2018, https://arxiv.org/abs/1807.03748, formula 4
-    """
-    similarities = torch.cat([own, others], dim=1) / temperature
-    return similarities.logsumexp(dim=1) - similarities[:, 0]

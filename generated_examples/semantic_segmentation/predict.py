@@ -35,15 +35,6 @@ def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module
     return config, model.to(device or PartialState().device).eval()
 
 
-def read_image(path: Path) -> Image.Image:
-    """An upright RGB image."""
-    try:
-        with Image.open(path) as picture:
-            return to_rgb(picture)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise SystemExit(f"{path} can't be read as an image: {error}") from error
-
-
 def write(rows: list[dict], folder: Path) -> None:
     """Write the masks as palette images of class indices, and print the share of each class."""
     try:
@@ -58,6 +49,15 @@ def write(rows: list[dict], folder: Path) -> None:
         path = folder / f"{number:05}_{Path(row['image']).stem}.png"
         picture.save(path)
         table.writerow({**row, "mask": path})
+
+
+def read_image(path: Path) -> Image.Image:
+    """An upright RGB image."""
+    try:
+        with Image.open(path) as picture:
+            return to_rgb(picture)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise SystemExit(f"{path} can't be read as an image: {error}") from error
 
 
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:

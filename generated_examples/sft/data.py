@@ -28,6 +28,19 @@ class Conversation:
     place: str  # where it was found, for error messages
 
 
+def write_question(rng: random.Random) -> tuple[str, str]:
+    """A question and its answer, by one of three rules."""
+    word = "".join(rng.choices("abcdefgh", k=3))
+    digit, number = rng.randint(1, 3), rng.randint(100, 999)
+    return rng.choice(
+        [
+            (f"reverse {word}", word[::-1]),
+            (f"sort {word}", "".join(sorted(word))),
+            (f"add {digit} to {number}", str(digit + number)),
+        ]
+    )
+
+
 def write_conversations() -> list[Conversation]:
     """Made-up conversations of one or two questions. No question occurs twice."""
     rng = random.Random(0)
@@ -41,19 +54,6 @@ def write_conversations() -> list[Conversation]:
             messages += [{"role": "assistant", "content": answer}]
         conversations.append(Conversation(messages, f"conversation {len(conversations) + 1}"))
     return conversations
-
-
-def write_question(rng: random.Random) -> tuple[str, str]:
-    """A question and its answer, by one of three rules."""
-    word = "".join(rng.choices("abcdefgh", k=3))
-    digit, number = rng.randint(1, 3), rng.randint(100, 999)
-    return rng.choice(
-        [
-            (f"reverse {word}", word[::-1]),
-            (f"sort {word}", "".join(sorted(word))),
-            (f"add {digit} to {number}", str(digit + number)),
-        ]
-    )
 
 
 def read_messages(row: dict, place: str) -> Messages:
@@ -142,15 +142,6 @@ class Conversations(Dataset):
         return self.samples[index]
 
 
-def split_at_answer(sample: Sample) -> tuple[list[int], list[int]]:
-    """The tokens before the last answer of a sample, and those of the answer."""
-    inputs, targets = sample[0], sample[-1]
-    last = int((targets != IGNORED).nonzero()[-1])
-    others = (targets[:last] == IGNORED).nonzero()
-    first = int(others[-1]) + 1 if len(others) else 0
-    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
-
-
 def show(sample: Sample, config) -> str:
     """A sample up to the last token that counts, with [[ and ]] around those that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
@@ -167,15 +158,15 @@ def show(sample: Sample, config) -> str:
     return text + decode([token for token in run if token != IGNORED])
 
 
+def pad(rows: Sequence[Tensor], value: int = 0) -> Tensor:
+    """Rows padded to the same length, shape (batch, length)."""
+    return pad_sequence(list(rows), batch_first=True, padding_value=value)
+
+
 def collate(samples: list[Sample]) -> tuple[Tensor, Tensor]:
     """A batch of inputs and targets, padded to the longest sample."""
     inputs, targets = zip(*samples, strict=True)
     return pad(inputs, 0), pad(targets, IGNORED)
-
-
-def pad(rows: Sequence[Tensor], value: int) -> Tensor:
-    """Rows padded to the same length, shape (batch, length)."""
-    return pad_sequence(list(rows), batch_first=True, padding_value=value)
 
 
 def build_datasets(config) -> list[Dataset]:
@@ -184,6 +175,15 @@ def build_datasets(config) -> list[Dataset]:
     split = torch.Generator().manual_seed(0)
     conversations = Conversations(write_conversations(), config)
     return random_split(conversations, [0.8, 0.1, 0.1], generator=split)
+
+
+def split_at_answer(sample: Sequence[Tensor]) -> tuple[list[int], list[int]]:
+    """The tokens before the last answer of a sample, and those of the answer."""
+    inputs, targets = sample[0], sample[-1]
+    last = int((targets != IGNORED).nonzero()[-1])
+    others = (targets[:last] == IGNORED).nonzero()
+    first = int(others[-1]) + 1 if len(others) else 0
+    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

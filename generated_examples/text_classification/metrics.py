@@ -46,6 +46,26 @@ class RunningLoss:
         self.sums.copy_(state["sums"][self.accelerator.process_index])
 
 
+class MetricsFile:
+    """Writes a line of JSON for each logged step and each evaluation."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0  # the first line replaces the file of an earlier run
+
+    def append(self, step: int, metrics: dict[str, float]) -> None:
+        if PartialState().is_main_process:
+            with self.path.open("a" if self.size else "w") as file:
+                file.write(json.dumps({"step": step, **metrics}) + "\n")
+                self.size = file.tell()
+
+    def state_dict(self) -> dict:
+        return {"text": self.path.read_text()[: self.size] if self.size else ""}
+
+    def load_state_dict(self, state: dict) -> None:
+        if PartialState().is_main_process:
+            self.size = self.path.write_text(state["text"])
+
+
 def confusion_matrix(predictions: torch.Tensor, labels: torch.Tensor, classes: int) -> torch.Tensor:
     """The number of samples, shape (true class, predicted class)."""
     counts = labels.new_zeros(classes, classes)
@@ -68,26 +88,6 @@ def classification_scores(confusion: torch.Tensor) -> dict[str, float]:
         "f1": float((2 * hits[occurs] / (true + predicted)[occurs]).mean()),
         "matthews": float(covariance / spread) if spread else 0.0,
     }
-
-
-class MetricsFile:
-    """Writes a line of JSON for each logged step and each evaluation."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.size = path, 0  # the first line replaces the file of an earlier run
-
-    def append(self, step: int, metrics: dict[str, float]) -> None:
-        if PartialState().is_main_process:
-            with self.path.open("a" if self.size else "w") as file:
-                file.write(json.dumps({"step": step, **metrics}) + "\n")
-                self.size = file.tell()
-
-    def state_dict(self) -> dict:
-        return {"text": self.path.read_text()[: self.size] if self.size else ""}
-
-    def load_state_dict(self, state: dict) -> None:
-        if PartialState().is_main_process:
-            self.size = self.path.write_text(state["text"])
 
 
 def format_metrics(metrics: dict[str, float]) -> str:

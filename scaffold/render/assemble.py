@@ -8,6 +8,7 @@ from typing import Any
 
 from scaffold.answers.catalog import Catalog, Component, Value
 from scaffold.answers.resolve import task_values
+from scaffold.render.arrange import arrange
 from scaffold.render.conditions import Situation
 from scaffold.render.fields import config_fields
 from scaffold.render.imports import merge_imports, split_imports, used_imports
@@ -82,6 +83,7 @@ class _Module:
         start, end = split_imports(self.base)
         optional = self.context.library.places(self.name)
         lines = compose(self.base[end:], [*fragments, *self.more], self._holds, optional)
+        lines = arrange(lines, self.context.library.folder)
         names = find_names(lines) | self._names_in_values(lines)
         blocks: list[Sequence[Line]] = [self.base[start:end]]
         blocks += [self._imports(source, names) for source in self.sources]

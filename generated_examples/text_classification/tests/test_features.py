@@ -19,24 +19,6 @@ from model import build_model
 from test_resume import last_checkpoint
 
 
-def test_scores_are_those_of_the_whole_set():
-    """The counts of 2 batches add up to scores that were computed by hand."""
-    labels, predictions = torch.tensor([0, 0, 0, 1, 1, 2]), torch.tensor([0, 0, 1, 1, 1, 0])
-    confusion = sum(
-        confusion_matrix(predictions[part], labels[part], classes=4)
-        for part in (slice(0, 4), slice(4, 6))
-    )
-    scores = classification_scores(confusion)
-    assert scores["accuracy"] == pytest.approx(4 / 6)
-    # class 0: precision 2/3, recall 2/3; class 1: 2/3 and 1; class 2: 0; class 3 does not occur
-    assert scores["f1"] == pytest.approx((2 / 3 + 4 / 5 + 0) / 3)
-    true, predicted = (3, 2, 1), (3, 3, 0)
-    covariance = 6 * 4 - (9 + 6 + 0)
-    spread = ((36 - sum(n**2 for n in true)) * (36 - sum(n**2 for n in predicted))) ** 0.5
-    assert scores["matthews"] == pytest.approx(covariance / spread)
-    assert classification_scores(torch.tensor([[3, 0], [0, 0]]))["matthews"] == 0.0
-
-
 def test_texts_are_padded():
     """Padding is masked: a text gives the same logits alone and next to a longer one."""
     config = train.Config(**SETTINGS)
@@ -59,6 +41,24 @@ def test_from_pretrained_loads_the_folder_of_a_run(tmp_path):
     state = AutoModelForSequenceClassification.from_pretrained(folder).state_dict()
     for name, weights in load_file(tmp_path / "model.safetensors").items():
         assert torch.equal(state[name], weights), f"{name} differs after from_pretrained"
+
+
+def test_scores_are_those_of_the_whole_set():
+    """The counts of 2 batches add up to scores that were computed by hand."""
+    labels, predictions = torch.tensor([0, 0, 0, 1, 1, 2]), torch.tensor([0, 0, 1, 1, 1, 0])
+    confusion = sum(
+        confusion_matrix(predictions[part], labels[part], classes=4)
+        for part in (slice(0, 4), slice(4, 6))
+    )
+    scores = classification_scores(confusion)
+    assert scores["accuracy"] == pytest.approx(4 / 6)
+    # class 0: precision 2/3, recall 2/3; class 1: 2/3 and 1; class 2: 0; class 3 does not occur
+    assert scores["f1"] == pytest.approx((2 / 3 + 4 / 5 + 0) / 3)
+    true, predicted = (3, 2, 1), (3, 3, 0)
+    covariance = 6 * 4 - (9 + 6 + 0)
+    spread = ((36 - sum(n**2 for n in true)) * (36 - sum(n**2 for n in predicted))) ** 0.5
+    assert scores["matthews"] == pytest.approx(covariance / spread)
+    assert classification_scores(torch.tensor([[3, 0], [0, 0]]))["matthews"] == 0.0
 
 
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
