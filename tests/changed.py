@@ -103,7 +103,7 @@ def sources(answers: Answers) -> frozenset[str]:
     """The files of the templates that a project comes from."""
     catalog, given = load_catalog(), dict(answers)
     components = active_components(catalog, given)
-    paths = {component.manifest for component in components}
+    paths = {one.manifest for one in components if one.manifest.is_file()}
     for rows in find_sources(Situation(catalog, given), components).values():
         paths |= {source.template.path for source in rows}
     return frozenset(path.relative_to(REPOSITORY).as_posix() for path in paths)
