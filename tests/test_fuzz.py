@@ -39,7 +39,7 @@ from training import start
 from scaffold import __version__
 from scaffold.answers.catalog import Value, load_catalog
 from scaffold.answers.schema import resolve, switch_key
-from scaffold.merge.files import merge_files
+from scaffold.merge.merge import merge_files
 from scaffold.project.pristine import Pristine
 
 Proven = Callable[[str, int], None]

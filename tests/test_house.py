@@ -148,7 +148,7 @@ PURE = """
 import builtins, io, os, pathlib, shutil, subprocess, sys, tempfile
 from scaffold.answers.catalog import load_catalog
 from scaffold.answers.schema import resolve
-from scaffold.merge.files import merge_files
+from scaffold.merge.merge import merge_files
 from scaffold.project.pristine import Pristine
 from scaffold.render.project import render_project
 import black, yaml, pyflakes.checker  # what is loaded on the way

@@ -41,8 +41,8 @@ from scenarios import (
 
 from scaffold.answers.catalog import Value
 from scaffold.merge.conflicts import take_side
-from scaffold.merge.files import Merged, merge_files
-from scaffold.merge.names import UNDEFINED, find_faults
+from scaffold.merge.merge import Merged, merge_files
+from scaffold.merge.semantics.names import UNDEFINED, find_faults
 from scaffold.project.pristine import Pristine
 
 SAME, ASK, CAREFUL = "the same edit of the new render", "a conflict", "either of them"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.syntax import parse
+from scaffold.merge.source.parse import parse
 
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 

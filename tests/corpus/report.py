@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import itertools
 import json
 import os
 import random
@@ -17,6 +18,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from corpus.changes import CHANGES  # noqa: E402
 from corpus.edit import EDITS  # noqa: E402
+from corpus.frozen import compare, freeze, of_corpus, of_scenarios  # noqa: E402
 from corpus.judge import VERDICTS, WRONG, Verdict, judge  # noqa: E402
 from corpus.rivals import Bench  # noqa: E402
 
@@ -111,6 +113,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--show", help="write the files of the results below this folder")
     parser.add_argument("--json", help="write all verdicts to this file")
+    parser.add_argument("--freeze", help="write what the merge makes of the cases to this file")
+    parser.add_argument("--compare", help="print each case of such a file that is merged otherwise")
     given = parser.parse_args()
     wanted = drawn(given.fuzz, given.seed) if given.fuzz else cases(given.half)
     if given.edit:
@@ -124,6 +128,12 @@ def main() -> None:
         wanted = [c for c in wanted if (places[c[0][0]] + places[c[1]]) % of == part]
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
+        if given.compare:
+            raise SystemExit(bool(compare(Path(given.compare), part, of, bool(given.show))))
+        if given.freeze:
+            more = () if given.fuzz or given.edit or part else of_scenarios()
+            print(freeze(Path(given.freeze), itertools.chain(of_corpus(wanted), more)), "cases")
+            return
         verdicts = []
         if given.tool:
             bench = Bench(given.tool, Path(folder))

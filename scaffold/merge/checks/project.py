@@ -1,0 +1,216 @@
+"""Errors that an update causes anywhere in a project, such as uses of code that it removes.
+
+The merge looks at the files that it merges; this looks at all files together, before and after.
+What was wrong before is the owner's; what a fresh render has is meant. Nothing is executed.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from scaffold.merge.checks.calls import wrong_calls
+from scaffold.merge.checks.early_uses import used_too_early
+from scaffold.merge.checks.lost_keys import lost_items
+from scaffold.merge.checks.returns import new_calls_misread
+from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
+from scaffold.merge.checks.unused import find_halves
+from scaffold.merge.semantics.infer import Project
+from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
+from scaffold.merge.semantics.scopes import Facts, Scope, read_facts
+from scaffold.merge.semantics.types import Class, Module, Object
+from scaffold.merge.source.parse import parse
+
+Files = Mapping[str, str]
+
+_MOST_FILES = 200  # of a larger project, only files that its code imports are checked
+_IMPORT = r"(?m)^[ \t]*(?:from|import) .*"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """One thing that is wrong; two are the same wherever they stand in a file."""
+
+    path: str
+    text: str
+    line: int = field(compare=False)
+    cell: str = field(default="", compare=False)  # of a notebook, instead of the line
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.cell or self.line}: {self.text}"
+
+
+def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]:
+    """What is wrong after an update and was not before, in the order of files and lines.
+
+    Of Python files, notebooks and shell scripts. `rendered` is the project without edits.
+    """
+    scripts = {path: text for path, text in after.items() if path.endswith(SCRIPTS)}
+    before, after, rendered = (_code_of(files) for files in (before, after, rendered))
+    near = _near(before, after, rendered)
+    before, after = (
+        {path: files[path] for path in files.keys() & near} for files in (before, after)
+    )
+    old, new = _read(before), _read(after)
+    paths = {module_of(path) for path in (*before, *after, *rendered)}
+    modules = paths | {path.rpartition(".")[2] for path in paths}
+    known = {*_find(old, before, after, modules)}
+    found = [wrong for wrong in _find(new, after, before, modules) if wrong not in known]
+    render = _read(rendered)
+    if found:
+        meant = {*_find(render, rendered, before, modules)}
+        found = [wrong for wrong in found if wrong not in meant]
+    found += [Wrong(*lost) for lost in lost_items(old, new, rendered)]
+    found += [Wrong(*half) for half in find_halves(old, new, render)]
+    found += [Wrong(*call) for call in new_calls_misread(old, new, render)]
+    found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]
+    found = [
+        (
+            replace(wrong, cell=cell_of(after[wrong.path], wrong.line))
+            if wrong.path.endswith(NOTEBOOK)
+            else wrong
+        )
+        for wrong in found
+    ]
+    unique = {(wrong.path, wrong.text): wrong for wrong in reversed(found)}
+    return sorted(unique.values(), key=lambda wrong: (wrong.path, wrong.line))
+
+
+def checked_in(files: Mapping[str, str | None]) -> dict[str, str]:
+    """The files that are there, of the kinds that are checked."""
+    kinds = (".py", NOTEBOOK, *SCRIPTS)
+    return {path: text for path, text in files.items() if text is not None and path.endswith(kinds)}
+
+
+def _code_of(files: Files) -> dict[str, str]:
+    """The Python files and the code of notebooks."""
+    code = {path: text for path, text in files.items() if path.endswith(".py")}
+    notebooks = {path: text for path, text in files.items() if path.endswith(NOTEBOOK)}
+    return code | {path: notebook_code(text) for path, text in notebooks.items()}
+
+
+def _near(before: Files, after: Files, rendered: Files) -> set[str]:
+    """The files to look at: of a large folder, only those that have to do with the project."""
+    every = {*before, *after}
+    if len(every) <= _MOST_FILES:
+        return every
+    texts = {**before, **after}
+    imports = {
+        path: set(re.findall(r"\w+", " ".join(re.findall(_IMPORT, text))))
+        for path, text in texts.items()
+    }
+    stems = {path: PurePosixPath(path).stem for path in every}
+    near = every & rendered.keys()
+    names = {stems[path] for path in near}
+    near |= {path for path in every if imports[path] & names}
+    used = set().union(*(imports[path] for path in near))
+    return near | {path for path in every if stems[path] in used}
+
+
+def _read(files: Files) -> Project:
+    found = {path: read_facts(path, text) for path, text in files.items()}
+    return Project({path: facts or _unreadable(path) for path, facts in found.items()})
+
+
+def _unreadable(path: str) -> Facts:
+    """Facts of a file that is not Python: it may define any name."""
+    tree = ast.Module([], [])
+    return Facts(path, tree, Scope(path, tree, names={"__getattr__": [None]}))
+
+
+def _find(
+    project: Project, files: Files, others: Files, modules: Collection[str]
+) -> Iterator[Wrong]:
+    """All that is wrong in a project. Names are looked at in files that differ from the others."""
+    for path, facts in project.files.items():
+        changed = files[path] != others.get(path)
+        if changed or facts.stars:
+            yield from _undefined(project, facts, files[path])
+        yield from _imports(project, facts, modules)
+        yield from _attributes(project, facts)
+        for line, text in wrong_calls(project, facts):
+            yield Wrong(path, text, line)
+
+
+def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
+    stars = [project.find_module(facts.path, star) for star in facts.stars]
+    names = set()
+    for fault in find_faults(text):
+        if fault.kind == UNDEFINED:
+            names.add(fault.name)
+        elif fault.kind.startswith("ImportStarUsage"):
+            has = [star is None or project.has_name(star, fault.name) for star in stars]
+            names |= set() if any(has) else {fault.name}
+    for name, line in used_too_early(facts):
+        names.discard(name)
+        yield Wrong(facts.path, f"the name {name} is used before it is set", line)
+    for node in ast.walk(parse(text)) if names else ():
+        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
+            yield Wrong(facts.path, f"the name {node.id} is not defined", node.lineno)
+
+
+def _imports(project: Project, facts: Facts, modules: Collection[str]) -> Iterator[Wrong]:
+    for imported, line in facts.imports:
+        found = project.find_module(facts.path, imported)
+        if imported.name and project.submodule(facts.path, imported):
+            continue
+        name = "." * imported.level + imported.module
+        if found is None:
+            if imported.level or imported.module in modules:
+                yield Wrong(facts.path, f"imports the module {name}, which does not exist", line)
+        elif imported.name not in ("", "*") and not project.has_name(found, imported.name):
+            yield Wrong(
+                facts.path, f"imports {imported.name} from {name}, which does not define it", line
+            )
+
+
+def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:
+    """Attributes of modules, of classes and of their objects; also with getattr() and asdict()."""
+    asked = {
+        name
+        for call, _ in facts.calls
+        if isinstance(call.func, ast.Name) and call.func.id == "hasattr"
+        for name in _strings(call.args[1:2])
+    }
+    uses: list[tuple[ast.expr, str, Scope, ast.expr]] = [
+        (node.value, node.attr, scope, node)
+        for node, scope in facts.attributes
+        if isinstance(node.ctx, ast.Load)
+    ]
+    for call, scope in facts.calls:
+        if isinstance(call.func, ast.Name) and call.func.id == "getattr":
+            uses += [(call.args[0], name, scope, call) for name in _strings(call.args[1:2])]
+    for item, scope in facts.items:
+        if isinstance(item.value, ast.Call) and len(item.value.args) == 1:
+            function = item.value.func
+            name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+            if name in ("asdict", "vars"):
+                value = item.value.args[0]
+                uses += [(value, key, scope, item) for key in _strings([item.slice])]
+    for value, name, scope, node in uses:
+        owner = _lacks(project, value, name, scope)
+        if owner and name not in asked and not name.startswith("__"):
+            yield Wrong(facts.path, f"{ast.unparse(node)}: {owner} has no {name}", node.lineno)
+
+
+def _strings(nodes: Iterable[ast.expr]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _lacks(project: Project, value: ast.expr, name: str, scope: Scope) -> str:
+    """The module or class of a value, if it has no attribute of this name."""
+    kind = project.kind(value, scope)
+    if isinstance(kind, Module):
+        package = kind.path.removesuffix("__init__.py")
+        inner = {f"{package}{name}.py", f"{package}{name}/__init__.py"} & project.files.keys()
+        has = project.has_name(kind.path, name) or (package != kind.path and inner)
+        return "" if has else module_of(kind.path)
+    if isinstance(kind, Class | Object):
+        own = kind.of if isinstance(kind, Object) else kind
+        members = project.members(own)
+        has = members.is_open or name in members.bindings or name in project.added(own)
+        return "" if has or name == "mro" else own.name
+    return ""

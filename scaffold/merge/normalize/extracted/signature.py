@@ -1,0 +1,225 @@
+"""Passes on what a part needs and what comes of it: parameters, arguments, and what is returned."""
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from scaffold.merge.normalize.extracted.parts import Part
+from scaffold.merge.normalize.extracted.spans import Spans
+from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
+from scaffold.merge.source.statement import Unit, key_of, parse_unit
+
+Instead = dict[int, list[Unit]]
+
+
+class Filled(Protocol):
+    """A generated file, and where the owner has the parts of it."""
+
+    side: Sequence[Unit]
+    mine: Sequence[Unit]
+    parts: Sequence[Part]
+    spans: Spans
+    indent: str
+
+    @property
+    def attributes(self) -> "Named": ...
+
+
+class Named(Protocol):
+    def table(self, part: Part) -> dict[str, str]: ...
+
+
+def passed_on(old: Filled, new: Filled) -> Instead:
+    """What stands in the new file instead of the owner's heads, calls and returns, by its number.
+
+    -1 - number: what is behind the part that begins at this line of the owner's.
+    """
+    instead: Instead = {}
+    for part in new.parts:
+        before, after = (_flow(moved, part) for moved in (old, new))
+        names = set(part.target.parameters)
+        needs = sorted(after[0] - before[0] - names)
+        spare = sorted((before[0] - _held(new, part)) & names - _other_reads(new, part))
+        given = sorted(after[1] - before[1])
+        gone = sorted(before[1] - bound_in(new.side[slice(*new.spans[part])]))
+        if needs or spare or given or gone:
+            _edit(instead, new, part, needs, spare, given, gone)
+    return instead
+
+
+def _flow(moved: Filled, part: Part) -> tuple[set[str], set[str]]:
+    """The variables that a part needs, and those that are read behind it."""
+    start, end = moved.spans[part]
+    whole = functions(moved.side)[part.function.name]
+    rows = moved.side[start:end]
+    outside = [*moved.side[whole.head + 1 : start], *moved.side[end : whole.end]]
+    local = bound_in(outside) | set(whole.parameters)
+    attributes = moved.attributes.table(part).keys()
+    needs = needed_by(rows) & local - attributes
+    behind = [*moved.side[end : whole.end], *_next_round(moved.side, start, whole.head)]
+    gives = bound_in(rows) & needed_by(behind) - attributes
+    return needs, gives
+
+
+def _held(moved: Filled, part: Part) -> set[str]:
+    """The variables of the function that a part was taken from."""
+    return bound_names(moved.side, functions(moved.side)[part.function.name])
+
+
+def _next_round(side: Sequence[Unit], start: int, head: int) -> Sequence[Unit]:
+    """What the innermost loop around a part does before it comes to the part again."""
+    depth = side[start].depth
+    for number in range(start - 1, head, -1):
+        if side[number].depth < depth and not side[number].is_comment:
+            depth = side[number].depth
+            if side[number].text.lstrip().startswith(("for ", "while ", "async for ")):
+                return side[number:start]
+    return ()
+
+
+def _other_reads(moved: Filled, part: Part) -> set[str]:
+    """What the owner's own lines of the definition read."""
+    head, end = part.target.head, part.target.end
+    start, last = part.inside
+    rows = [*moved.mine[head + 1 : start], *moved.mine[last:end]]
+    changed = [moved.mine[n] for n in range(start, last) if n not in set(part.places.values())]
+    return read_in([*rows, *changed])
+
+
+def _edit(
+    instead: Instead,
+    moved: Filled,
+    part: Part,
+    needs: Sequence[str],
+    spare: Sequence[str],
+    given: Sequence[str],
+    gone: Sequence[str],
+) -> None:
+    """Write other parameters and results, where there is one call and nothing unusual."""
+    mine = moved.mine
+    found = [n for n, u in enumerate(mine) if part.is_called_in(u.text)]
+    if len(found) != 1 or found != part.calls:
+        return
+    head, call = part.target.head, found[0]
+    behind = range(part.inside[1], part.target.end)
+    returns = [n for n in behind if mine[n].text.lstrip().startswith("return")]
+    now_head = instead.get(head, [mine[head]])[0]
+    now_call = instead.get(call, [mine[call]])[0]
+    new_head = _changed(now_head, lambda tree: _parameters(tree, needs, spare))
+    new_call = _changed(now_call, lambda tree: _arguments(tree, part, needs, spare))
+    if new_head is None or new_call is None:
+        return
+    edited = {head: [new_head], call: [new_call]}
+    if given or gone:
+        row = mine[returns[0]] if len(returns) == 1 else None
+        if len(returns) > 1:
+            return
+        names = _result(row)
+        if names is None:
+            return
+        wanted = [name for name in names if name not in gone] + list(given)
+        with_result = _changed(new_call, lambda tree: _bound_to(tree, names, wanted))
+        if with_result is None:
+            return
+        edited[call] = [with_result]
+        listed = f"return {', '.join(wanted)}"
+        if row is not None:
+            edited[returns[0]] = [_written(row, listed)] if wanted else []
+        elif wanted:
+            first = next(u for u in mine[part.target.head + 1 :] if not u.is_comment)
+            margin = first.lines[0][: len(first.lines[0]) - len(first.lines[0].lstrip())]
+            line = Unit((margin + listed,), key_of(listed), "", first.depth, 0, part.target.name)
+            edited[-1 - part.inside[0]] = [line]
+    instead |= edited
+
+
+def _changed(unit: Unit, change: Callable[[ast.Module], bool]) -> Unit | None:
+    """A statement after a change of its tree. None if the change is none for it."""
+    found = parse_unit(unit.text.strip())
+    if found is None or found[0]:
+        return None
+    tree = ast.parse(ast.unparse(found[1]))
+    before = ast.dump(tree)
+    if not change(tree):
+        return None
+    if ast.dump(tree) == before:
+        return unit
+    text = ast.unparse(tree)
+    if text.endswith("pass"):
+        text = text.rpartition("\n")[0]
+    return _written(unit, text)
+
+
+def _written(unit: Unit, text: str) -> Unit:
+    margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
+    end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
+    lines = tuple(margin + row for row in (text + end).split("\n"))
+    return replace(unit, lines=lines, key=key_of(text))
+
+
+def _parameters(tree: ast.Module, needs: Sequence[str], spare: Sequence[str]) -> bool:
+    (node,) = tree.body
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    rows = node.args
+    if rows.vararg or rows.kwarg or rows.kwonlyargs or rows.defaults:
+        return not needs and not spare
+    rows.args = [row for row in rows.args if row.arg not in spare]
+    rows.args += [ast.arg(name) for name in needs]
+    return True
+
+
+def _arguments(tree: ast.Module, part: Part, needs: Sequence[str], spare: Sequence[str]) -> bool:
+    calls = [
+        child
+        for child in ast.walk(tree)
+        if isinstance(child, ast.Call) and part.is_called_in(f"{ast.unparse(child.func)}(")
+    ]
+    if len(calls) != 1:
+        return False
+    (call,) = calls
+    if any(isinstance(row, ast.Starred) for row in call.args):
+        return False
+    names = part.target.parameters[bool(part.target.owner) :]
+    if len(call.args) + len(call.keywords) != len(names):
+        return not needs and not spare
+    pairs = [*zip(names, call.args, strict=False)]
+    call.args = [row for known, row in pairs if known not in spare]
+    call.keywords = [row for row in call.keywords if row.arg not in spare]
+    if call.keywords:
+        call.keywords += [ast.keyword(new, ast.Name(new)) for new in needs]
+    else:
+        call.args += [ast.Name(new) for new in needs]
+    return True
+
+
+def _result(row: Unit | None) -> list[str] | None:
+    """The variables that are returned. None if it is something else."""
+    if row is None:
+        return []
+    found = parse_unit(row.text.strip())
+    value = found[1].value if found and isinstance(found[1], ast.Return) else None
+    return _listed(value) if value else None
+
+
+def _listed(node: ast.expr) -> list[str] | None:
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return names if len(names) == len(parts) else None
+
+
+def _bound_to(tree: ast.Module, names: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Bind other results of a call, which is all of a statement."""
+    (node,) = tree.body
+    if isinstance(node, ast.Assign):
+        value, held = node.value, _listed(node.targets[0]) if len(node.targets) == 1 else None
+    elif isinstance(node, ast.Expr):
+        value, held = node.value, []
+    else:
+        return False
+    if not isinstance(value, ast.Call) or held != list(names):
+        return False
+    text = ast.unparse(value)
+    text = f"{', '.join(wanted)} = {text}" if wanted else text
+    tree.body = ast.parse(text).body
+    return True
