@@ -10,8 +10,11 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge.checks.deleted import tell_deleted
 from scaffold.merge.checks.project import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import Conflict, frame, take_side
-from scaffold.merge.diff.assemble import Clash, weave
-from scaffold.merge.diff.file import (
+from scaffold.merge.diff.assemble import Clash, choose_mine, weave, write_pieces
+from scaffold.merge.diff.triple import Region
+from scaffold.merge.guards.across_files import check_together
+from scaffold.merge.guards.broken_names import settle
+from scaffold.merge.model import (
     Generated,
     OpenFile,
     broken_line,
@@ -20,9 +23,6 @@ from scaffold.merge.diff.file import (
     mended_text,
     open_file,
 )
-from scaffold.merge.diff.triple import Region
-from scaffold.merge.guards.across_files import check_together
-from scaffold.merge.guards.broken_names import settle
 from scaffold.merge.normalize.annotations import follow_hints
 from scaffold.merge.normalize.config_forms import follow_settings
 from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
@@ -39,7 +39,7 @@ from scaffold.merge.normalize.zero_grad import clear_first
 from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style as dialect
 from scaffold.merge.source.statement import PYTHON, TEXT, split
-from scaffold.merge.source.write import choose_mine, write_pieces, write_units
+from scaffold.merge.source.write import write_units
 
 Files = Mapping[str, str]  # texts by path
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about

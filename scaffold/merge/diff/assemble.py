@@ -6,19 +6,21 @@ only one side did is done. What both did is done if they agree, or if it can be 
 """
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from scaffold.merge.diff.depth import depth_change, depth_change_of_region, in_same_block
-from scaffold.merge.diff.hunks import find_clashes, merge_pair, work_on_given
-from scaffold.merge.diff.mapping import Side, align
-from scaffold.merge.diff.triple import Region, Three, contains
-from scaffold.merge.guards.reverted_edits import (
+from scaffold.merge.conflicts import frame
+from scaffold.merge.diff.deletions import (
     goes_with_deleted,
     is_written_by_hand,
     stays_deleted,
 )
+from scaffold.merge.diff.depth import depth_change, depth_change_of_region, in_same_block
+from scaffold.merge.diff.hunks import find_clashes, merge_pair, work_on_given
+from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.diff.triple import Region, Three, contains
 from scaffold.merge.source.statement import PYTHON, TEXT, Unit, split_lines
+from scaffold.merge.source.write import write_units
 
 
 @dataclass(frozen=True)
@@ -219,3 +221,44 @@ def merge_lines(base: str, mine: str, theirs: str) -> str | None:
             return None
         rows += [""] * piece.blanks + list(piece.lines)
     return "\n".join(rows)
+
+
+# what is written
+
+
+def choose_mine(pieces: Sequence[Piece]) -> list[Unit]:
+    """The merged units, with the owner's side of each conflict."""
+    return choose(pieces, lambda clash: clash.mine)
+
+
+def choose(pieces: Sequence[Piece], side: Callable[[Clash], Sequence[Unit]]) -> list[Unit]:
+    """The merged units, with one side of each conflict."""
+    units: list[Unit] = []
+    for piece in pieces:
+        units += side(piece) if isinstance(piece, Clash) else [piece]
+    return units
+
+
+def write_pieces(
+    pieces: Sequence[Piece], name_cause: Callable[[str, Region], str]
+) -> tuple[str, list[tuple[int, str]]]:
+    """The text with its conflicts, and the line and the cause of each.
+
+    `name_cause` returns the cause of a conflict about these lines, in this region.
+    """
+    rows: list[str] = []
+    conflicts = []
+    for piece in pieces:
+        if isinstance(piece, Unit):
+            rows += [""] * piece.blanks + list(piece.lines)
+            continue
+        mine, base, theirs = (_rows(side) for side in (piece.mine, piece.base, piece.theirs))
+        rows += [""] * (piece.mine or piece.theirs)[0].blanks
+        cause = name_cause("\n".join(theirs or base), piece.region)
+        conflicts.append((len(rows) + 1, cause))
+        rows += frame(mine, base, theirs, cause)
+    return "".join(f"{row}\n" for row in rows), conflicts
+
+
+def _rows(units: Sequence[Unit]) -> list[str]:
+    return write_units(units).strip("\n").split("\n") if units else []

@@ -7,11 +7,12 @@ block if it contains its head.
 import re
 from collections.abc import Collection, Sequence
 
-from scaffold.merge.diff.commute import can_commute, effects_of, same_purpose
+from scaffold.merge.diff.commute import can_commute, same_purpose
+from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, role
 from scaffold.merge.diff.triple import Region, Three, contains
-from scaffold.merge.guards.reverted_edits import find_undone, goes_with_deleted
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.statement import PYTHON, TOML, Unit
 
 
@@ -64,7 +65,6 @@ def _find_clashes(three: Three) -> list[Region]:
         if three.mine.inserts[gap] and _is_replaced(three, three.theirs, gap):
             found.append(_deleted_run(three, three.theirs, gap))
     found += _same_purpose(three)
-    found += find_undone(three)
     return found
 
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.diff.assemble import Clash, weave
-from scaffold.merge.diff.file import Generated, OpenFile, mended_text, open_file
 from scaffold.merge.guards.broken_names import doubt, settle
+from scaffold.merge.model import Generated, OpenFile, mended_text, open_file
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.names import find_project_faults, module_of
 from scaffold.merge.source.statement import PYTHON, split

@@ -3,25 +3,26 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.assemble import Clash, Weave
-from scaffold.merge.diff.commute import effects_of
-from scaffold.merge.diff.file import OpenFile, mended_text
+from scaffold.merge.diff.assemble import Clash, Weave, choose, choose_mine
 from scaffold.merge.diff.hunks import find_clashes, their_changes
 from scaffold.merge.diff.triple import Region
 from scaffold.merge.guards.changed_blocks import find_misplaced
 from scaffold.merge.guards.name_clashes import find_taken
+from scaffold.merge.guards.reverted_edits import find_undone
 from scaffold.merge.guards.split_loops import find_torn
 from scaffold.merge.guards.stale_reads import find_stale
+from scaffold.merge.model import OpenFile, mended_text
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
     UNDEFINED,
     UNUSED_VARIABLE,
     Fault,
-    comes_with_all,
     find_faults,
 )
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, TOML, Unit
-from scaffold.merge.source.write import choose, choose_mine, write_units
+from scaffold.merge.source.write import write_units
 
 
 def settle(file: OpenFile) -> None:
@@ -33,6 +34,7 @@ def settle(file: OpenFile) -> None:
     # generated code has no faults: the owner's are not caused by the merge
     before = find_faults(file.texts[1])
     woven = file.woven
+    file.doubts |= dict.fromkeys(find_undone(woven), "")
     for fault in find_taken(woven.base, woven.mine.units, woven.theirs.units):
         doubt(file, fault)
     file.doubts |= dict((*find_torn(woven), *find_stale(woven)))
@@ -152,7 +154,7 @@ def doubt(file: OpenFile, fault: Fault) -> None:
     named = [
         region for region in changes if fault.name and _mentions(file.woven, region, fault.name)
     ]
-    fresh = [region for region in named if region not in file.doubts]
+    fresh = [region for region in named if not file.doubts.get(region)]
     for region in fresh or changes:
         file.doubts[region] = str(fault)
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.diff.commute import effects_of
 from scaffold.merge.diff.depth import depth_change, limits_gradients
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Region, Three
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.statement import PYTHON, Unit, parse_unit
 

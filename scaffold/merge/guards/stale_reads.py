@@ -7,10 +7,10 @@ the test reads those of the last epoch if the test was deleted.
 import ast
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.commute import effects_of, read_effects
+from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Region, Three
-from scaffold.merge.guards.reverted_edits import goes_with_deleted
+from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, Unit, is_constant, parse_unit

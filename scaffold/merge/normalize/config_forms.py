@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from scaffold.merge.diff.file import OpenFile, kind_of, open_file
+from scaffold.merge.model import OpenFile, kind_of, open_file
 from scaffold.merge.normalize.config_rows import (
     FORMS,
     Field,
@@ -21,8 +21,8 @@ from scaffold.merge.normalize.config_rows import (
     statement,
     unit_of,
 )
-from scaffold.merge.normalize.moved_definitions import mended
 from scaffold.merge.normalize.order import chunks
+from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source.statement import PYTHON, Unit, split
 from scaffold.merge.source.write import write_units
 

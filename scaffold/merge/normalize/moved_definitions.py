@@ -8,17 +8,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from scaffold.merge.diff.file import OpenFile, open_file
+from scaffold.merge.model import OpenFile, open_file
 from scaffold.merge.normalize.extracted.follow import follow_parts
 from scaffold.merge.normalize.order import chunks
-from scaffold.merge.semantics.names import (
-    REPEATED_IMPORT,
-    UNDEFINED,
-    UNUSED_IMPORT,
-    find_faults,
-    mend_imports,
-    module_of,
-)
+from scaffold.merge.semantics.imports import mended
+from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source import style as dialect
 from scaffold.merge.source.statement import PYTHON, Unit, split
 from scaffold.merge.source.write import write_units
@@ -145,16 +139,3 @@ def _filled(skeleton: Sequence[Unit], went: Chunks, moved: Collection[str]) -> s
 
 def _uses(chunk: Sequence[Unit], name: str) -> bool:
     return any(re.search(rf"\b{re.escape(name.split()[-1])}\b", unit.text) for unit in chunk)
-
-
-def mended(text: str, before: str, sources: Collection[str]) -> str:
-    """The text with the imports that its code needs now."""
-    kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
-    known = find_faults(before)
-    for _ in range(8):
-        faults = [f for f in find_faults(text) if f.kind in kinds and f not in known]
-        mended = mend_imports(text, faults, sources)
-        if mended == text:
-            break
-        text = mended
-    return text

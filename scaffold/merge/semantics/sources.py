@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from scaffold.merge.diff.commute import effects_of
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.statement import Unit
 
 

@@ -4,19 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scaffold.merge.diff.assemble import Piece, Weave
+from scaffold.merge.diff.assemble import Piece, Weave, choose_mine
 from scaffold.merge.diff.triple import Region
-from scaffold.merge.semantics.names import (
-    REPEATED_IMPORT,
-    UNDEFINED,
-    UNUSED_IMPORT,
-    find_faults,
-    mend_imports,
-)
+from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source import style as dialect
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, TEXT, TOML, Unit
-from scaffold.merge.source.write import choose_mine, write_units
+from scaffold.merge.source.write import write_units
 
 
 class Generated(Protocol):
@@ -69,19 +63,8 @@ def broken_line(text: str) -> int | None:
 
 def mended_text(file: OpenFile, pieces: Sequence[Piece]) -> str:
     """The merged text, with the owner's side of conflicts and the imports that its code needs."""
-    text = write_units(choose_mine(pieces))
     _, own, new = file.texts
-    before = find_faults(own)
-    kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
-    for _ in range(8):
-        faults = [
-            fault for fault in find_faults(text) if fault.kind in kinds and fault not in before
-        ]
-        mended = mend_imports(text, faults, (new, own))
-        if mended == text:
-            break
-        text = mended
-    return text
+    return mended(write_units(choose_mine(pieces)), own, (new, own))
 
 
 def laid_out(file: OpenFile, text: str) -> str:
