@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from scaffold.merge.semantics.infer import Project
@@ -92,12 +93,18 @@ def lost_items(
 
 def _is_rendered(use: Use, rendered: Mapping[str, str]) -> bool:
     """Whether a line is generated: then it reads what it should."""
-    try:
-        text = ast.unparse(ast.parse(rendered.get(use.path, "")))
-    except SyntaxError:
-        return False
     said = re.sub(r"\bself\.", "", use.text)  # its owner may have made a class of the function
-    return said in {line.strip() for line in text.splitlines()}
+    return said in _lines(rendered.get(use.path, ""))
+
+
+@lru_cache(maxsize=64)
+def _lines(text: str) -> frozenset[str]:
+    """The lines of a file as `ast.unparse` writes them."""
+    try:
+        plain = ast.unparse(ast.parse(text))
+    except SyntaxError:
+        return frozenset()
+    return frozenset(line.strip() for line in plain.splitlines())
 
 
 def _callee(use: Use) -> str:

@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 
 from scaffold.merge.checks.calls import wrong_calls
@@ -55,14 +56,16 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
     old, new = _read(before), _read(after)
     paths = {module_of(path) for path in (*before, *after, *rendered)}
     modules = paths | {path.rpartition(".")[2] for path in paths}
-    known = {*_find(old, before, after, modules)}
-    found = [wrong for wrong in _find(new, after, before, modules) if wrong not in known]
-    render = _read(rendered)
+    found = [*_find(new, after, before, modules)]
     if found:
-        meant = {*_find(render, rendered, before, modules)}
+        known = {*_find(old, before, after, modules)}
+        found = [wrong for wrong in found if wrong not in known]
+    render = partial(_read, rendered)
+    if found:
+        meant = {*_find(render(), rendered, before, modules)}
         found = [wrong for wrong in found if wrong not in meant]
     found += [Wrong(*lost) for lost in lost_items(old, new, rendered)]
-    found += [Wrong(*half) for half in find_halves(old, new, render)]
+    found += [Wrong(*half) for half in find_halves(old, new, render, rendered)]
     found += [Wrong(*call) for call in new_calls_misread(old, new, render)]
     found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]
     found = [
@@ -109,7 +112,13 @@ def _near(before: Files, after: Files, rendered: Files) -> set[str]:
 
 
 def _read(files: Files) -> Project:
-    found = {path: read_facts(path, text) for path, text in files.items()}
+    return _read_once(tuple(files.items()))
+
+
+@lru_cache(maxsize=3)
+def _read_once(files: tuple[tuple[str, str], ...]) -> Project:
+    """A project before, after, or as rendered: with conflicts, each is looked at twice."""
+    found = {path: read_facts(path, text) for path, text in files}
     return Project({path: facts or _unreadable(path) for path, facts in found.items()})
 
 

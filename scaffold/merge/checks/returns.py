@@ -1,7 +1,8 @@
 """New calls of functions whose owner made them return something else: a pair, nothing, a dict."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
@@ -9,22 +10,28 @@ from scaffold.merge.semantics.scopes import Function, walk
 
 
 def new_calls_misread(
-    before: Project, after: Project, rendered: Project
+    before: Project, after: Project, rendered: Callable[[], Project]
 ) -> Iterator[tuple[str, str, int]]:
     """Calls that an update brings, as it renders them: path, what is wrong, and line."""
-    had = {text for _, text, _, _ in _results(before)}
-    meant = {(text, called): shape for _, text, called, shape in _results(rendered)}
-    for (path, line), text, called, shape in _results(after):
+    changed = {path for path, facts in after.files.items() if before.files.get(path) is not facts}
+    found = list(_results(after, changed))
+    had = {text for _, text, _, _ in _results(before)} if found else set()
+    found = [row for row in found if row[1] not in had]
+    shapes = _results(rendered()) if found else ()
+    meant = {(text, called): shape for _, text, called, shape in shapes}
+    for (path, line), text, called, shape in found:
         other = meant.get((text, called))
-        if text not in had and other and shape != other:
+        if other and shape != other:
             yield path, f"{called}() returns {shape}, and this line needs {other}", line
 
 
-def _results(project: Project) -> Iterator[tuple[tuple[str, int], str, str, str]]:
+def _results(
+    project: Project, paths: Collection[str] | None = None
+) -> Iterator[tuple[tuple[str, int], str, str, str]]:
     """Statements whose calls return something known: place, text, the call's name, its shape."""
     for path, facts in project.files.items():
-        if is_test(path):
-            continue  # pytest says it
+        if is_test(path) or (paths is not None and path not in paths):
+            continue  # of a test, pytest says it
         scopes = {id(call): scope for call, scope in facts.calls}
         for statement in ast.walk(facts.tree):
             if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return):
@@ -41,6 +48,7 @@ def _results(project: Project) -> Iterator[tuple[tuple[str, int], str, str, str]
                     yield place, ast.unparse(statement), function.name, shape
 
 
+@lru_cache(maxsize=4096)
 def shape_of(function: Function) -> str:
     """What all returns of a function give, in words, or nothing if that is not plain to see."""
     own = [*walk(function)]

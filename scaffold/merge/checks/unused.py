@@ -4,32 +4,36 @@ A fresh render says what belongs together.
 """
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.semantics.types import Callable, Class, Object
+from scaffold.merge.semantics.types import Callable as Function
+from scaffold.merge.semantics.types import Class, Object
 
 
 def find_halves(
-    before: Project, after: Project, rendered: Project
+    before: Project, after: Project, rendered: Callable[[], Project], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, str, int]]:
-    """Halves that an update leaves: path, what is wrong, and line."""
-    now, meant = _Uses(after), _Uses(rendered)
-    idle = [
-        (name, method)
-        for name, methods in meant.called.items()
-        for method in sorted(methods)
-        if now.lacks(name, method)
-    ]
-    unread = [name for name in now.fields if name in meant.read and not now.reads(name)]
-    old = _Uses(before) if idle or unread else now
-    for name, method in idle:
-        if not old.lacks(name, method):
+    """Halves that an update leaves: path, what is wrong, and line.
+
+    `texts` are those of the render, by path, which is looked at if one of its words may tell.
+    """
+    now = _Uses(after)
+    code = "\n".join(text for path, text in texts.items() if not is_test(path))
+    words = set(re.findall(r"\.(\w+)", code))
+    suspects = [row for row in now.idle() if row[1] in words]
+    unread = [name for name in now.fields if name in words and not now.reads(name)]
+    if not suspects and not unread:
+        return
+    meant, old = _Uses(rendered()), _Uses(before)
+    for name, method in suspects:
+        if method in meant.called.get(name, ()) and not old.lacks(name, method):
             path, line = now.built[name]
             yield path, f"{name} is built, but its {method}() is never called", line
     for name in unread:
-        if name not in old.fields or old.reads(name):
+        if name in meant.read and (name not in old.fields or old.reads(name)):
             path, line = now.fields[name]
             yield path, f"the setting {name} has no effect: nothing reads it", line
 
@@ -38,7 +42,9 @@ class _Uses:
     """What the code of a project, without its tests, builds, calls and reads."""
 
     def __init__(self, project: Project) -> None:
+        self.project = project
         self.built: dict[str, tuple[str, int]] = {}
+        self.kinds: dict[str, Class] = {}
         self.called: dict[str, set[str]] = {}
         self.maybe: set[str] = set()  # called on something unknown
         self.fields: dict[str, tuple[str, int]] = {}
@@ -51,13 +57,14 @@ class _Uses:
                 kind = project.kind(call.func, scope)
                 if isinstance(kind, Class):
                     self.built.setdefault(kind.name, (path, call.lineno))
+                    self.kinds.setdefault(kind.name, kind)
             for node, scope in facts.attributes:
                 if not isinstance(node.ctx, ast.Load):
                     continue
                 self.read.add(node.attr)
                 owner = project.kind(node.value, scope)
                 if isinstance(owner, Object):
-                    if isinstance(project.kind(node, scope), Callable):
+                    if isinstance(project.kind(node, scope), Function):
                         self.called.setdefault(owner.of.name, set()).add(node.attr)
                 elif owner is None:
                     self.maybe.add(node.attr)
@@ -67,6 +74,13 @@ class _Uses:
                 for row in scope.node.body if isinstance(scope.node, ast.ClassDef) else ():
                     if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                         self.fields[row.target.id] = path, row.lineno
+
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """The methods of classes that are built which nothing calls."""
+        for name, kind in sorted(self.kinds.items()):
+            for method in sorted(self.project.members(kind).bindings):
+                if self.lacks(name, method):
+                    yield name, method
 
     def reads(self, name: str) -> bool:
         """Whether a setting may be read, as an attribute or by its name in a string."""

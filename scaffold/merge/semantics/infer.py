@@ -6,6 +6,7 @@ annotation are what they are called with.
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from scaffold.merge.semantics.classes import decorators_of, read_members
@@ -205,8 +206,13 @@ def _returned(kinds: Kinds, function: Callable) -> Kind | None:
         return None
     if node.returns is not None:
         return _annotated(kinds, node.returns, scope)
-    values = [part.value for part in walk(node) if isinstance(part, ast.Return)]
+    values = _values_returned(node)
     return one_of([kinds.kind(value, scope) if value else Nothing() for value in values])
+
+
+@lru_cache(maxsize=4096)
+def _values_returned(function: Function) -> tuple[ast.expr | None, ...]:
+    return tuple(part.value for part in walk(function) if isinstance(part, ast.Return))
 
 
 def _member(kinds: Kinds, binding: Binding, scope: Scope, bound: bool) -> Kind | None:
@@ -254,7 +260,6 @@ class Project(Kinds):
                         given.setdefault((id(function), keyword.arg), set()).add(kind)
         self.given = given
         self._kinds.clear()
-        self._members.clear()
         for facts in self.files.values():
             for node, scope in facts.attributes:
                 if isinstance(node.ctx, ast.Store):
