@@ -574,7 +574,7 @@ def assert_own_side_is_whole(base: Files, mine: Files, merged: Files) -> None:
         if not path.endswith(".py") or text == base.get(path):
             continue
         now = {
-            fault for fault in find_faults(take_side(text, mine=True)) if fault.kind == UNDEFINED
+            fault for fault in find_faults(take_side(text, ours=True)) if fault.kind == UNDEFINED
         }
         assert now <= set(find_faults(mine.get(path, ""))), path
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge.checks.deleted import tell_deleted
 from scaffold.merge.checks.project import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import Conflict, frame, take_side
-from scaffold.merge.diff.assemble import Clash, choose_mine, weave, write_pieces
-from scaffold.merge.diff.triple import Region
-from scaffold.merge.guards.across_files import check_together
-from scaffold.merge.guards.broken_names import settle
+from scaffold.merge.diff.assemble import Clash, assemble, choose_ours, write_pieces
+from scaffold.merge.diff.triple import Hunk
+from scaffold.merge.guards.across_files import check_across_files
+from scaffold.merge.guards.broken_names import verify
 from scaffold.merge.model import (
     Generated,
     OpenFile,
@@ -23,21 +23,21 @@ from scaffold.merge.model import (
     mended_text,
     open_file,
 )
-from scaffold.merge.normalize.annotations import follow_hints
+from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.config_forms import follow_settings
 from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
-from scaffold.merge.normalize.extracted.follow import follow_parts
-from scaffold.merge.normalize.import_paths import Spelling, find_spelling
+from scaffold.merge.normalize.extracted.follow import follow_extracted
+from scaffold.merge.normalize.import_paths import ImportPaths, find_import_paths
 from scaffold.merge.normalize.imports import follow_imports
-from scaffold.merge.normalize.moved_calls import carry_changes
+from scaffold.merge.normalize.moved_calls import follow_moved_calls
 from scaffold.merge.normalize.moved_definitions import follow_definitions
-from scaffold.merge.normalize.moved_heads import follow_heads
+from scaffold.merge.normalize.moved_heads import follow_moved_heads
 from scaffold.merge.normalize.new_files import follow_renames
 from scaffold.merge.normalize.order import find_order, follow_order
-from scaffold.merge.normalize.output_calls import follow_voices
-from scaffold.merge.normalize.zero_grad import clear_first
+from scaffold.merge.normalize.output_calls import follow_output_calls
+from scaffold.merge.normalize.zero_grad import follow_zero_grad
 from scaffold.merge.semantics.names import defines, module_of
-from scaffold.merge.source import style as dialect
+from scaffold.merge.source import style
 from scaffold.merge.source.statement import PYTHON, TEXT, split
 from scaffold.merge.source.write import write_units
 
@@ -55,29 +55,32 @@ class Merged:
 
 def merge_files(
     pristine: Generated,
-    mine: Mapping[str, str],
+    ours: Mapping[str, str],
     theirs: Mapping[str, str],
     label: str | Label,
 ) -> Merged:
     """The project after an update.
 
-    `mine` are the owner's files by path, `theirs` the new render. `label` names the cause of a
+    `ours` are the owner's files by path, `theirs` the new render. `label` names the cause of a
     conflict. Texts are as in the files: newlines and byte order marks are kept.
     """
     merged = Merged()
-    spelling = find_spelling(pristine.moved, mine)
-    files, theirs = (_spell(spelling, pristine, mine, texts) for texts in (pristine.files, theirs))
+    import_paths = find_import_paths(pristine.moved, ours)
+    files, theirs = (
+        _with_import_paths(import_paths, pristine, ours, texts)
+        for texts in (pristine.files, theirs)
+    )
     open_files: list[OpenFile] = []
     replaced: list[OpenFile] = []
     dropped: dict[str, tuple[str, str]] = {}  # files that are no longer generated
     name_cause = label if callable(label) else lambda name, text: label
     for name in sorted(files.keys() | theirs.keys()):
         path = pristine.place(name)
-        base, own, new = files.get(name), mine.get(path), theirs.get(name)
+        base, own, new = files.get(name), ours.get(path), theirs.get(name)
         if own is not None and own == pristine.files.get(name) and new != base:
             own = base  # unedited, also where other imports would find the modules now
         if own is None:
-            _merge_missing(merged, path, base, new, mine)
+            _merge_missing(merged, path, base, new, ours)
         elif base is not None and new is None:
             dropped[path] = base, own
         elif new is not None:
@@ -90,63 +93,66 @@ def merge_files(
             else:
                 open_files.append(file)
     generated = {pristine.place(name) for name in (*pristine.files, *theirs)}
-    open_files = follow_definitions(open_files, mine, generated)
-    open_files = follow_settings(open_files, mine, generated)
-    _weave_all(merged, open_files, mine)
+    open_files = follow_definitions(open_files, ours, generated)
+    open_files = follow_settings(open_files, ours, generated)
+    _assemble_all(merged, open_files, ours)
     for path, texts in dropped.items():
         _merge_dropped(merged, path, *texts, open_files, name_cause)
     edited = {
-        place: (text, mine[place])
+        place: (text, ours[place])
         for name, text in files.items()
-        if (place := pristine.place(name)).endswith(".py") and mine.get(place, text) != text
+        if (place := pristine.place(name)).endswith(".py") and ours.get(place, text) != text
     }
-    for path in {pristine.place(name) for name in theirs.keys() - files.keys()} - mine.keys():
+    for path in {pristine.place(name) for name in theirs.keys() - files.keys()} - ours.keys():
         merged.files[path] = follow_renames(path, merged.files[path] or "", edited)
-    _lay_out_like_others(merged, replaced, open_files, mine)
-    merged.notes += check_together(
-        merged.files, merged.conflicts, open_files, pristine, mine, theirs
+    _lay_out_like_others(merged, replaced, open_files, ours)
+    merged.notes += check_across_files(
+        merged.files, merged.conflicts, open_files, pristine, ours, theirs
     )
     for file in open_files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
-    _warn_of_deleted(merged, pristine, files, mine, theirs)
-    _warn(merged, pristine, mine, theirs)
+    _warn_of_deleted(merged, pristine, files, ours, theirs)
+    _warn(merged, pristine, ours, theirs)
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
     return merged
 
 
-def _spell(
-    spelling: Spelling, pristine: Generated, mine: Mapping[str, str], files: Mapping[str, str]
+def _with_import_paths(
+    import_paths: ImportPaths,
+    pristine: Generated,
+    ours: Mapping[str, str],
+    files: Mapping[str, str],
 ) -> dict[str, str]:
     """Generated files with imports and commands that find the modules where they are now."""
     spelled = {}
     for name, text in files.items():
         place = pristine.place(name)
-        own, base = mine.get(place), pristine.files.get(name, "")
+        own, base = ours.get(place), pristine.files.get(name, "")
         if name.endswith(".py"):
-            text = spelling.put_on(place, text)
-        elif own is None or own == spelling.put_on_commands(base):
-            text = spelling.put_on_commands(text)
+            text = import_paths.put_on(place, text)
+        elif own is None or own == import_paths.put_on_commands(base):
+            text = import_paths.put_on_commands(text)
         spelled[name] = text
     return spelled
 
 
 def _warn_of_deleted(
-    merged: Merged, pristine: Generated, files: Files, mine: Files, theirs: Files
+    merged: Merged, pristine: Generated, files: Files, ours: Files, theirs: Files
 ) -> None:
     """Note changes of deleted files whose code is in another file now."""
     for name in sorted(files.keys() & theirs.keys()):
         path, base, new = pristine.place(name), files[name], theirs[name]
-        if path not in mine and new != base and path.endswith(".py"):
-            merged.warnings += filter(None, [tell_deleted(path, base, new, mine, merged.files)])
+        if path not in ours and new != base and path.endswith(".py"):
+            merged.warnings += filter(None, [tell_deleted(path, base, new, ours, merged.files)])
 
 
 def _warn(
-    merged: Merged, pristine: Generated, mine: Mapping[str, str], theirs: Mapping[str, str]
+    merged: Merged, pristine: Generated, ours: Mapping[str, str], theirs: Mapping[str, str]
 ) -> None:
     """Note what is wrong now anywhere in the project, and was not before."""
     rendered = checked_in({pristine.place(name): text for name, text in theirs.items()})
-    before, after = checked_in(mine), checked_in({**mine, **merged.files})
+    before, after = checked_in(ours), checked_in({**ours, **merged.files})
     if after in (rendered, before):
         return
     clashing = {conflict.path for conflict in merged.conflicts}
@@ -161,12 +167,12 @@ def _warn(
 
 
 def _merge_missing(
-    merged: Merged, path: str, base: str | None, new: str | None, mine: Mapping[str, str]
+    merged: Merged, path: str, base: str | None, new: str | None, ours: Mapping[str, str]
 ) -> None:
     """A file that the owner does not have."""
     if base is None:
-        crlf = bool(mine) and all("\r\n" in text for text in mine.values() if text)
-        merged.files[path] = dialect.Ending(crlf=crlf).put_on(new or "")
+        crlf = bool(ours) and all("\r\n" in text for text in ours.values() if text)
+        merged.files[path] = style.Ending(crlf=crlf).put_on(new or "")
     elif new is not None and new != base:
         merged.notes.append(f"{path} stays deleted, as you left it.")
 
@@ -180,7 +186,7 @@ def _merge_dropped(
     name_cause: Label,
 ) -> None:
     """A file that is no longer generated."""
-    text, ending = dialect.take_ending(own)
+    text, ending = style.take_ending(own)
     if text == base or _says_same(path, text, base, files):
         merged.files[path] = None
         return
@@ -197,12 +203,12 @@ def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> boo
     pairs = {pair for file in files for pair in file.renames.everywhere.items()}
     sides = split(base, PYTHON), split(own, PYTHON)
     return len(sides[0]) == len(sides[1]) and all(
-        one.depth == two.depth and dialect.says_same(one, two, pairs)
+        one.depth == two.depth and style.says_same(one, two, pairs)
         for one, two in zip(*sides, strict=True)
     )
 
 
-def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str]) -> None:
+def _assemble_all(merged: Merged, files: Sequence[OpenFile], ours: Mapping[str, str]) -> None:
     """Merge what both sides changed, file by file."""
     for file in files:
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
@@ -213,12 +219,12 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
             file.kind = TEXT
         if file.kind == PYTHON:
             before, now = (split(text, PYTHON) for text in file.texts[:2])
-            file.layout = dialect.find_layout(before, now, file.texts[1])
+            file.layout = style.find_layout(before, now, file.texts[1])
     _agree_on_width(files)
-    modules = {module_of(path): text for path, text in mine.items() if path.endswith(".py")}
+    modules = {module_of(path): text for path, text in ours.items() if path.endswith(".py")}
     for file in files:
-        _put_into_dialect(file)
-        dialect.drop_replaced(
+        _put_into_style(file)
+        style.drop_replaced(
             file.renames,
             file.units[0],
             lambda module, old, new: (
@@ -227,35 +233,33 @@ def _weave_all(merged: Merged, files: Sequence[OpenFile], mine: Mapping[str, str
         )
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
     if any(found.everywhere for found in renames.values()):
-        names = {
-            file.path: dialect.names_in(file.units[1]) for file in files if file.path in renames
-        }
-        dialect.spread(renames, names)
+        names = {file.path: style.names_in(file.units[1]) for file in files if file.path in renames}
+        style.spread_renames(renames, names)
     for file in files:
         base, own, new = file.units
-        base = dialect.rename_units(base, file.renames)
-        new = dialect.rename_units(new, file.renames)
+        base = style.rename_units(base, file.renames)
+        new = style.rename_units(new, file.renames)
         if file.kind == PYTHON:
-            base, new = follow_heads(base, own, new)
-            base, new = carry_changes(base, own, new)
+            base, new = follow_moved_heads(base, own, new)
+            base, new = follow_moved_calls(base, own, new)
             order = find_order(base, own)
             base, new = follow_order(base, order), follow_order(new, order)
         elif file.path.endswith(DOCUMENTS):
             base, new = follow_deleted(base, own, new)
-        file.woven = weave(
+        file.assembly = assemble(
             base,
             own,
             new,
             file.kind,
-            indent=dialect.find_indent(file.texts[1]) if file.kind == PYTHON else "",
+            indent=style.find_indent(file.texts[1]) if file.kind == PYTHON else "",
             union=not file.path.endswith((".sh", ".py")),
         )
     for file in files:
-        settle(file)
+        verify(file)
 
 
 def _lay_out_like_others(
-    merged: Merged, replaced: Sequence[OpenFile], files: Sequence[OpenFile], mine: Mapping[str, str]
+    merged: Merged, replaced: Sequence[OpenFile], files: Sequence[OpenFile], ours: Mapping[str, str]
 ) -> None:
     """Lay out the new text of files in which the owner's formatter had nothing to change."""
     layouts = {file.layout for file in files if file.layout}
@@ -269,7 +273,7 @@ def _lay_out_like_others(
         and file.texts[1] == file.texts[0] != file.texts[2]
         and not layout.fits(file.texts[2])
     ]
-    code = (dialect.take_ending(text)[0] for path, text in mine.items() if path.endswith(".py"))
+    code = (style.take_ending(text)[0] for path, text in ours.items() if path.endswith(".py"))
     if layout.width is not None and found and all(map(layout.fits, code)):
         for file in found:
             merged.files[file.path] = file.ending.put_on(layout.put_on(file.texts[2]))
@@ -280,7 +284,7 @@ def _agree_on_width(files: Sequence[OpenFile]) -> None:
     layouts = [(file, file.layout) for file in files if file.layout]
     if len({layout.width for _, layout in layouts}) < 2:
         return
-    fits: dict[int, list[tuple[OpenFile, dialect.Layout]]] = {}
+    fits: dict[int, list[tuple[OpenFile, style.Layout]]] = {}
     for width in {layout.width for _, layout in layouts if layout.width is not None}:
         for file, layout in layouts:
             layout = replace(layout, width=width)
@@ -292,34 +296,34 @@ def _agree_on_width(files: Sequence[OpenFile]) -> None:
             file.layout = layout
 
 
-def _put_into_dialect(file: OpenFile) -> None:
+def _put_into_style(file: OpenFile) -> None:
     base, own, new = file.texts
     if file.kind == PYTHON:
         if file.layout:
             base, new = file.layout.put_on(base), file.layout.put_on(new)
-        if dialect.imports_singly(own):
-            base, new = dialect.import_singly(base), dialect.import_singly(new)
-        base, new = follow_hints(base, own, new)
+        if style.imports_singly(own):
+            base, new = style.import_singly(base), style.import_singly(new)
+        base, new = follow_annotations(base, own, new)
         units = [split(text, PYTHON) for text in (base, own, new)]
         units[0], units[2] = follow_imports(*units)
-        base, new = map(write_units, follow_voices(*units))
+        base, new = map(write_units, follow_output_calls(*units))
         base, new = _follow(file, base, own, new)
         file.texts = base, own, new
-        file.renames = dialect.find_renames(split(base, PYTHON), split(own, PYTHON))
+        file.renames = style.find_renames(split(base, PYTHON), split(own, PYTHON))
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
     if file.kind == PYTHON:
-        own_units = clear_first(base_units, own_units, new_units)
+        own_units = follow_zero_grad(base_units, own_units, new_units)
     file.units = base_units, own_units, new_units
 
 
 def _follow(file: OpenFile, base: str, own: str, new: str) -> tuple[str, str]:
     """The pristine and the new file, with statements in the functions where the owner has them."""
-    before, mine, after = (split(text, PYTHON) for text in (base, own, new))
-    followed = follow_parts(before, mine, after, dialect.find_indent(own))
+    before, ours, after = (split(text, PYTHON) for text in (base, own, new))
+    followed = follow_extracted(before, ours, after, style.find_indent(own))
     if followed is None:
         return base, new
     base, new = map(write_units, followed)
-    file.layout = file.layout or dialect.Layout(100, single=False)
+    file.layout = file.layout or style.Layout(100, single=False)
     if not file.layout.fits(own):
         file.layout = None
         return base, new
@@ -328,18 +332,18 @@ def _follow(file: OpenFile, base: str, own: str, new: str) -> tuple[str, str]:
 
 def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:
     """The text of a merged file; its conflicts are in it, and noted."""
-    pieces = file.woven.merge(file.doubts)
+    pieces = file.assembly.merge(file.doubts)
     if not any(isinstance(piece, Clash) for piece in pieces):
-        units = choose_mine(pieces)
+        units = choose_ours(pieces)
         return laid_out(
             file, mended_text(file, pieces) if file.kind == PYTHON else write_units(units)
         )
 
-    def name(rows: str, region: Region) -> str:
+    def name(rows: str, hunk: Hunk) -> str:
         reasons = {
             reason
             for (start, end), reason in file.doubts.items()
-            if reason and region[0] <= start and end <= region[1]
+            if reason and hunk[0] <= start and end <= hunk[1]
         }
         cause = name_cause(file.name, rows)
         return f"{cause} ({'; '.join(sorted(reasons))})" if reasons else cause

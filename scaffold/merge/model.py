@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scaffold.merge.diff.assemble import Piece, Weave, choose_mine
-from scaffold.merge.diff.triple import Region
+from scaffold.merge.diff.assemble import Assembly, Piece, choose_ours
+from scaffold.merge.diff.triple import Hunk
 from scaffold.merge.semantics.imports import mended
-from scaffold.merge.source import style as dialect
+from scaffold.merge.source import style
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, TEXT, TOML, Unit
+from scaffold.merge.source.statement import PYTHON, TEXT, TOML, Statement
 from scaffold.merge.source.write import write_units
 
 
@@ -34,13 +34,13 @@ class OpenFile:
     name: str  # in the render
     path: str  # in the project
     kind: str
-    ending: dialect.Ending
-    texts: tuple[str, str, str]  # base, mine, theirs with plain newlines
-    layout: dialect.Layout | None = None
-    units: tuple[list[Unit], list[Unit], list[Unit]] = ([], [], [])
-    renames: dialect.Renames = field(default_factory=dialect.Renames)
-    doubts: dict[Region, str] = field(default_factory=dict)
-    woven: Weave = field(init=False)  # set when all files are in their dialects
+    ending: style.Ending
+    texts: tuple[str, str, str]  # base, ours, theirs with plain newlines
+    layout: style.Layout | None = None
+    units: tuple[list[Statement], list[Statement], list[Statement]] = ([], [], [])
+    renames: style.Renames = field(default_factory=style.Renames)
+    doubts: dict[Hunk, str] = field(default_factory=dict)
+    assembly: Assembly = field(init=False)  # set when all files are in their dialects
 
 
 def kind_of(name: str) -> str:
@@ -48,7 +48,7 @@ def kind_of(name: str) -> str:
 
 
 def open_file(name: str, path: str, base: str, own: str, new: str) -> OpenFile:
-    text, ending = dialect.take_ending(own)
+    text, ending = style.take_ending(own)
     return OpenFile(name, path, kind_of(name), ending, (base, text, new))
 
 
@@ -64,7 +64,7 @@ def broken_line(text: str) -> int | None:
 def mended_text(file: OpenFile, pieces: Sequence[Piece]) -> str:
     """The merged text, with the owner's side of conflicts and the imports that its code needs."""
     _, own, new = file.texts
-    return mended(write_units(choose_mine(pieces)), own, (new, own))
+    return mended(write_units(choose_ours(pieces)), own, (new, own))
 
 
 def laid_out(file: OpenFile, text: str) -> str:

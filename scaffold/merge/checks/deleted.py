@@ -16,16 +16,16 @@ SHOWN = 40  # rows of a change
 
 
 def tell_deleted(
-    path: str, base: str, new: str, mine: Mapping[str, str], merged: Mapping[str, str | None]
+    path: str, base: str, new: str, ours: Mapping[str, str], merged: Mapping[str, str | None]
 ) -> str:
     """A warning with the change, if the code of a deleted file is elsewhere without it.
 
-    `mine` are the owner's files before the update, and `merged` those after it that it concerns.
+    `ours` are the owner's files before the update, and `merged` those after it that it concerns.
     """
     before, after = _definitions(base), _definitions(new)
     changed = {name for name, code in after.items() if code != before.get(name)}
     names = {name for name in before if defines(base, name)}  # a method may share its name
-    code = {other: text for other, text in mine.items() if other.endswith(".py")}
+    code = {other: text for other, text in ours.items() if other.endswith(".py")}
     places = {
         other: defined
         for other, text in code.items()

@@ -60,7 +60,7 @@ class Use:
     is_given: bool = field(compare=False)  # by a caller
 
 
-def lost_items(
+def find_lost_keys(
     before: Project, after: Project, rendered: Mapping[str, str]
 ) -> Iterator[tuple[str, str, int]]:
     """Lines that read keys that are no longer there: path, what is wrong, and line."""

@@ -13,10 +13,10 @@ from pathlib import PurePosixPath
 
 from scaffold.merge.checks.calls import wrong_calls
 from scaffold.merge.checks.early_uses import used_too_early
-from scaffold.merge.checks.lost_keys import lost_items
+from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.returns import new_calls_misread
 from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
-from scaffold.merge.checks.unused import find_halves
+from scaffold.merge.checks.unused import find_unused
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.semantics.scopes import Facts, Scope, read_facts
@@ -64,8 +64,8 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
     if found:
         meant = {*_find(render(), rendered, before, modules)}
         found = [wrong for wrong in found if wrong not in meant]
-    found += [Wrong(*lost) for lost in lost_items(old, new, rendered)]
-    found += [Wrong(*half) for half in find_halves(old, new, render, rendered)]
+    found += [Wrong(*lost) for lost in find_lost_keys(old, new, rendered)]
+    found += [Wrong(*half) for half in find_unused(old, new, render, rendered)]
     found += [Wrong(*call) for call in new_calls_misread(old, new, render)]
     found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]
     found = [

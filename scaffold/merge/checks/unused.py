@@ -13,7 +13,7 @@ from scaffold.merge.semantics.types import Callable as Function
 from scaffold.merge.semantics.types import Class, Object
 
 
-def find_halves(
+def find_unused(
     before: Project, after: Project, rendered: Callable[[], Project], texts: Mapping[str, str]
 ) -> Iterator[tuple[str, str, int]]:
     """Halves that an update leaves: path, what is wrong, and line.

@@ -5,14 +5,14 @@ import builtins
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from scaffold.merge.diff.mapping import role
+from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import read_effects
-from scaffold.merge.source.statement import Unit, parse_unit
+from scaffold.merge.source.statement import Statement, parse_unit
 
 
 def can_commute(
-    one: Sequence[Unit],
-    two: Sequence[Unit],
+    one: Sequence[Statement],
+    two: Sequence[Statement],
     modules: Collection[str],
     given: Collection[str] = (),
 ) -> bool:
@@ -38,7 +38,7 @@ def can_commute(
     return True
 
 
-def _parse(units: Sequence[Unit]) -> ast.Module | None:
+def _parse(units: Sequence[Statement]) -> ast.Module | None:
     level = min(unit.depth for unit in units)
     text = "\n".join(unit.at(unit.depth - level, "    ").text for unit in units)
     after = "    " * (units[-1].depth - level + 1) + "pass"
@@ -50,7 +50,7 @@ def _parse(units: Sequence[Unit]) -> ast.Module | None:
     return None
 
 
-def same_purpose(unit: Unit, own: Iterable[Unit], known: Iterable[Unit]) -> bool:
+def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Statement]) -> bool:
     """Whether the owner already added something different for the same purpose.
 
     That is: something with the same name, or another call with a name as specific as
@@ -68,8 +68,8 @@ def same_purpose(unit: Unit, own: Iterable[Unit], known: Iterable[Unit]) -> bool
     )
 
 
-def _purposes(unit: Unit) -> frozenset[tuple[str, ...]]:
-    purpose = role(unit)
+def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
+    purpose = anchor(unit)
     named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
     found = {purpose} if named and purpose[1] else set()
     if unit.is_code and not unit.is_comment:

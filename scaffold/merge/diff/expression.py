@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from scaffold.merge.source.statement import Unit, indent_of, parse_framed, shift
+from scaffold.merge.source.statement import Statement, indent_of, parse_framed, shift
 
 LINE_LENGTH = 100
 
@@ -77,45 +77,47 @@ class Splice:
 MergeLines = Callable[[str, str, str], str | None]  # merges three texts, None if they clash
 
 
-def merge_unit(base: Unit, mine: Unit, theirs: Unit, merge_lines: MergeLines) -> Unit | None:
+def merge_unit(
+    base: Statement, ours: Statement, theirs: Statement, merge_lines: MergeLines
+) -> Statement | None:
     """The owner's unit with the other side's change. None if they can't be merged.
 
     `merge_lines` merges docstrings.
     """
-    if base.is_comment or mine.is_comment or theirs.is_comment:
+    if base.is_comment or ours.is_comment or theirs.is_comment:
         return None
     if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
-        return mine
-    if _imports_all(mine, theirs):
-        return mine
-    if _imports_nothing(base, mine, theirs):
+        return ours
+    if _imports_all(ours, theirs):
+        return ours
+    if _imports_nothing(base, ours, theirs):
         return theirs  # which no code needs then, so that it goes
-    if base.key == mine.key and all(len(unit.lines) == 1 for unit in (base, mine, theirs)):
-        return _with_comment(mine, theirs)  # the owner changed a comment
-    flat = [_flat_text(unit) for unit in (base, mine, theirs)]
+    if base.key == ours.key and all(len(unit.lines) == 1 for unit in (base, ours, theirs)):
+        return _with_comment(ours, theirs)  # the owner changed a comment
+    flat = [_flat_text(unit) for unit in (base, ours, theirs)]
     text = merge_lines(*flat) if _is_docstring(flat[1]) else merge_text(*flat)
     if text is None:
         return None
-    width = indent_of(mine.lines[0])
+    width = indent_of(ours.lines[0])
     if text != flat[1]:
-        text = lay_out(text, width, mine)
+        text = lay_out(text, width, ours)
     lines = shift(tuple(text.split("\n")), width)
-    return replace(mine, lines=lines, key=f"merged {text}")
+    return replace(ours, lines=lines, key=f"merged {text}")
 
 
-def _flat_text(unit: Unit) -> str:
+def _flat_text(unit: Statement) -> str:
     return "\n".join(unit.flat)
 
 
-def _imports_all(mine: Unit, theirs: Unit) -> bool:
+def _imports_all(ours: Statement, theirs: Statement) -> bool:
     """Whether the owner imports all names of the module that the other side imports some of."""
-    own = re.fullmatch(r"(from [\w.]+ import) \*", mine.lines[0].partition("#")[0].strip())
+    own = re.fullmatch(r"(from [\w.]+ import) \*", ours.lines[0].partition("#")[0].strip())
     return own is not None and theirs.text.startswith(own[1]) and " as " not in theirs.text
 
 
-def _imports_nothing(base: Unit, mine: Unit, theirs: Unit) -> bool:
+def _imports_nothing(base: Statement, ours: Statement, theirs: Statement) -> bool:
     """Whether each name that a module is asked for goes on one of the two sides."""
-    trees = [parse_framed(_flat_text(unit)) for unit in (base, mine, theirs)]
+    trees = [parse_framed(_flat_text(unit)) for unit in (base, ours, theirs)]
     nodes = [tree[0] if tree else None for tree in trees]
     if not all(isinstance(node, ast.ImportFrom) for node in nodes):
         return False
@@ -124,20 +126,20 @@ def _imports_nothing(base: Unit, mine: Unit, theirs: Unit) -> bool:
     return len(modules) == 1 and own | new <= old and not own & new
 
 
-def _with_comment(mine: Unit, theirs: Unit) -> Unit:
+def _with_comment(ours: Statement, theirs: Statement) -> Statement:
     """Their code with the owner's trailing comment, on one line."""
     code = _without(theirs.lines[0], theirs.comment)
-    line = f"{code}  {mine.comment}" if mine.comment else code
-    return replace(theirs, lines=(line,), comment=mine.comment)
+    line = f"{code}  {ours.comment}" if ours.comment else code
+    return replace(theirs, lines=(line,), comment=ours.comment)
 
 
 def _without(line: str, comment: str) -> str:
     return line[: line.rindex(comment)].rstrip() if comment else line.rstrip()
 
 
-def merge_text(base: str, mine: str, theirs: str) -> str | None:
+def merge_text(base: str, ours: str, theirs: str) -> str | None:
     """The merged statement, or None."""
-    sources = [read_source(text) for text in (base, mine, theirs)]
+    sources = [read_source(text) for text in (base, ours, theirs)]
     if None in sources:
         return None
     try:
@@ -148,8 +150,8 @@ def merge_text(base: str, mine: str, theirs: str) -> str | None:
     if any(one.end > two.start for one, two in itertools.pairwise(splices)):
         return None
     for splice in reversed(splices):
-        mine = mine[: splice.start] + splice.text + mine[splice.end :]
-    return mine if parse_framed(mine) else None
+        ours = ours[: splice.start] + splice.text + ours[splice.end :]
+    return ours if parse_framed(ours) else None
 
 
 def read_source(text: str) -> Source | None:
@@ -158,14 +160,14 @@ def read_source(text: str) -> Source | None:
 
 
 def _merge_nodes(
-    base: Source, mine: Source, theirs: Source, b: ast.AST, m: ast.AST, t: ast.AST
+    base: Source, ours: Source, theirs: Source, b: ast.AST, m: ast.AST, t: ast.AST
 ) -> Iterator[Splice]:
     """What to replace in the owner's text. Raises Differs."""
     says = [ast.dump(node) for node in (b, m, t)]
     if says[2] in (says[0], says[1]):
         return
-    if says[0] == says[1] and not _comments_differ(base, mine, b, m):
-        yield Splice(*mine.span(m), theirs.cut(t))
+    if says[0] == says[1] and not _comments_differ(base, ours, b, m):
+        yield Splice(*ours.span(m), theirs.cut(t))
         return
     if not type(b) is type(m) is type(t):
         raise Differs
@@ -176,25 +178,25 @@ def _merge_nodes(
             continue
         old, own, new = (getattr(node, name, None) for node in (b, m, t))
         if isinstance(old, ast.AST) and isinstance(own, ast.AST) and isinstance(new, ast.AST):
-            yield from _merge_nodes(base, mine, theirs, old, own, new)
+            yield from _merge_nodes(base, ours, theirs, old, own, new)
         elif _is_list(old) and _is_list(own) and _is_list(new) and len(old) == len(own) == len(new):
             if not all(isinstance(node, ast.AST) for node in (*old, *own, *new)):
                 raise Differs
             for nodes in zip(old, own, new, strict=True):
-                yield from _merge_nodes(base, mine, theirs, *nodes)
+                yield from _merge_nodes(base, ours, theirs, *nodes)
         elif _dump(new) not in (_dump(old), _dump(own)):
             raise Differs
     if type(m) in _LISTS:
         read = _LISTS[type(m)][1]
         old, own, new = (
-            _items(source, read(node)) for source, node in ((base, b), (mine, m), (theirs, t))
+            _items(source, read(node)) for source, node in ((base, b), (ours, m), (theirs, t))
         )
-        yield from _merge_items(base, mine, theirs, old, own, new)
+        yield from _merge_items(base, ours, theirs, old, own, new)
 
 
-def _comments_differ(base: Source, mine: Source, b: ast.AST, m: ast.AST) -> bool:
+def _comments_differ(base: Source, ours: Source, b: ast.AST, m: ast.AST) -> bool:
     """Whether the owner has other comments between the lines of a part."""
-    rows = [re.findall(r"#.*", source.cut(node)) for source, node in ((base, b), (mine, m))]
+    rows = [re.findall(r"#.*", source.cut(node)) for source, node in ((base, b), (ours, m))]
     return rows[0] != rows[1] and hasattr(b, "lineno")
 
 
@@ -288,7 +290,7 @@ def _items(source: Source, named: Sequence[Named]) -> list[Item]:
 
 def _merge_items(
     base: Source,
-    mine: Source,
+    ours: Source,
     theirs: Source,
     b: Sequence[Item],
     m: Sequence[Item],
@@ -311,9 +313,9 @@ def _merge_items(
             if item.says in (before.says, here.says):
                 continue
             if before.says == here.says:
-                yield _replacement(base, mine, theirs, before, here, item)
+                yield _replacement(base, ours, theirs, before, here, item)
             elif before.node and here.node and item.node:
-                yield from _merge_nodes(base, mine, theirs, before.node, here.node, item.node)
+                yield from _merge_nodes(base, ours, theirs, before.node, here.node, item.node)
             else:
                 raise Differs
         elif name in old:  # the owner removed it
@@ -321,12 +323,12 @@ def _merge_items(
                 raise Differs
         elif name in own and item.says != own[name].says:
             raise Differs
-    yield from _insert_items(mine, theirs, [item for item in t if item.name not in old], m, t, own)
+    yield from _insert_items(ours, theirs, [item for item in t if item.name not in old], m, t, own)
     for name, item in own.items():
         if name in old and name not in new:
             if item.says != old[name].says:
                 raise Differs
-            yield _removal(mine, m, item)
+            yield _removal(ours, m, item)
 
 
 def _is_positional(item: Item) -> bool:
@@ -367,10 +369,10 @@ def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) ->
 
 
 def _replacement(
-    base: Source, mine: Source, theirs: Source, before: Item, here: Item, item: Item
+    base: Source, ours: Source, theirs: Source, before: Item, here: Item, item: Item
 ) -> Splice:
     """Their item in place of the owner's, with the comment behind it if that is new too."""
-    old, own, new = (_tail(*pair) for pair in ((base, before), (mine, here), (theirs, item)))
+    old, own, new = (_tail(*pair) for pair in ((base, before), (ours, here), (theirs, item)))
     if new[0] == old[0] or own[0] != old[0] or not new[0]:
         return Splice(here.start, here.end, item.cut(theirs))
     return Splice(here.start, own[1], f"{item.cut(theirs)},  {new[0]}")
@@ -383,7 +385,7 @@ def _tail(source: Source, item: Item) -> tuple[str, int]:
 
 
 def _insert_items(
-    mine: Source,
+    ours: Source,
     theirs: Source,
     added: Sequence[Item],
     m: Sequence[Item],
@@ -404,7 +406,7 @@ def _insert_items(
             raise Differs  # an empty list has no item to insert after
         below = next((own[row.name] for row in t[place:] if row.name in own), None)
         if anchor is None and below is not None and not _is_positional(below):
-            start = _start_with_comments(mine, below)
+            start = _start_with_comments(ours, below)
             where[start] = where.get(start, "") + (
                 f"{text}, " if start == below.start else f"{text},\n"
             )
@@ -412,10 +414,10 @@ def _insert_items(
         if anchor is None or ("=" in text and _before_keywords(anchor, m)):
             anchor = m[-1] if m else None
         assert anchor is not None
-        comment, end = _tail(mine, anchor)
+        comment, end = _tail(ours, anchor)
         if comment or _tail_is_new(theirs, t, anchor):  # after the comment, on a line of its own
             where[end] = where.get(end, "") + f"\n{text},"
-            if mine.text[anchor.end : anchor.end + 1] != ",":
+            if ours.text[anchor.end : anchor.end + 1] != ",":
                 where[anchor.end] = ","
         else:
             where[anchor.end] = where.get(anchor.end, "") + f", {text}"
@@ -450,25 +452,25 @@ def _with_comments(theirs: Source, items: Sequence[Item], place: int) -> str:
     return "\n" + "\n".join([*comments, text]) if comments else text
 
 
-def _removal(mine: Source, m: Sequence[Item], item: Item) -> Splice:
+def _removal(ours: Source, m: Sequence[Item], item: Item) -> Splice:
     """Cut out an item with its comma and the comment after it, but no other comment."""
     place = m.index(item)
     if place + 1 < len(m):
-        end = _tail(mine, item)[1]
-        if "#" not in mine.text[end : m[place + 1].start]:
+        end = _tail(ours, item)[1]
+        if "#" not in ours.text[end : m[place + 1].start]:
             end = m[place + 1].start
         return Splice(item.start, end, "")
-    if place and "#" not in mine.text[m[place - 1].end : item.start]:
+    if place and "#" not in ours.text[m[place - 1].end : item.start]:
         return Splice(m[place - 1].end, item.end, "")
-    comma = re.match(r"\s*,", mine.text[item.end :])
+    comma = re.match(r"\s*,", ours.text[item.end :])
     return Splice(item.start, item.end + (comma.end() if comma else 0), "")
 
 
-def lay_out(text: str, width: int, mine: Unit) -> str:
+def lay_out(text: str, width: int, ours: Statement) -> str:
     """The statement formatted with black, if the owner's was not formatted by hand."""
     import black
 
-    length = max([LINE_LENGTH, *(len(row) for row in mine.lines)]) - width
+    length = max([LINE_LENGTH, *(len(row) for row in ours.lines)]) - width
     found = parse_framed(text)
     if found is None or found[1].word or text.rstrip().endswith(":"):
         return text

@@ -10,120 +10,124 @@ from collections.abc import Collection, Sequence
 from scaffold.merge.diff.commute import can_commute, same_purpose
 from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.expression import merge_unit
-from scaffold.merge.diff.mapping import Side, role
-from scaffold.merge.diff.triple import Region, Three, contains
+from scaffold.merge.diff.mapping import Side, anchor
+from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.source.statement import PYTHON, TOML, Unit
+from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
 
-def find_clashes(three: Three, doubtful: Collection[Region] = ()) -> list[Region]:
+def find_clashes(triple: Triple, doubtful: Collection[Hunk] = ()) -> list[Hunk]:
     """The regions that the owner has to decide."""
-    regions = _join([*_find_clashes(three), *doubtful])
+    hunks = _join([*_find_clashes(triple), *doubtful])
     while True:
-        whole = _join([_whole_blocks(three, region) for region in regions])
-        if whole == regions:
-            return regions
-        regions = whole
+        whole = _join([_whole_blocks(triple, hunk) for hunk in hunks])
+        if whole == hunks:
+            return hunks
+        hunks = whole
 
 
-def their_changes(three: Three) -> list[Region]:
+def their_changes(triple: Triple) -> list[Hunk]:
     """The regions in which the other side differs from the base."""
-    found: list[Region] = []
-    for number in range(len(three.base) + 1):
-        if three.theirs.inserts[number]:
+    found: list[Hunk] = []
+    for number in range(len(triple.base) + 1):
+        if triple.theirs.inserts[number]:
             found.append((number, number))
-        if number < len(three.base):
-            unit = three.theirs.of(number)
-            old = three.base[number]
+        if number < len(triple.base):
+            unit = triple.theirs.of(number)
+            old = triple.base[number]
             if unit is None or (unit.same, unit.depth) != (old.same, old.depth):
                 found.append((number, number + 1))
     return _join(found, touching=True)
 
 
-def _find_clashes(three: Three) -> list[Region]:
-    found: list[Region] = []
-    for number, unit in enumerate(three.base):
-        mine, theirs = three.mine.of(number), three.theirs.of(number)
-        if mine is None and theirs is not None and theirs.same != unit.same:
-            if three.kind == PYTHON and _imports_more(unit, theirs):
+def _find_clashes(triple: Triple) -> list[Hunk]:
+    found: list[Hunk] = []
+    for number, unit in enumerate(triple.base):
+        ours, theirs = triple.ours.of(number), triple.theirs.of(number)
+        if ours is None and theirs is not None and theirs.same != unit.same:
+            if triple.kind == PYTHON and _imports_more(unit, theirs):
                 continue  # what the code needs is imported again
-            found.append(_deleted_run(three, three.mine, number))
+            found.append(_deleted_run(triple, triple.ours, number))
         elif theirs is None and (
-            _is_rewritten(three, number) if mine is None else three.edited(number)
+            _is_rewritten(triple, number) if ours is None else triple.edited(number)
         ):
-            found.append(_deleted_run(three, three.theirs, number))
-        elif mine and theirs and not _go_together(three, unit, mine, theirs):
+            found.append(_deleted_run(triple, triple.theirs, number))
+        elif ours and theirs and not _go_together(triple, unit, ours, theirs):
             found.append((number, number + 1))
-    for gap in range(len(three.base) + 1):
-        if goes_with_deleted(three, gap):
+    for gap in range(len(triple.base) + 1):
+        if goes_with_deleted(triple, gap):
             continue
-        if three.mine.inserts[gap] and three.theirs.inserts[gap] and not _both_fit(three, gap):
+        if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
             found.append((gap, gap))
-        for one, other in ((three.mine, three.theirs), (three.theirs, three.mine)):
-            if one.inserts[gap] and (lost := _lost_context(three, one, other, gap)) is not None:
-                found.append(_deleted_run(three, other, lost))
-        if three.mine.inserts[gap] and _is_replaced(three, three.theirs, gap):
-            found.append(_deleted_run(three, three.theirs, gap))
-    found += _same_purpose(three)
+        for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
+            if one.inserts[gap] and (lost := _lost_context(triple, one, other, gap)) is not None:
+                found.append(_deleted_run(triple, other, lost))
+        if triple.ours.inserts[gap] and _is_replaced(triple, triple.theirs, gap):
+            found.append(_deleted_run(triple, triple.theirs, gap))
+    found += _same_purpose(triple)
     return found
 
 
-def _imports_more(unit: Unit, theirs: Unit) -> bool:
+def _imports_more(unit: Statement, theirs: Statement) -> bool:
     """Whether an import has new names of the same module."""
     heads = [re.match(r"from [\w.]+ import\b", row.text) for row in (unit, theirs)]
     return bool(heads[0] and heads[1] and heads[0][0] == heads[1][0])
 
 
-def _go_together(three: Three, unit: Unit, mine: Unit, theirs: Unit) -> bool:
-    if unit.same in (mine.same, theirs.same):
+def _go_together(triple: Triple, unit: Statement, ours: Statement, theirs: Statement) -> bool:
+    if unit.same in (ours.same, theirs.same):
         return True
-    return merge_pair(three, unit, mine, theirs) is not None
+    return merge_pair(triple, unit, ours, theirs) is not None
 
 
-def merge_pair(three: Three, base: Unit, mine: Unit, theirs: Unit) -> Unit | None:
-    if mine.same == theirs.same:
-        return mine
-    if three.kind not in (PYTHON, TOML):
+def merge_pair(
+    triple: Triple, base: Statement, ours: Statement, theirs: Statement
+) -> Statement | None:
+    if ours.same == theirs.same:
+        return ours
+    if triple.kind not in (PYTHON, TOML):
         return None
-    return merge_unit(base, mine, theirs, three.merge_lines)
+    return merge_unit(base, ours, theirs, triple.merge_lines)
 
 
-def _both_fit(three: Three, gap: int) -> bool:
-    mine = [three.mine.units[place] for place in three.mine.inserts[gap]]
-    theirs = [three.theirs.units[place] for place in three.theirs.inserts[gap]]
-    if contains(mine, theirs) or contains(theirs, mine):
+def _both_fit(triple: Triple, gap: int) -> bool:
+    ours = [triple.ours.units[place] for place in triple.ours.inserts[gap]]
+    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    if contains(ours, theirs) or contains(theirs, ours):
         return True
-    if three.kind != PYTHON:
-        purposes = [{role(unit) for unit in units} - {()} for units in (mine, theirs)]
-        return three.union and not purposes[0] & purposes[1]
-    levels = [min(unit.depth for unit in units) for units in (mine, theirs)]
+    if triple.kind != PYTHON:
+        purposes = [{anchor(unit) for unit in units} - {()} for units in (ours, theirs)]
+        return triple.union and not purposes[0] & purposes[1]
+    levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
-    if three.opens_for_next(three.mine, gap) and not three.opens_for_next(three.theirs, gap):
-        while mine and re.match(r"(try|(async )?with\b.*):", mine[-1].text.strip(), re.DOTALL):
-            mine.pop()  # theirs stand in front of the block, whose head decides nothing
+    if triple.opens_for_next(triple.ours, gap) and not triple.opens_for_next(triple.theirs, gap):
+        while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
+            ours.pop()  # theirs stand in front of the block, whose head decides nothing
     return (
-        not mine
-        or can_commute(mine, theirs, three.modules())
-        or work_on_given(three, gap, mine, theirs)
+        not ours
+        or can_commute(ours, theirs, triple.modules())
+        or work_on_given(triple, gap, ours, theirs)
     )
 
 
-def work_on_given(three: Three, gap: int, mine: Sequence[Unit], theirs: Sequence[Unit]) -> bool:
+def work_on_given(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> bool:
     """Whether new lines of both sides share only what the line above them binds: a batch, say.
 
     The owner's come first then: they were written for what is given there.
     """
-    above = three.base[gap - 1] if 0 < gap <= len(three.base) else None
-    there = three.theirs.of(gap - 1) if above else None
-    if three.kind != PYTHON or above is None or there is None or there.key != above.key:
+    above = triple.base[gap - 1] if 0 < gap <= len(triple.base) else None
+    there = triple.theirs.of(gap - 1) if above else None
+    if triple.kind != PYTHON or above is None or there is None or there.key != above.key:
         return False
     given = effects_of(above.text.strip()).binds
-    modules = three.modules()
-    return not can_commute(mine, theirs, modules) and can_commute(mine, theirs, modules, given)
+    modules = triple.modules()
+    return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
 
 
-def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
+def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | None:
     """The base unit that the other side deleted, if new units have lost all their context."""
     number_of = one.number_of
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
@@ -140,100 +144,100 @@ def _lost_context(three: Three, one: Side, other: Side, gap: int) -> int | None:
                 break
             if unit.depth == depth and place in number_of:
                 found.append(number_of[place])
-        near += found if one is three.mine else found[:1]
+        near += found if one is triple.ours else found[:1]
     if not near and head is not None:
         near.append(number_of[head])
     if not near or any(other.match[number] is not None for number in near):
         return None
-    if one is three.mine and depth == 0:
+    if one is triple.ours and depth == 0:
         return None
     return near[0]
 
 
-def _same_purpose(three: Three) -> list[Region]:
+def _same_purpose(triple: Triple) -> list[Hunk]:
     """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
-    known = three.base
-    own = [three.mine.units[place] for gap in three.mine.inserts for place in gap]
-    set_by_hand = {role(unit) for unit in own if len(role(unit)) == 3 and three.kind != PYTHON}
+    known = triple.base
+    own = [triple.ours.units[place] for gap in triple.ours.inserts for place in gap]
+    set_by_hand = {anchor(unit) for unit in own if len(anchor(unit)) == 3 and triple.kind != PYTHON}
     changed = [
         (number, number + 1)
         for number, unit in enumerate(known)
-        if (there := three.theirs.of(number)) and there.same != unit.same
+        if (there := triple.theirs.of(number)) and there.same != unit.same
         # of an option of a job script that is there twice, the last one counts
-        if role(unit) in set_by_hand
+        if anchor(unit) in set_by_hand
     ]
     return changed + [
         (gap, gap)
-        for gap, places in enumerate(three.theirs.inserts)
+        for gap, places in enumerate(triple.theirs.inserts)
         for place in places
-        if same_purpose(three.theirs.units[place], own, known)
+        if same_purpose(triple.theirs.units[place], own, known)
     ]
 
 
-def _is_replaced(three: Three, side: Side, gap: int) -> bool:
+def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
     """Whether this side wrote something else in place of the units on both sides of a gap."""
-    if not 0 < gap < len(three.base) or side.match[gap - 1] is not None:
+    if not 0 < gap < len(triple.base) or side.match[gap - 1] is not None:
         return False
     if side.match[gap] is not None:
         return False
-    start, end = _deleted_run(three, side, gap)
+    start, end = _deleted_run(triple, side, gap)
     return any(side.inserts[place] for place in range(start, end))
 
 
-def _is_rewritten(three: Three, number: int) -> bool:
+def _is_rewritten(triple: Triple, number: int) -> bool:
     """Whether the other side wrote something new in place of what the owner deleted."""
-    if three.kind != PYTHON or three.base[number].is_comment:
+    if triple.kind != PYTHON or triple.base[number].is_comment:
         return False
-    start, _ = _deleted_run(three, three.theirs, number)
-    new = [three.theirs.units[place] for place in three.theirs.inserts[start]]
-    own = [three.mine.units[place] for place in three.mine.inserts[start]]
+    start, _ = _deleted_run(triple, triple.theirs, number)
+    new = [triple.theirs.units[place] for place in triple.theirs.inserts[start]]
+    own = [triple.ours.units[place] for place in triple.ours.inserts[start]]
     return any(not unit.is_comment for unit in new) and not contains(own, new)
 
 
-def _deleted_run(three: Three, side: Side, number: int) -> Region:
+def _deleted_run(triple: Triple, side: Side, number: int) -> Hunk:
     """The range around a unit that this side deleted together with it."""
-    if three.kind != PYTHON or _stands_alone(three, number):
+    if triple.kind != PYTHON or _stands_alone(triple, number):
         return number, number + 1
     start, end = number, number + 1
-    while start > 0 and side.match[start - 1] is None and not _ends_before(three, start):
+    while start > 0 and side.match[start - 1] is None and not _ends_before(triple, start):
         start -= 1
-    while end < len(three.base) and side.match[end] is None and not _ends_before(three, end):
+    while end < len(triple.base) and side.match[end] is None and not _ends_before(triple, end):
         end += 1
     return start, end
 
 
-def _stands_alone(three: Three, number: int) -> bool:
+def _stands_alone(triple: Triple, number: int) -> bool:
     """Whether a unit is a field or a top-level statement."""
-    unit = three.base[number]
+    unit = triple.base[number]
     if unit.is_comment or unit.text.rstrip().endswith(":"):
         return False
-    head = three.parents[number]
-    text = "" if head is None else three.base[head].text.lstrip()
+    head = triple.parents[number]
+    text = "" if head is None else triple.base[head].text.lstrip()
     return (unit.depth == 0 and not text) or text.startswith("class ")
 
 
-def _ends_before(three: Three, number: int) -> bool:
+def _ends_before(triple: Triple, number: int) -> bool:
     """Whether a top-level definition ends before a unit."""
-    unit, before = three.base[number], three.base[number - 1]
+    unit, before = triple.base[number], triple.base[number - 1]
     if unit.depth > 0:
         return False
     return not before.is_comment and not before.text.startswith("@")
 
 
-def _whole_blocks(three: Three, region: Region) -> Region:
+def _whole_blocks(triple: Triple, hunk: Hunk) -> Hunk:
     """A region, extended to the end of all blocks that one side opens or removes in it."""
-    start, end = region
+    start, end = hunk
     last = end
-    for number in range(start, min(end, len(three.base))):
-        if None in (three.mine.match[number], three.theirs.match[number]):
-            level = three.base[number].depth
+    for number in range(start, min(end, len(triple.base))):
+        if None in (triple.ours.match[number], triple.theirs.match[number]):
+            level = triple.base[number].depth
             after = number + 1
-            while after < len(three.base) and (
-                three.base[after].depth > level or three.base[after].is_comment
+            while after < len(triple.base) and (
+                triple.base[after].depth > level or triple.base[after].is_comment
             ):
                 after += 1
             last = max(last, after if after > number + 1 else last)
-    for side in (three.mine, three.theirs):
+    for side in (triple.ours, triple.theirs):
         for gap in range(start, max(end, start + 1)):
             for place in side.inserts[gap]:
                 after = place + 1
@@ -245,10 +249,10 @@ def _whole_blocks(three: Three, region: Region) -> Region:
     return start, last
 
 
-def _join(regions: Collection[Region], touching: bool = False) -> list[Region]:
+def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:
     """The regions in order; overlapping ones are joined, and touching ones if that is wanted."""
-    joined: list[Region] = []
-    for start, end in sorted(set(regions)):
+    joined: list[Hunk] = []
+    for start, end in sorted(set(hunks)):
         if joined and (start < joined[-1][1] + touching or start == joined[-1][0]):
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:

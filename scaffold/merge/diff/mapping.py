@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
-from scaffold.merge.source.statement import Unit, parse_unit
+from scaffold.merge.source.statement import Statement, parse_unit
 
 # the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
 _SBATCH = {
@@ -28,7 +28,7 @@ _ALIKE = 0.55  # the share of common words below which units are different state
 class Side:
     """One of the two edited files, seen from the base."""
 
-    units: Sequence[Unit]
+    units: Sequence[Statement]
     match: Sequence[int | None]  # for each unit of the base, its unit in this file
     inserts: Sequence[Sequence[int]]  # new units before each unit of the base, and at the end
     number_of: Mapping[int, int]  # the inverse of `match`
@@ -45,13 +45,13 @@ class Side:
             min((self.units[row].depth for row in places), default=0) for places in self.inserts
         ]
 
-    def of(self, number: int) -> Unit | None:
+    def of(self, number: int) -> Statement | None:
         """What became of a unit of the base."""
         found = self.match[number]
         return None if found is None else self.units[found]
 
 
-def find_parents(units: Sequence[Unit]) -> list[int | None]:
+def find_parents(units: Sequence[Statement]) -> list[int | None]:
     """For each unit, the nearest code above it that is less deep."""
     found: list[int | None] = []
     heads: list[int] = []
@@ -63,7 +63,7 @@ def find_parents(units: Sequence[Unit]) -> list[int | None]:
     return found
 
 
-def align(base: Sequence[Unit], units: Sequence[Unit]) -> Side:
+def align(base: Sequence[Statement], units: Sequence[Statement]) -> Side:
     match: list[int | None] = [None] * len(base)
     _match_equal(base, units, match)
     free = _gaps(base, units, match)
@@ -81,7 +81,9 @@ def align(base: Sequence[Unit], units: Sequence[Unit]) -> Side:
     return Side(units, match, inserts, number_of)
 
 
-def _match_equal(base: Sequence[Unit], units: Sequence[Unit], match: list[int | None]) -> None:
+def _match_equal(
+    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
+) -> None:
     one = [(unit.scope, unit.same) for unit in base]
     two = [(unit.scope, unit.same) for unit in units]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
@@ -91,7 +93,7 @@ def _match_equal(base: Sequence[Unit], units: Sequence[Unit], match: list[int | 
 
 
 def _gaps(
-    base: Sequence[Unit], units: Sequence[Unit], match: Sequence[int | None]
+    base: Sequence[Statement], units: Sequence[Statement], match: Sequence[int | None]
 ) -> list[tuple[range, range]]:
     """Ranges between matches in which both files have units."""
     found = []
@@ -106,8 +108,8 @@ def _gaps(
 
 
 def _match_alike(
-    base: Sequence[Unit],
-    units: Sequence[Unit],
+    base: Sequence[Statement],
+    units: Sequence[Statement],
     b_range: range,
     u_range: range,
     match: list[int | None],
@@ -132,7 +134,9 @@ def _match_alike(
             y += 1
 
 
-def _part_heads(base: Sequence[Unit], units: Sequence[Unit], match: list[int | None]) -> None:
+def _part_heads(
+    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
+) -> None:
     """Undo the match of edited heads if most of what was in the block is elsewhere now."""
     for number, position in enumerate(match):
         if position is None or base[number].same == units[position].same:
@@ -144,7 +148,7 @@ def _part_heads(base: Sequence[Unit], units: Sequence[Unit], match: list[int | N
             match[number] = None
 
 
-def _block(units: Sequence[Unit], head: int) -> range:
+def _block(units: Sequence[Statement], head: int) -> range:
     """The units in the block that a unit opens."""
     end = head + 1
     while end < len(units) and units[end].depth > units[head].depth:
@@ -152,7 +156,7 @@ def _block(units: Sequence[Unit], head: int) -> range:
     return range(head + 1, end)
 
 
-def alike(one: Unit, two: Unit) -> float:
+def alike(one: Statement, two: Statement) -> float:
     """How likely two units are versions of the same one: from 0 (they are not) to 2."""
     if one.same == two.same:
         return 2.0
@@ -160,7 +164,7 @@ def alike(one: Unit, two: Unit) -> float:
         return 1.9
     if one.is_comment != two.is_comment:
         return 0.0
-    first, second = role(one), role(two)
+    first, second = anchor(one), anchor(two)
     if len(first) > 1 and first == second:
         return 1.0 + _ratio(one, two)
     if first[:1] != second[:1]:
@@ -169,21 +173,21 @@ def alike(one: Unit, two: Unit) -> float:
     return ratio if ratio >= _ALIKE else 0.0
 
 
-def _ratio(one: Unit, two: Unit) -> float:
+def _ratio(one: Statement, two: Statement) -> float:
     words = [re.findall(r"\w+|[^\w\s]", unit.text) for unit in (one, two)]
     matcher = SequenceMatcher(None, words[0], words[1], autojunk=False)
     quick: float = matcher.quick_ratio()
     return matcher.ratio() if quick >= _ALIKE else quick
 
 
-def role(unit: Unit) -> tuple[str, ...]:
+def anchor(unit: Statement) -> tuple[str, ...]:
     """What a statement is for: its kind, and the name that it binds or calls."""
     if unit.is_comment:
         return ()
-    return _role(unit.text.strip()) if unit.is_code else _row_role(unit.key.strip())
+    return _anchor(unit.text.strip()) if unit.is_code else _row_anchor(unit.key.strip())
 
 
-def _row_role(text: str) -> tuple[str, ...]:
+def _row_anchor(text: str) -> tuple[str, ...]:
     """The key of a row of TOML, YAML or shell, or the package of a requirement."""
     option = re.match(r"SBATCH\s+(--[\w-]+|-\w)", text)
     if option:
@@ -196,7 +200,7 @@ def _row_role(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=262_144)
-def _role(text: str) -> tuple[str, ...]:
+def _anchor(text: str) -> tuple[str, ...]:
     found = parse_unit(text)
     if found is None:
         return ()

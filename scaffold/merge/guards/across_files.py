@@ -4,20 +4,20 @@ import re
 from collections.abc import Collection, Mapping
 
 from scaffold.merge.conflicts import Conflict
-from scaffold.merge.diff.assemble import Clash, weave
-from scaffold.merge.guards.broken_names import doubt, settle
+from scaffold.merge.diff.assemble import Clash, assemble
+from scaffold.merge.guards.broken_names import doubt, verify
 from scaffold.merge.model import Generated, OpenFile, mended_text, open_file
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.names import find_project_faults, module_of
 from scaffold.merge.source.statement import PYTHON, split
 
 
-def check_together(
+def check_across_files(
     merged: Mapping[str, str | None],
     conflicts: Collection[Conflict],
     files: list[OpenFile],
     pristine: Generated,
-    mine: Mapping[str, str],
+    ours: Mapping[str, str],
     theirs: Mapping[str, str],
 ) -> list[str]:
     """Doubt changes if a file uses something that another file no longer has.
@@ -31,7 +31,7 @@ def check_together(
     clashing = {conflict.path for conflict in conflicts}
     for file in files:
         if file.kind == PYTHON:
-            pieces = file.woven.merge(file.doubts)
+            pieces = file.assembly.merge(file.doubts)
             result[file.path] = mended_text(file, pieces)
             if any(isinstance(piece, Clash) for piece in pieces):
                 clashing.add(file.path)
@@ -39,14 +39,14 @@ def check_together(
     # of all other code in the folder, which may be a lot, only what uses the project's modules
     modules = "|".join(re.escape(module_of(path)) for path in names if path.endswith(".py"))
     uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
-    mine = {path: text for path, text in mine.items() if path in names or uses.search(text)}
-    others = {path: text for path, text in mine.items() if path not in merged}
+    ours = {path: text for path, text in ours.items() if path in names or uses.search(text)}
+    others = {path: text for path, text in ours.items() if path not in merged}
     together = {**others, **result}
     rendered = {pristine.place(name): text for name, text in theirs.items()}
     if code_in(together) == code_in(rendered):
         return notes  # none of it is the owner's
     now = find_project_faults(together)
-    own = find_project_faults(mine)
+    own = find_project_faults(ours)
     new = find_project_faults(rendered)
     open_files = {file.path: file for file in files}
     for path, faults in now.items():
@@ -56,8 +56,8 @@ def check_together(
             at = path if path in names else fault.source  # who has it, or who lost it
             if at in clashing or fault.source in clashing:
                 continue  # there is a conflict already
-            if at not in open_files and at in names and at in mine:
-                open_files[at] = _reopen(names[at], at, pristine, mine, theirs)
+            if at not in open_files and at in names and at in ours:
+                open_files[at] = _reopen(names[at], at, pristine, ours, theirs)
                 files.append(open_files[at])
             if at not in open_files:
                 continue
@@ -70,21 +70,21 @@ def check_together(
 
 def keep_definition(file: OpenFile, name: str) -> bool:
     """Keep a function or class that the new file no longer has, if the owner's file has it."""
-    woven = file.woven
+    assembly = file.assembly
     wanted = {f"{kind} {name}" for kind in ("FunctionDef", "AsyncFunctionDef", "ClassDef")}
-    if not wanted & {head for head, _ in chunks(woven.mine.units)}:
+    if not wanted & {head for head, _ in chunks(assembly.ours.units)}:
         return False
-    base = [unit for head, chunk in chunks(woven.base) if head not in wanted for unit in chunk]
-    file.woven = weave(
+    base = [unit for head, chunk in chunks(assembly.base) if head not in wanted for unit in chunk]
+    file.assembly = assemble(
         base,
-        woven.mine.units,
-        woven.theirs.units,
+        assembly.ours.units,
+        assembly.theirs.units,
         file.kind,
-        indent=woven.indent,
-        union=woven.union,
+        indent=assembly.indent,
+        union=assembly.union,
     )
     file.doubts.clear()
-    settle(file)
+    verify(file)
     return True
 
 
@@ -94,10 +94,10 @@ def code_in(files: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _reopen(
-    name: str, path: str, pristine: Generated, mine: Mapping[str, str], theirs: Mapping[str, str]
+    name: str, path: str, pristine: Generated, ours: Mapping[str, str], theirs: Mapping[str, str]
 ) -> OpenFile:
     """A file that seemed to need no merge."""
-    file = open_file(name, path, pristine.files.get(name, ""), mine[path], theirs.get(name, ""))
+    file = open_file(name, path, pristine.files.get(name, ""), ours[path], theirs.get(name, ""))
     base, own, new = (split(text, file.kind) for text in file.texts)
-    file.woven = weave(base, own, new, file.kind)
+    file.assembly = assemble(base, own, new, file.kind)
     return file

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from scaffold.merge.diff.triple import Three
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.diff.triple import Triple
+from scaffold.merge.source.statement import Statement
 
 
-def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
+def find_changed_blocks(triple: Triple, units: Sequence[Statement]) -> list[int]:
     """Where units are in different blocks than in their sides, by number in the base."""
     found = []
-    dropped = _dropped(three, units)
+    dropped = _dropped(triple, units)
     blocks: list[tuple[int, str]] = []  # around what comes next
     last = 0
     for unit in units:
@@ -21,13 +21,13 @@ def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
         mark, place = unit.origin[0], int(unit.origin[1:])
         if mark == "b":
             last = place
-            mine = _heads(three, "m", three.mine.match[place])
-            theirs = _heads(three, "t", three.theirs.match[place])
+            ours = _heads(triple, "m", triple.ours.match[place])
+            theirs = _heads(triple, "t", triple.theirs.match[place])
             # what one side moved out of a block of the base is not in it
-            wanted = mine & theirs | (mine ^ theirs) - _base_heads(three, place)
+            wanted = ours & theirs | (ours ^ theirs) - _base_heads(triple, place)
             fits = wanted - dropped == around
         else:  # the other side may have put a new block around it
-            wanted = _heads(three, mark, place) - dropped
+            wanted = _heads(triple, mark, place) - dropped
             fits = wanted <= around and not any(head[0] in "b" + mark for head in around - wanted)
         if not fits:
             found += [last, last + 1]
@@ -35,25 +35,25 @@ def find_misplaced(three: Three, units: Sequence[Unit]) -> list[int]:
     return found
 
 
-def _dropped(three: Three, units: Sequence[Unit]) -> set[str]:
+def _dropped(triple: Triple, units: Sequence[Statement]) -> set[str]:
     """What one of the sides has and the merge does not."""
     there = {unit.origin for unit in units}
-    every = {f"b{number}" for number in range(len(three.base))}
-    every |= {f"m{number}" for number in range(len(three.mine.units))}
-    every |= {f"t{number}" for number in range(len(three.theirs.units))}
+    every = {f"b{number}" for number in range(len(triple.base))}
+    every |= {f"m{number}" for number in range(len(triple.ours.units))}
+    every |= {f"t{number}" for number in range(len(triple.theirs.units))}
     return every - there
 
 
-def _base_heads(three: Three, place: int | None) -> set[str]:
+def _base_heads(triple: Triple, place: int | None) -> set[str]:
     heads = set()
-    while place is not None and (place := three.parents[place]) is not None:
+    while place is not None and (place := triple.parents[place]) is not None:
         heads.add(f"b{place}")
     return heads
 
 
-def _heads(three: Three, mark: str, place: int | None) -> set[str]:
+def _heads(triple: Triple, mark: str, place: int | None) -> set[str]:
     """The origins of the heads of the blocks around a unit, in one side."""
-    side = three.mine if mark == "m" else three.theirs
+    side = triple.ours if mark == "m" else triple.theirs
     heads = set()
     while place is not None and (place := side.parents[place]) is not None:
         known = side.number_of.get(place)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from scaffold.merge.semantics.names import Fault
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 from scaffold.merge.source.write import write_units
 
 TAKEN = "you already use the name {name}"
@@ -137,10 +137,12 @@ def _says(node: ast.stmt) -> str:
     return " ".join([type(node).__name__, getattr(node, "name", ""), *parts, *lists])
 
 
-def find_taken(base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]) -> list[Fault]:
+def find_name_clashes(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> list[Fault]:
     """Names that both sides have newly bound, to different things, where each sees the other's."""
     try:
-        old, own, new = (read_scopes(write_units(units)) for units in (base, mine, theirs))
+        old, own, new = (read_scopes(write_units(units)) for units in (base, ours, theirs))
     except SyntaxError:
         return []
     nothing = Scope()

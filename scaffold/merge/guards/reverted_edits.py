@@ -7,33 +7,33 @@ in its place. Merged as text, both would be done, and the statement would be bac
 from collections.abc import Iterator
 
 from scaffold.merge.diff.deletions import is_in, is_same, stays_deleted
-from scaffold.merge.diff.mapping import alike, role
-from scaffold.merge.diff.triple import Region, Three
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.diff.mapping import alike, anchor
+from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.source.statement import Statement
 
 _MOVED = 1.5  # the likeness from which a statement with the same role is the same one
 
 
-def find_undone(three: Three) -> Iterator[Region]:
+def find_reverted_edits(triple: Triple) -> Iterator[Hunk]:
     """The gaps into which the other side puts what the owner took away, or has written already."""
     gone = [
         unit
-        for number, unit in enumerate(three.base)
-        if three.mine.match[number] is None
-        and three.theirs.match[number] is None
+        for number, unit in enumerate(triple.base)
+        if triple.ours.match[number] is None
+        and triple.theirs.match[number] is None
         and unit.is_code
         and not unit.is_comment
     ]
-    known = {(unit.scope, unit.key) for unit in three.base}
-    own = [three.mine.units[place] for gap in three.mine.inserts for place in gap]
-    for gap, places in enumerate(three.theirs.inserts):
+    known = {(unit.scope, unit.key) for unit in triple.base}
+    own = [triple.ours.units[place] for gap in triple.ours.inserts for place in gap]
+    for gap, places in enumerate(triple.theirs.inserts):
         for place in places:
-            unit = three.theirs.units[place]
+            unit = triple.theirs.units[place]
             if unit.is_comment or not unit.is_code or not _is_telling(unit):
                 continue
             if is_in(unit, own):
                 continue  # the owner wrote it there too
-            if stays_deleted(three, place):
+            if stays_deleted(triple, place):
                 continue
             is_new = (unit.scope, unit.key) not in known
             if any(_is_moved(old, unit) for old in gone) or (
@@ -42,11 +42,11 @@ def find_undone(three: Three) -> Iterator[Region]:
                 yield gap, gap
 
 
-def _is_telling(unit: Unit) -> bool:
+def _is_telling(unit: Statement) -> bool:
     """Whether a statement binds or calls something that has a name."""
-    purpose = role(unit)
+    purpose = anchor(unit)
     return len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
 
 
-def _is_moved(old: Unit, new: Unit) -> bool:
+def _is_moved(old: Statement, new: Statement) -> bool:
     return old.scope == new.scope and alike(old, new) >= _MOVED

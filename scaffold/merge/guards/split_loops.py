@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from scaffold.merge.diff.depth import depth_change, limits_gradients
 from scaffold.merge.diff.mapping import Side
-from scaffold.merge.diff.triple import Region, Three
+from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.sources import Sources
-from scaffold.merge.source.statement import PYTHON, Unit, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
 
 QUESTION = "does your line belong to each step, or to each part of a step?"
 
@@ -38,20 +38,20 @@ class _Near:
     below: int | None = None
 
 
-def find_torn(three: Three) -> Iterator[tuple[Region, str]]:
+def find_split_loops(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps with such statements, each with the reason."""
-    if three.kind != PYTHON:
+    if triple.kind != PYTHON:
         return
     new = [
         place
-        for place, unit in enumerate(three.theirs.units)
-        if place not in three.theirs.number_of and _LOOPS.match(unit.text.lstrip())
+        for place, unit in enumerate(triple.theirs.units)
+        if place not in triple.theirs.number_of and _LOOPS.match(unit.text.lstrip())
     ]
     if not new:
         return
-    units = three.mine.units
-    sources = Sources(units), Sources(three.theirs.units)
-    for gap, places in enumerate(three.mine.inserts):
+    units = triple.ours.units
+    sources = Sources(units), Sources(triple.theirs.units)
+    for gap, places in enumerate(triple.ours.inserts):
         near, level = _Near(), -1
         own: set[str] = set()  # what the owner's lines above make of a part
         for statement in _statements(units, places):
@@ -59,15 +59,15 @@ def find_torn(three: Three) -> Iterator[tuple[Region, str]]:
             if after < len(units) and units[after].depth > depth:
                 continue  # a block around lines of ours: changed_blocks.py
             if depth != level:  # the statements of a gap and a depth have the same lines around
-                near, level = _find_near(three, statement), depth
-            reason = _is_torn(three, gap, statement, near, own)
-            reason = reason or _sees_one_part(three, statement, near, *sources)
+                near, level = _find_near(triple, statement), depth
+            reason = _is_split(triple, gap, statement, near, own)
+            reason = reason or _sees_one_part(triple, statement, near, *sources)
             if reason:
                 yield (gap, gap), reason
                 break
 
 
-def _statements(units: Sequence[Unit], places: Sequence[int]) -> Iterator[list[int]]:
+def _statements(units: Sequence[Statement], places: Sequence[int]) -> Iterator[list[int]]:
     """Each new statement with what is inside of it, without comments."""
     found: list[int] = []
     for place in places:
@@ -81,12 +81,14 @@ def _statements(units: Sequence[Unit], places: Sequence[int]) -> Iterator[list[i
         yield found
 
 
-def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own: set[str]) -> str:
+def _is_split(
+    triple: Triple, gap: int, statement: Sequence[int], near: _Near, own: set[str]
+) -> str:
     """Why a statement has no place, if the lines around it go into different loops.
 
     `own` gets the names that it binds if its place is in the inner one.
     """
-    mine, theirs = three.mine, three.theirs
+    ours, theirs = triple.ours, triple.theirs
     above, below = near.above, near.below
     if below is None:
         return ""
@@ -94,8 +96,8 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own:
     if above is not None:
         around_above = _new_heads(theirs, theirs.match[above])
     else:  # it is the first in its block, whose head may have been replaced by several
-        head = mine.parents[statement[0]]
-        known = None if head is None else mine.number_of.get(head)
+        head = ours.parents[statement[0]]
+        known = None if head is None else ours.number_of.get(head)
         if head is None or known is None:
             return ""
         place = theirs.match[known]
@@ -104,39 +106,39 @@ def _is_torn(three: Three, gap: int, statement: Sequence[int], near: _Near, own:
         else:
             around_above = around_below[:1]
     if around_above == around_below:
-        text = "\n".join(mine.units[place].text for place in statement)
+        text = "\n".join(ours.units[place].text for place in statement)
         if not _OF_A_STEP.search(text):
             return ""
         # beside it in the base: some of it may be done once for all parts
-        block = [n for n, head in enumerate(three.parents) if head == three.parents[below]]
+        block = [n for n, head in enumerate(triple.parents) if head == triple.parents[below]]
         counts = [len(_new_loops(theirs, place)) for n in block if (place := theirs.match[n])]
         return QUESTION if len(_new_loops(theirs, theirs.match[below])) > min(counts) else ""
     inner = max(around_above, around_below, key=len)
-    change = depth_change(three, mine, theirs, statement[0], gap)
-    if inner == around_above and _clips(three, statement):
-        return "" if change == _change_of(three, below) else QUESTION
-    if _belongs_inside(three, statement, inner, own):
+    change = depth_change(triple, ours, theirs, statement[0], gap)
+    if inner == around_above and _clips(triple, statement):
+        return "" if change == _change_of(triple, below) else QUESTION
+    if _belongs_inside(triple, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
-        if change == _change_of(three, beside):
+        if change == _change_of(triple, beside):
             for place in statement:
-                own |= effects_of(mine.units[place].text.strip()).binds
+                own |= effects_of(ours.units[place].text.strip()).binds
             return ""
     return QUESTION
 
 
-def _clips(three: Three, statement: Sequence[int]) -> bool:
+def _clips(triple: Triple, statement: Sequence[int]) -> bool:
     """Whether a statement limits the gradients, which are complete when all parts are done."""
-    return all(limits_gradients(three.mine.units[place]) for place in statement)
+    return all(limits_gradients(triple.ours.units[place]) for place in statement)
 
 
-def _change_of(three: Three, number: int) -> int:
+def _change_of(triple: Triple, number: int) -> int:
     """How much deeper the other side has a unit of the base."""
-    there = three.theirs.of(number)
-    return (there.depth if there else 0) - three.base[number].depth
+    there = triple.theirs.of(number)
+    return (there.depth if there else 0) - triple.base[number].depth
 
 
-def _find_near(three: Three, statement: Sequence[int]) -> _Near:
-    units = three.mine.units
+def _find_near(triple: Triple, statement: Sequence[int]) -> _Near:
+    units = triple.ours.units
     depth = units[statement[0]].depth
     found: list[int | None] = []
     for places in (range(statement[0] - 1, -1, -1), range(statement[-1] + 1, len(units))):
@@ -146,10 +148,10 @@ def _find_near(three: Three, statement: Sequence[int]) -> _Near:
                 continue
             if units[place].depth < depth:
                 break
-            number = three.mine.number_of.get(place)
+            number = triple.ours.number_of.get(place)
             if units[place].depth > depth or number is None:
                 continue
-            if three.theirs.match[number] is not None:
+            if triple.theirs.match[number] is not None:
                 found[-1] = number
                 break
     return _Near(*found)
@@ -170,9 +172,9 @@ def _new_loops(side: Side, place: int | None) -> list[int]:
     return [head for head in heads if _LOOPS.match(side.units[head].text.lstrip())]
 
 
-def _is_fixed(three: Three, statement: Sequence[int]) -> bool:
+def _is_fixed(triple: Triple, statement: Sequence[int]) -> bool:
     """Whether a statement gives a name its only value, which no part and no step changes."""
-    units = three.mine.units
+    units = triple.ours.units
     found = parse_unit(units[statement[0]].text.strip())
     node = found[1] if found else None
     if not isinstance(node, ast.Assign) or any(isinstance(row, ast.Call) for row in ast.walk(node)):
@@ -190,23 +192,23 @@ def _is_fixed(three: Three, statement: Sequence[int]) -> bool:
 
 
 def _belongs_inside(
-    three: Three, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
+    triple: Triple, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
 ) -> bool:
     """Whether a statement has one right place: it needs each part, or sets what each part sets
     anew, and changes nothing else of ours.
     """
     if not heads:
         return False
-    text = "\n".join(three.mine.units[place].text for place in statement)
+    text = "\n".join(triple.ours.units[place].text for place in statement)
     if _GRADIENTS.search(text) or _LEAVES.search(text):
         return False
-    if _is_fixed(three, statement):
+    if _is_fixed(triple, statement):
         return True
-    inside = _bound_in(three.theirs.units, heads[-1])
-    scope = three.theirs.units[heads[-1]].scope
+    inside = _bound_in(triple.theirs.units, heads[-1])
+    scope = triple.theirs.units[heads[-1]].scope
     ours = {
         name
-        for unit in three.theirs.units
+        for unit in triple.theirs.units
         if unit.scope == scope and not unit.is_comment
         for name in effects_of(unit.text.strip()).binds
     } - inside
@@ -214,16 +216,16 @@ def _belongs_inside(
     changes: set[str] = set()
     binds: set[str] = set()
     for place in statement:
-        effects = effects_of(three.mine.units[place].text.strip())
+        effects = effects_of(triple.ours.units[place].text.strip())
         reads |= effects.reads
         binds |= effects.binds
         changes |= effects.binds | effects.changes
         changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
     needs_part = bool(reads & inside.union(own)) or (bool(binds) and binds <= inside)
-    return needs_part and not changes & ours - three.modules()
+    return needs_part and not changes & ours - triple.modules()
 
 
-def _bound_in(units: Sequence[Unit], head: int) -> set[str]:
+def _bound_in(units: Sequence[Statement], head: int) -> set[str]:
     """The names that a block binds, with those of its head."""
     found = set(effects_of(units[head].text.strip()).binds)
     for unit in units[head + 1 :]:
@@ -234,23 +236,23 @@ def _bound_in(units: Sequence[Unit], head: int) -> set[str]:
 
 
 def _sees_one_part(
-    three: Three, statement: Sequence[int], near: _Near, mine_sources: Sources, sources: Sources
+    triple: Triple, statement: Sequence[int], near: _Near, our_sources: Sources, sources: Sources
 ) -> str:
     """Why a statement that adds up what it reads would miss most of it, if it would."""
-    mine, theirs = three.mine, three.theirs
+    ours, theirs = triple.ours, triple.theirs
     beside = near.below if near.above is None else near.above
     if beside is None:
-        beside = mine.number_of.get(mine.parents[statement[0]] or -1)
+        beside = ours.number_of.get(ours.parents[statement[0]] or -1)
     here = None if beside is None else theirs.match[beside]
     if here is None:
         return ""
     for place in statement:
-        text = mine.units[place].text.strip()
+        text = ours.units[place].text.strip()
         effects = effects_of(text)
         if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
             continue
         for name in sorted(effects.reads - effects.binds):
-            if not _is_of_this_round(mine, mine_sources, statement[0], name):
+            if not _is_of_this_round(ours, our_sources, statement[0], name):
                 continue
             place_there = sources.above(here + (beside == near.above), name)
             loops = _new_heads(theirs, place_there)

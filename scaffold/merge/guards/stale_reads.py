@@ -9,30 +9,30 @@ from collections.abc import Iterator, Sequence
 
 from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.mapping import Side
-from scaffold.merge.diff.triple import Region, Three
+from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, Unit, is_constant, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement, is_constant, parse_unit
 from scaffold.merge.source.write import write_units
 
 
-def find_stale(three: Three) -> Iterator[tuple[Region, str]]:
+def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
-    if three.kind != PYTHON:
+    if triple.kind != PYTHON:
         return
-    for one, other in ((three.theirs, three.mine), (three.mine, three.theirs)):
+    for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
         sources = Sources(one.units, _changed_by_calls(one.units))
         for gap, places in enumerate(one.inserts):
-            if one is three.theirs and goes_with_deleted(three, gap):
+            if one is triple.theirs and goes_with_deleted(triple, gap):
                 continue
-            name = _stale_name(three, one, other, gap, places, sources)
+            name = _stale_name(triple, one, other, gap, places, sources)
             if name:
                 yield (gap, gap), f"{name} would have a different value here"
 
 
 def _stale_name(
-    three: Three, one: Side, other: Side, gap: int, places: Sequence[int], sources: Sources
+    triple: Triple, one: Side, other: Side, gap: int, places: Sequence[int], sources: Sources
 ) -> str:
     for place in places:
         unit = one.units[place]
@@ -47,7 +47,7 @@ def _stale_name(
                 continue  # there is no other value: it would be undefined
             if _reads_kept_keys(one, other, place, name):
                 continue
-            if not _is_replaced(three, other, number, gap, name, unit.scope):
+            if not _is_replaced(triple, other, number, gap, name, unit.scope):
                 return name
     return ""
 
@@ -68,7 +68,7 @@ def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
     return False
 
 
-def _keys_read(unit: Unit, name: str) -> set[str]:
+def _keys_read(unit: Statement, name: str) -> set[str]:
     """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
     found = parse_unit(unit.text.strip())
     nodes = list(ast.walk(found[1])) if found else []
@@ -83,7 +83,7 @@ def _keys_read(unit: Unit, name: str) -> set[str]:
     return texts if len(parts) == len(reads) and len(texts) == len(keys) else set()
 
 
-def _keys_set(unit: Unit, name: str) -> set[str]:
+def _keys_set(unit: Statement, name: str) -> set[str]:
     """The keys that a statement gives to a dictionary: all of it, or `name["key"] = ...`."""
     found = None if unit.is_comment else parse_unit(unit.text.strip())
     node = found[1] if found else None
@@ -100,13 +100,13 @@ def _keys_set(unit: Unit, name: str) -> set[str]:
     return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
 
 
-def _is_replaced(three: Three, side: Side, number: int, gap: int, name: str, scope: str) -> bool:
+def _is_replaced(triple: Triple, side: Side, number: int, gap: int, name: str, scope: str) -> bool:
     """Whether a side that deleted a line wrote another one, up to a gap, that binds the name."""
     start = number
     while start > 0 and side.match[start - 1] is None:
         start -= 1
     new = [side.units[place] for row in range(start, gap + 1) for place in side.inserts[row]]
-    kept = [side.of(row) for row in range(number + 1, min(gap, len(three.base)))]
+    kept = [side.of(row) for row in range(number + 1, min(gap, len(triple.base)))]
     return any(
         unit.scope == scope and name in effects_of(unit.text.strip()).binds
         for unit in [*new, *(unit for unit in kept if unit)]
@@ -114,7 +114,7 @@ def _is_replaced(three: Three, side: Side, number: int, gap: int, name: str, sco
     )
 
 
-def _changed_by_calls(units: Sequence[Unit]) -> dict[str, set[str]]:
+def _changed_by_calls(units: Sequence[Statement]) -> dict[str, set[str]]:
     """The names of a file that each of its functions changes when it is called."""
     try:
         body = parse(write_units(units)).body

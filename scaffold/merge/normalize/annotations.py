@@ -8,10 +8,10 @@ from scaffold.merge.source.parse import parse
 Hint = tuple[tuple[str, str], str, tuple[int, int, int, int]]  # of a parameter, what it says, where
 
 
-def follow_hints(base: str, mine: str, theirs: str) -> tuple[str, str]:
+def follow_annotations(base: str, ours: str, theirs: str) -> tuple[str, str]:
     """The pristine and the new file without the hints that their owner has nowhere."""
     try:
-        old, own = (list(_hints(text)) for text in (base, mine))
+        old, own = (list(_hints(text)) for text in (base, ours))
         new = list(_hints(theirs))
     except SyntaxError:
         return base, theirs

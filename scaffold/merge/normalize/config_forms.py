@@ -23,7 +23,7 @@ from scaffold.merge.normalize.config_rows import (
 )
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
-from scaffold.merge.source.statement import PYTHON, Unit, split
+from scaffold.merge.source.statement import PYTHON, Statement, split
 from scaffold.merge.source.write import write_units
 
 _FILES = (".py", ".yaml", ".yml", ".json")
@@ -37,13 +37,13 @@ class Block:
     `inner` is the number of the statement of which they are lines, if they are.
     """
 
-    units: Sequence[Unit]
+    units: Sequence[Statement]
     rows: Rows
     inner: int | None = None
 
 
 def follow_settings(
-    files: Sequence[OpenFile], mine: Mapping[str, str], generated: Collection[str]
+    files: Sequence[OpenFile], ours: Mapping[str, str], generated: Collection[str]
 ) -> list[OpenFile]:
     """The files, and those of the owner's that hold the settings."""
     more: list[OpenFile] = []
@@ -56,7 +56,7 @@ def follow_settings(
             continue
         there = {
             path: text
-            for path, text in mine.items()
+            for path, text in ours.items()
             if path.endswith(_FILES) and path not in generated and _is_read(path, file.texts[1])
         }
         found = {path: list(find_blocks(path, text, fields[0])) for path, text in there.items()}
@@ -134,8 +134,8 @@ def _whole(
 
 
 def _changed(
-    units: Sequence[Unit], blocks: Sequence[Block], old: Sequence[Field], new: Sequence[Field]
-) -> dict[int, list[Unit]]:
+    units: Sequence[Statement], blocks: Sequence[Block], old: Sequence[Field], new: Sequence[Field]
+) -> dict[int, list[Statement]]:
     """What stands in place of each unit of a file, with rows for these fields."""
     changed = {number: [unit] for number, unit in enumerate(units)}
     for block in blocks:
@@ -161,7 +161,9 @@ def _changed(
     return changed
 
 
-def _row(units: Sequence[Unit], rows: Rows, field: Field, text: str, first: Unit) -> Unit:
+def _row(
+    units: Sequence[Statement], rows: Rows, field: Field, text: str, first: Statement
+) -> Statement:
     """A row: the owner's unit, if it says the same."""
     place = rows.places.get(field.name)
     if place is not None and statement(units[place]) == text:
@@ -184,7 +186,7 @@ def _written(
 
 def _instead(
     file: OpenFile,
-    side: Sequence[Unit],
+    side: Sequence[Statement],
     blocks: Sequence[Block],
     old: Sequence[Field],
     new: Sequence[Field],
@@ -193,7 +195,7 @@ def _instead(
     own = split(file.texts[1], PYTHON)
     changed = _changed(own, blocks, old, new)
     form = [unit for number in _held(own, blocks) for unit in changed[number]]
-    out: list[Unit] = []
+    out: list[Statement] = []
     for name, chunk in chunks(side):
         if name == _CONFIG:
             out += form
@@ -203,7 +205,7 @@ def _instead(
     return mended(write_units(out), before, (file.texts[1], before))
 
 
-def _held(own: Sequence[Unit], blocks: Sequence[Block]) -> list[int]:
+def _held(own: Sequence[Statement], blocks: Sequence[Block]) -> list[int]:
     """The owner's lines that belong to the form: definitions and statements with rows in them."""
     found: set[int] = set()
     for block in blocks:

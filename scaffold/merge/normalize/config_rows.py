@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import LINE_LENGTH, lay_out
-from scaffold.merge.source.statement import Unit, key_of
+from scaffold.merge.source.statement import Statement, key_of
 
 _NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED, _HINT = map(chr, range(1, 8))
 _FEW = 3  # fields that a pattern has to fit at least
@@ -30,7 +30,7 @@ class Field:
 Form = Callable[[Field], str]  # writes the value of a field
 
 
-def fields_of(units: Sequence[Unit]) -> list[Field]:
+def fields_of(units: Sequence[Statement]) -> list[Field]:
     """The fields of the dataclass Config."""
     found = []
     above = ""
@@ -192,7 +192,7 @@ def _says(row: str) -> str:
     return row.strip().replace("'", '"')
 
 
-def statement(unit: Unit) -> str:
+def statement(unit: Statement) -> str:
     """A statement on one line, with its comment, as black would write it."""
     if len(unit.lines) == 1:
         return unit.text.strip()
@@ -201,7 +201,7 @@ def statement(unit: Unit) -> str:
     return re.sub(r",? ([)\]}])", r"\1", text)
 
 
-def unit_of(text: str, like: Unit) -> Unit:
+def unit_of(text: str, like: Statement) -> Statement:
     """A statement as a unit, in the block of another."""
     margin = like.lines[0][: len(like.lines[0]) - len(like.lines[0].lstrip())]
     if like.is_code and "\n" not in text and len(margin + text) > LINE_LENGTH and "#" not in text:

@@ -7,16 +7,16 @@ generated versions go without those lines, and there is nothing to resolve.
 from collections.abc import Sequence
 
 from scaffold.merge.diff.mapping import align
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 
 DOCUMENTS = (".md", ".rst")
 
 
 def follow_deleted(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
-) -> tuple[list[Unit], list[Unit]]:
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new document without the lines that the owner deleted."""
-    own, new = align(base, mine), align(base, theirs)
+    own, new = align(base, ours), align(base, theirs)
     deleted = [place is None for place in own.match]
     dropped = {
         place for gone, place in zip(deleted, new.match, strict=True) if gone and place is not None

@@ -27,7 +27,7 @@ Seen = dict[tuple[str, str], Counter[Prefix]]
 
 
 @dataclass
-class Spelling:
+class ImportPaths:
     """How each file imports modules, and which of them have moved."""
 
     moved: Mapping[str, str] = field(default_factory=dict)  # paths by names, also of other files
@@ -82,13 +82,13 @@ class Spelling:
         return ".".join(folder.parts)
 
 
-def find_spelling(moved: Mapping[str, str], mine: Mapping[str, str]) -> Spelling:
+def find_import_paths(moved: Mapping[str, str], ours: Mapping[str, str]) -> ImportPaths:
     """How the owner's code imports modules. `moved` are new paths by the names of files."""
     moved = {name: place for name, place in moved.items() if name != place}
-    spelling = Spelling(moved)
+    import_paths = ImportPaths(moved)
     if not any(name.endswith(".py") for name in moved):
-        return spelling
-    found = {path: read_facts(path, text) for path, text in mine.items() if path.endswith(".py")}
+        return import_paths
+    found = {path: read_facts(path, text) for path, text in ours.items() if path.endswith(".py")}
     modules = Modules({path: facts for path, facts in found.items() if facts is not None})
     for path, facts in modules.files.items():
         here = str(PurePosixPath(path).parent)
@@ -101,8 +101,8 @@ def find_spelling(moved: Mapping[str, str], mine: Mapping[str, str]) -> Spelling
             if target is None or target.endswith("__init__.py"):
                 continue
             folder, prefix = str(PurePosixPath(target).parent), Prefix(imported.level, packages)
-            spelling.by_file.setdefault((path, folder), Counter())[prefix] += 1
-            spelling.by_folder.setdefault((here, folder), Counter())[prefix] += 1
+            import_paths.by_file.setdefault((path, folder), Counter())[prefix] += 1
+            import_paths.by_folder.setdefault((here, folder), Counter())[prefix] += 1
             if not imported.level:
-                spelling.by_target.setdefault(folder, Counter())[prefix] += 1
-    return spelling
+                import_paths.by_target.setdefault(folder, Counter())[prefix] += 1
+    return import_paths

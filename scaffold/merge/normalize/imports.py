@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scaffold.merge.source.statement import Unit, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, key_of, parse_unit
 from scaffold.merge.source.style import Renames, rename_units, words
 
 
@@ -23,14 +23,14 @@ class Name:
 
 
 def follow_imports(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
-) -> tuple[list[Unit], list[Unit]]:
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new file with the owner's way to import."""
-    base = _with_stars(base, mine, theirs)
-    own = list(_imported(mine))
+    base = _with_stars(base, ours, theirs)
+    own = list(_imported(ours))
     old = [row for row in _imported(base) if row.name and row.called == row.name]
     kept = {(row.module, row.name): row for row in own if row.name}
-    used = {word.name for unit in mine for word in words(unit)}
+    used = {word.name for unit in ours for word in words(unit)}
     modules = {row.module: row for row in own if not row.name}
     known = {row.module for row in _imported(base) if not row.name}
     # the owner's imports of their modules. New names come by themselves: tests replace them there
@@ -49,11 +49,11 @@ def follow_imports(
 
 
 def _with_stars(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
-) -> Sequence[Unit]:
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> Sequence[Statement]:
     """The pristine file with the owner's `import *` of modules that the new one does not need."""
     needed = {row.module for row in _imported(theirs)}
-    stars = {row.module: row.statement for row in _imported(mine) if row.name == "*"}
+    stars = {row.module: row.statement for row in _imported(ours) if row.name == "*"}
     out = []
     for unit in base:
         node = _import(unit)
@@ -65,7 +65,7 @@ def _with_stars(
     return out
 
 
-def _imported(units: Sequence[Unit]) -> Iterator[Name]:
+def _imported(units: Sequence[Statement]) -> Iterator[Name]:
     for unit in units:
         node = _import(unit)
         for alias in node.names if node else ():
@@ -77,7 +77,7 @@ def _imported(units: Sequence[Unit]) -> Iterator[Name]:
                 yield Name(f"{node.module}.{alias.name}", "", called, unit.text)
 
 
-def _import(unit: Unit) -> ast.Import | ast.ImportFrom | None:
+def _import(unit: Statement) -> ast.Import | ast.ImportFrom | None:
     if unit.is_comment or unit.depth or not unit.text.startswith(("import ", "from ")):
         return None
     found = parse_unit(unit.text.strip())
@@ -86,12 +86,12 @@ def _import(unit: Unit) -> ast.Import | ast.ImportFrom | None:
 
 
 def _put_on(
-    units: Sequence[Unit],
+    units: Sequence[Statement],
     follow: Mapping[tuple[str, str], Name],
     renamed: Mapping[tuple[str, str], Name],
-) -> list[Unit]:
+) -> list[Statement]:
     table: dict[str, str] = {}
-    out: list[Unit] = []
+    out: list[Statement] = []
     for unit in units:
         node = _import(unit)
         if not isinstance(node, ast.ImportFrom) or node.level:

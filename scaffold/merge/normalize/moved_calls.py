@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import Source, read_source
 from scaffold.merge.diff.mapping import Side, align
-from scaffold.merge.source.statement import Unit, key_of
+from scaffold.merge.source.statement import Statement, key_of
 
 
 @dataclass(frozen=True)
@@ -22,18 +22,18 @@ class Change:
     text: str
 
 
-def carry_changes(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
-) -> tuple[list[Unit], list[Unit]]:
+def follow_moved_calls(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new file with the owner's calls, where the new one moved them."""
     old, new = list(base), list(theirs)
-    own, other = align(base, mine), align(base, theirs)
+    own, other = align(base, ours), align(base, theirs)
     for number, unit in enumerate(base):
         changed = own.of(number)
         if other.match[number] is not None or changed is None or changed.key == unit.key:
             continue
         change = _find_change(unit, changed)
-        if change is None or any(change.says in _calls(row) for row in mine):
+        if change is None or any(change.says in _calls(row) for row in ours):
             continue
         for place in _brought(other, unit.scope):
             if change.says in _calls(new[place]):
@@ -42,7 +42,7 @@ def carry_changes(
     return old, new
 
 
-def _find_change(unit: Unit, changed: Unit) -> Change | None:
+def _find_change(unit: Statement, changed: Statement) -> Change | None:
     """The call that the owner changed, if it is all that is different."""
     source, own = (_source(row) for row in (unit, changed))
     for call in _nodes(source):
@@ -63,7 +63,7 @@ def _brought(side: Side, scope: str) -> Iterator[int]:
         yield from (place for place in places if side.units[place].scope == scope)
 
 
-def _with_change(unit: Unit, change: Change) -> Unit:
+def _with_change(unit: Statement, change: Change) -> Statement:
     source = _source(unit)
     for call in _nodes(source):
         if source and ast.dump(call) == change.says:
@@ -75,11 +75,11 @@ def _with_change(unit: Unit, change: Change) -> Unit:
     return unit
 
 
-def _calls(unit: Unit) -> set[str]:
+def _calls(unit: Statement) -> set[str]:
     return {ast.dump(call) for call in _nodes(_source(unit))}
 
 
-def _source(unit: Unit) -> Source | None:
+def _source(unit: Statement) -> Source | None:
     text = unit.text.strip()
     known = not unit.is_comment and ("(" in text or text.startswith("for "))
     return read_source(text) if known else None

@@ -9,19 +9,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from scaffold.merge.model import OpenFile, open_file
-from scaffold.merge.normalize.extracted.follow import follow_parts
+from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import module_of
-from scaffold.merge.source import style as dialect
-from scaffold.merge.source.statement import PYTHON, Unit, split
+from scaffold.merge.source import style
+from scaffold.merge.source.statement import PYTHON, Statement, split
 from scaffold.merge.source.write import write_units
 
-Chunks = dict[str, list[Unit]]
+Chunks = dict[str, list[Statement]]
 
 
 def follow_definitions(
-    files: Sequence[OpenFile], mine: Mapping[str, str], generated: Collection[str]
+    files: Sequence[OpenFile], ours: Mapping[str, str], generated: Collection[str]
 ) -> list[OpenFile]:
     """The files, and those of the owner's into which definitions of theirs went.
 
@@ -29,7 +29,7 @@ def follow_definitions(
     """
     own = {
         path: text
-        for path, text in mine.items()
+        for path, text in ours.items()
         if path.endswith(".py") and path not in generated and not path.startswith("tests/")
     }
     targets: dict[str, OpenFile] = {}
@@ -58,7 +58,7 @@ def _follow(file: OpenFile, target: OpenFile) -> bool:
     if not there.keys() - here:
         return False
     joined = [*own, *(unit for name, chunk in there.items() for unit in chunk)]
-    followed = follow_parts(base, joined, new, dialect.find_indent(file.texts[1]))
+    followed = follow_extracted(base, joined, new, style.find_indent(file.texts[1]))
     base, new = followed or (base, new)
     known = [dict(chunks(units)) for units in (base, new)]
     moved = (there.keys() - here) & known[0].keys()
@@ -121,10 +121,10 @@ def _needed_there(
     return found
 
 
-def _filled(skeleton: Sequence[Unit], went: Chunks, moved: Collection[str]) -> str:
+def _filled(skeleton: Sequence[Statement], went: Chunks, moved: Collection[str]) -> str:
     """A file of the owner's with definitions as they were generated."""
     more = [name for name in went if name not in moved]
-    out: list[Unit] = []
+    out: list[Statement] = []
     for name, chunk in chunks(skeleton):
         if name not in moved:
             out += chunk
@@ -137,5 +137,5 @@ def _filled(skeleton: Sequence[Unit], went: Chunks, moved: Collection[str]) -> s
     return write_units(out)
 
 
-def _uses(chunk: Sequence[Unit], name: str) -> bool:
+def _uses(chunk: Sequence[Statement], name: str) -> bool:
     return any(re.search(rf"\b{re.escape(name.split()[-1])}\b", unit.text) for unit in chunk)

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scaffold.merge.diff.mapping import Side, align, find_parents
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 
 
-def follow_heads(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
-) -> tuple[list[Unit], list[Unit]]:
+def follow_moved_heads(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new file with such statements where the owner has them."""
-    side = align(base, mine)
+    side = align(base, ours)
     parents = find_parents(base)
     counts = Counter((unit.scope, unit.key) for unit in base)
     moved = [
@@ -34,7 +34,7 @@ def follow_heads(
     return old, new
 
 
-def _is_at_head(side: Side, unit: Unit, parent: int | None) -> bool:
+def _is_at_head(side: Side, unit: Statement, parent: int | None) -> bool:
     """Whether the owner has a simple statement of the base below the head of its block."""
     head = None if parent is None else side.match[parent]
     if head is None or unit.is_comment or unit.text.rstrip().endswith(":"):
@@ -44,14 +44,14 @@ def _is_at_head(side: Side, unit: Unit, parent: int | None) -> bool:
     return first is not None and first.key == unit.key and rows[0] not in side.number_of
 
 
-def _places(units: Sequence[Unit], unit: Unit) -> list[int]:
+def _places(units: Sequence[Statement], unit: Statement) -> list[int]:
     """Where a file has a statement, if that is one place in a block."""
     found = [n for n, row in enumerate(units) if (row.scope, row.key) == (unit.scope, unit.key)]
     parents = find_parents(units)
     return found if len(found) == 1 and parents[found[0]] is not None else []
 
 
-def _to_head(units: Sequence[Unit], unit: Unit) -> list[Unit]:
+def _to_head(units: Sequence[Statement], unit: Statement) -> list[Statement]:
     (place,) = _places(units, unit)
     head = find_parents(units)[place]
     assert head is not None

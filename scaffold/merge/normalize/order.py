@@ -8,17 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.mapping import role
-from scaffold.merge.source.statement import Unit, parse_unit
+from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.source.statement import Statement, parse_unit
 
-Chunk = list[Unit]
+Chunk = list[Statement]
 Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
 
 
-def find_order(base: Sequence[Unit], mine: Sequence[Unit]) -> Order:
+def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
     """Where the owner's order differs from the base."""
     found: Order = {}
-    old, new = dict(_bodies(base)), dict(_bodies(mine))
+    old, new = dict(_bodies(base)), dict(_bodies(ours))
     for scope in old.keys() & new.keys():
         before, after = ([name for name, _ in chunks(units)] for units in (old[scope], new[scope]))
         shared = _once(before) & _once(after)
@@ -28,12 +28,12 @@ def find_order(base: Sequence[Unit], mine: Sequence[Unit]) -> Order:
     return found
 
 
-def follow_order(units: Sequence[Unit], order: Order) -> list[Unit]:
+def follow_order(units: Sequence[Statement], order: Order) -> list[Statement]:
     """The units of a file in the owner's order. What the owner does not have stays behind what
     it stood behind."""
     if not order:
         return list(units)
-    out: list[Unit] = []
+    out: list[Statement] = []
     for name, chunk in _reorder(units, order.get("", [])):
         if name.startswith("ClassDef ") and name[9:] in order:
             head = next(n for n, unit in enumerate(chunk) if unit.text.startswith("class "))
@@ -47,7 +47,7 @@ def _once(names: Sequence[str]) -> set[str]:
     return {name for name, count in Counter(names).items() if count == 1}
 
 
-def _reorder(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, Chunk]]:
+def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[tuple[str, Chunk]]:
     place = {name: number for number, name in enumerate(names)}
     groups: list[tuple[int, list[tuple[str, Chunk]]]] = [(-1, [])]
     for name, chunk in chunks(units):
@@ -57,7 +57,7 @@ def _reorder(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, Chu
     return [part for _, group in sorted(groups, key=lambda group: group[0]) for part in group]
 
 
-def _bodies(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
+def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
     """The file and the content of each of its classes, by the name of the class."""
     yield "", list(units)
     for name, chunk in chunks(units):
@@ -65,7 +65,7 @@ def _bodies(units: Sequence[Unit]) -> Iterator[tuple[str, list[Unit]]]:
             yield name[9:], [unit for unit in chunk if unit.depth > 0]
 
 
-def chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
+def chunks(units: Sequence[Statement]) -> Iterator[tuple[str, Chunk]]:
     """Statements with everything inside them, each with its name and the comments above it."""
     if not units:
         return
@@ -87,7 +87,7 @@ def chunks(units: Sequence[Unit]) -> Iterator[tuple[str, Chunk]]:
     yield name, [*chunk, *comments]
 
 
-def _goes_on(chunk: Chunk, unit: Unit) -> bool:
+def _goes_on(chunk: Chunk, unit: Statement) -> bool:
     """Whether a unit continues the statement before it, such as `else` or what is decorated."""
     found = parse_unit(unit.text.strip())
     if found and found[0] in ("else", "elif", "except", "finally"):
@@ -96,10 +96,10 @@ def _goes_on(chunk: Chunk, unit: Unit) -> bool:
     return last is not None and last.depth == unit.depth and last.text.lstrip().startswith("@")
 
 
-def _last_code(chunk: Chunk) -> Unit | None:
+def _last_code(chunk: Chunk) -> Statement | None:
     return next((unit for unit in reversed(chunk) if not unit.is_comment), None)
 
 
-def _name(unit: Unit) -> str:
-    purpose = role(unit)
+def _name(unit: Statement) -> str:
+    purpose = anchor(unit)
     return " ".join(purpose) if len(purpose) > 1 else re.sub(r"\s+", " ", unit.key)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scaffold.merge.source.statement import Unit, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, key_of, parse_unit
 
 _FEW = 2  # calls that have to show it at least
 
@@ -22,11 +22,11 @@ class Said:
     arguments: str
 
 
-def follow_voices(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]
-) -> tuple[list[Unit], list[Unit]]:
+def follow_output_calls(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new file with the functions that the owner calls in place of others."""
-    table = _find_replaced(*(_by_callee(units) for units in (base, mine, theirs)))
+    table = _find_replaced(*(_by_callee(units) for units in (base, ours, theirs)))
     return _put_on(base, table), _put_on(theirs, table)
 
 
@@ -45,7 +45,7 @@ def _find_replaced(
     return found
 
 
-def _by_callee(units: Sequence[Unit]) -> dict[str, Counter[str]]:
+def _by_callee(units: Sequence[Statement]) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for unit in units:
         if said := _said(unit):
@@ -53,7 +53,7 @@ def _by_callee(units: Sequence[Unit]) -> dict[str, Counter[str]]:
     return found
 
 
-def _said(unit: Unit) -> Said | None:
+def _said(unit: Statement) -> Said | None:
     found = None if unit.is_comment or not unit.is_code else parse_unit(unit.text.strip())
     node = found[1].value if found and isinstance(found[1], ast.Expr) else None
     if not isinstance(node, ast.Call) or not (node.args or node.keywords):
@@ -63,7 +63,7 @@ def _said(unit: Unit) -> Said | None:
     return Said(callee, arguments) if unit.text.strip().startswith(f"{callee}(") else None
 
 
-def _put_on(units: Sequence[Unit], table: Mapping[str, str]) -> list[Unit]:
+def _put_on(units: Sequence[Statement], table: Mapping[str, str]) -> list[Statement]:
     out = []
     for unit in units:
         said = _said(unit) if table else None

@@ -7,7 +7,7 @@ step from several parts, it has one right place: in front of the first.
 import re
 from collections.abc import Sequence
 
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 
 _CLEARS = re.compile(r"(\w+\.)*zero_grad\(")
 _BACKWARD = re.compile(r"(\w+\.)*backward\(")
@@ -15,12 +15,14 @@ _NEEDS_GRADIENTS = re.compile(r"\.(backward|grad|step)\b|clip_grad")
 _LOOPS = re.compile(r"(for|while)\b")
 
 
-def clear_first(base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit]) -> list[Unit]:
+def follow_zero_grad(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> list[Statement]:
     """The owner's units, with `zero_grad()` at the head of a loop that becomes two loops."""
-    units = list(mine)
+    units = list(ours)
     if _loops_around_backward(theirs) <= _loops_around_backward(base):
         return units
-    for place, unit in enumerate(mine):
+    for place, unit in enumerate(ours):
         if not _CLEARS.match(unit.text.lstrip()):
             continue
         head = _head_of(units, place)
@@ -36,7 +38,7 @@ def clear_first(base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Uni
     return units
 
 
-def _loops_around_backward(units: Sequence[Unit]) -> int:
+def _loops_around_backward(units: Sequence[Statement]) -> int:
     """How many loops are around the backward pass; 0 without one."""
     for place, unit in enumerate(units):
         if _BACKWARD.match(unit.text.lstrip()):
@@ -49,7 +51,7 @@ def _loops_around_backward(units: Sequence[Unit]) -> int:
     return 0
 
 
-def _head_of(units: Sequence[Unit], place: int) -> int | None:
+def _head_of(units: Sequence[Statement], place: int) -> int | None:
     """The head of the block that a unit is in."""
     depth = units[place].depth
     above = range(place - 1, -1, -1)

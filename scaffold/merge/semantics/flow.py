@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scaffold.merge.source.statement import Unit, parse_unit
+from scaffold.merge.source.statement import Statement, parse_unit
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Function:
     owner: str  # what a method calls its object; of a function nothing
 
 
-def functions(units: Sequence[Unit]) -> dict[str, Function]:
+def functions(units: Sequence[Statement]) -> dict[str, Function]:
     """The functions and methods of a file, but not those in other functions, by name."""
     found: dict[str, Function] = {}
     kinds: dict[str, type] = {}
@@ -42,7 +42,7 @@ def functions(units: Sequence[Unit]) -> dict[str, Function]:
     return found
 
 
-def _definition(unit: Unit) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
+def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
     if unit.is_comment or not unit.text.lstrip().startswith(("def ", "async def ", "class ")):
         return None
     found = parse_unit(unit.text.strip())
@@ -85,25 +85,25 @@ def _names(text: str) -> Names:
     return Names(frozenset(reads - own), frozenset(binds - own))
 
 
-def names_of(unit: Unit) -> Names:
+def names_of(unit: Statement) -> Names:
     return Names() if unit.is_comment else _names(unit.text.strip())
 
 
-def bound_names(units: Sequence[Unit], function: Function) -> set[str]:
+def bound_names(units: Sequence[Statement], function: Function) -> set[str]:
     """The variables of a function, with its parameters."""
     found = set(function.parameters)
     return found.union(*(names_of(unit).binds for unit in units[function.head + 1 : function.end]))
 
 
-def read_in(units: Iterable[Unit]) -> set[str]:
+def read_in(units: Iterable[Statement]) -> set[str]:
     return set().union(*(names_of(unit).reads for unit in units))
 
 
-def bound_in(units: Iterable[Unit]) -> set[str]:
+def bound_in(units: Iterable[Statement]) -> set[str]:
     return set().union(*(names_of(unit).binds for unit in units))
 
 
-def needed_by(units: Sequence[Unit]) -> set[str]:
+def needed_by(units: Sequence[Statement]) -> set[str]:
     """The names that statements read, and have not bound before in each case."""
     needed: set[str] = set()
     bound: list[tuple[int, frozenset[str]]] = []  # with the depths at which they are known
@@ -122,7 +122,7 @@ def needed_by(units: Sequence[Unit]) -> set[str]:
     return needed
 
 
-def _is_with(unit: Unit) -> bool:
+def _is_with(unit: Statement) -> bool:
     return unit.text.lstrip().startswith(("with ", "async with ")) and (
         unit.text.rstrip().endswith(":")
     )

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 
 
 class Sources:
@@ -15,7 +15,7 @@ class Sources:
     """
 
     def __init__(
-        self, units: Sequence[Unit], changed: Mapping[str, Collection[str]] | None = None
+        self, units: Sequence[Statement], changed: Mapping[str, Collection[str]] | None = None
     ) -> None:
         self.units = units
         self.places: dict[tuple[str, str], list[int]] = defaultdict(list)

@@ -28,7 +28,7 @@ _FRAMES = (
 
 
 @dataclass(frozen=True)
-class Unit:
+class Statement:
     lines: tuple[str, ...]  # with their indentation, without newlines
     key: str  # what it says, without layout and comments
     comment: str = ""  # the comments in it
@@ -36,7 +36,7 @@ class Unit:
     blanks: int = 0  # blank lines above it
     scope: str = ""  # the definitions around it: "Checkpoints.save"; of TOML, the table
     is_code: bool = True  # of Python
-    origin: str = ""  # in a merge: "b", "m" or "t" for base, mine and theirs, and its number there
+    origin: str = ""  # in a merge: "b", "m" or "t" for base, ours and theirs, and its number there
 
     @property
     def text(self) -> str:
@@ -55,7 +55,7 @@ class Unit:
         """The lines without the indentation of the first."""
         return shift(self.lines, -indent_of(self.lines[0]))
 
-    def at(self, depth: int, indent: str) -> "Unit":
+    def at(self, depth: int, indent: str) -> "Statement":
         """The unit inside `depth` blocks."""
         first = self.lines[0]
         width = len(indent.expandtabs(8)) * depth - indent_of(first)
@@ -110,7 +110,7 @@ def _string_rows(text: str) -> frozenset[int]:
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 
-def split(text: str, kind: str) -> list[Unit]:
+def split(text: str, kind: str) -> list[Statement]:
     """The units of a file. Invalid Python is split into lines."""
     if kind == PYTHON:
         try:
@@ -120,7 +120,7 @@ def split(text: str, kind: str) -> list[Unit]:
     return split_lines(text, kind)
 
 
-def split_lines(text: str, kind: str = TEXT) -> list[Unit]:
+def split_lines(text: str, kind: str = TEXT) -> list[Statement]:
     units = []
     blanks = 0
     table = ""
@@ -130,14 +130,14 @@ def split_lines(text: str, kind: str = TEXT) -> list[Unit]:
                 table = row.strip()
             # an option of a job script is not a comment
             key = row.rstrip().removeprefix("#" if row.startswith("#SBATCH") else "")
-            units.append(Unit((row,), key, blanks=blanks, scope=table, is_code=False))
+            units.append(Statement((row,), key, blanks=blanks, scope=table, is_code=False))
             blanks = 0
         else:
             blanks += 1
     return units
 
 
-def _split_python(text: str) -> list[Unit]:
+def _split_python(text: str) -> list[Statement]:
     rows = text.split("\n")
     spans: list[tuple[int, int, int, list[str]]] = []  # first and last row, depth, comments
     depth = 0
@@ -158,7 +158,7 @@ def _split_python(text: str) -> list[Unit]:
             start, comments = 0, []
         elif token.type not in (tokenize.NL, tokenize.ENDMARKER) and not start:
             start = token.start[0]
-    units: list[Unit] = []
+    units: list[Statement] = []
     end = 0
     pending = _comment_depths(spans, rows)
     for (first, last, _, inner), level in zip(spans, pending, strict=True):
@@ -168,7 +168,7 @@ def _split_python(text: str) -> list[Unit]:
             key, comment = lines[0].strip(), ""
         else:
             key, comment = key_of("\n".join(lines).strip()), " ".join(inner)
-        units.append(Unit(lines, key, comment, level, blanks))
+        units.append(Statement(lines, key, comment, level, blanks))
         end = last
     return _with_scopes(units)
 
@@ -192,7 +192,7 @@ def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str
     return depths
 
 
-def _with_scopes(units: list[Unit]) -> list[Unit]:
+def _with_scopes(units: list[Statement]) -> list[Statement]:
     out = []
     stack: list[tuple[int, str]] = []
     for unit in units:

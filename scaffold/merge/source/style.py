@@ -1,6 +1,6 @@
 """What an owner changed throughout a file: newlines, indentation, layout, quotes, names.
 
-The pristine and the new file are translated into the same dialect before they are compared, so that
+The pristine and the new file are translated into the same style before they are compared, so that
 none of this counts as a difference, and new lines look like the lines around them.
 """
 
@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Unit, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, key_of, parse_unit
 
 _GENERATED = 100  # the line length of generated files
 # common ones first: trying all of them would take seconds
@@ -84,7 +84,7 @@ class Layout:
             return False
 
 
-def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout | None:
+def find_layout(base: Sequence[Statement], ours: Sequence[Statement], text: str) -> Layout | None:
     """The layout of a file that its owner reformatted throughout, else None."""
     # a statement may be there in several functions, with other comments
     known = {unit.key: unit for unit in base}
@@ -92,7 +92,7 @@ def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout
     shapes = {unit.flat for unit in base}
     changed = [
         (there.get((unit.scope, unit.key), known[unit.key]), unit)
-        for unit in mine
+        for unit in ours
         if unit.key in known and unit.flat not in shapes
     ]
     if not changed:
@@ -105,7 +105,9 @@ def find_layout(base: Sequence[Unit], mine: Sequence[Unit], text: str) -> Layout
     return Layout(width, single)
 
 
-def _find_width(changed: Sequence[tuple[Unit, Unit]], text: str, single: bool) -> int | None:
+def _find_width(
+    changed: Sequence[tuple[Statement, Statement]], text: str, single: bool
+) -> int | None:
     """The line length for which black leaves the text unchanged, if there is one.
 
     Statements that were split were too long for it, and those on one line were not. Without
@@ -219,16 +221,16 @@ class Word:
     end: int
 
 
-def find_renames(base: Sequence[Unit], mine: Sequence[Unit]) -> Renames:
+def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Renames:
     """What was renamed between two versions of a file, at least twice and without exception."""
-    before, after = _names_by_scope(base), _names_by_scope(mine)
+    before, after = _names_by_scope(base), _names_by_scope(ours)
     found: dict[str, Counter[tuple[str, str]]] = {}
     one = [mask(unit) for unit in base]
-    two = [mask(unit) for unit in mine]
+    two = [mask(unit) for unit in ours]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     for i, j, size in matcher.get_matching_blocks():
         for step in range(size):
-            old, new = base[i + step], mine[j + step]
+            old, new = base[i + step], ours[j + step]
             if old.text == new.text:
                 continue
             for a, b in zip(words(old), words(new), strict=False):
@@ -253,7 +255,7 @@ def find_renames(base: Sequence[Unit], mine: Sequence[Unit]) -> Renames:
 
 
 def drop_replaced(
-    renames: Renames, base: Sequence[Unit], is_renamed: Callable[[str, str, str], bool]
+    renames: Renames, base: Sequence[Statement], is_renamed: Callable[[str, str, str], bool]
 ) -> None:
     """Forget renames of what a file imports, unless it has the new name where it comes from.
 
@@ -267,7 +269,7 @@ def drop_replaced(
                 del table[old]
 
 
-def _imported(units: Sequence[Unit]) -> Iterator[tuple[str, str]]:
+def _imported(units: Sequence[Statement]) -> Iterator[tuple[str, str]]:
     """The names that are imported as they are called in their modules, and these modules."""
     for unit in units:
         found = None if unit.is_comment else parse_unit(unit.text.strip())
@@ -278,7 +280,7 @@ def _imported(units: Sequence[Unit]) -> Iterator[tuple[str, str]]:
                     yield alias.name.split(".")[0], module or ""
 
 
-def spread(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:
+def spread_renames(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:
     """Apply a rename in one file to the others too, if the old name is used nowhere.
 
     `names` are the names in each of the owner's files.
@@ -290,11 +292,11 @@ def spread(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> Non
                 found.everywhere.setdefault(x, y)
 
 
-def names_in(units: Sequence[Unit]) -> set[str]:
+def names_in(units: Sequence[Statement]) -> set[str]:
     return {word.name for unit in units for word in words(unit)}
 
 
-def rename_units(units: Sequence[Unit], renames: Renames) -> list[Unit]:
+def rename_units(units: Sequence[Statement], renames: Renames) -> list[Statement]:
     """The units with the new names in code, but not in texts and comments."""
     if not renames.everywhere and not renames.inside:
         return list(units)
@@ -315,7 +317,7 @@ def rename_units(units: Sequence[Unit], renames: Renames) -> list[Unit]:
     return out
 
 
-def says_same(old: Unit, new: Unit, renames: Collection[tuple[str, str]]) -> bool:
+def says_same(old: Statement, new: Statement, renames: Collection[tuple[str, str]]) -> bool:
     """Whether two units say the same, but for renames: of a variable, attribute or argument."""
     if old.same == new.same:
         return True
@@ -329,14 +331,14 @@ def says_same(old: Unit, new: Unit, renames: Collection[tuple[str, str]]) -> boo
     )
 
 
-def _names_by_scope(units: Sequence[Unit]) -> dict[str, set[str]]:
+def _names_by_scope(units: Sequence[Statement]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for unit in units:
         found.setdefault(_top(unit), set()).update(word.name for word in words(unit))
     return found
 
 
-def _top(unit: Unit) -> str:
+def _top(unit: Statement) -> str:
     return unit.scope.split(".")[0]
 
 
@@ -344,7 +346,7 @@ def _kind(name: str) -> str:
     return name[:1] if name[:1] == "." else name[-1:] if name[-1:] == "=" else ""
 
 
-def words(unit: Unit) -> Sequence[Word]:
+def words(unit: Statement) -> Sequence[Word]:
     """The names in a unit's code, including those in f-strings."""
     if unit.is_comment:
         return ()
@@ -411,6 +413,6 @@ def _mask(text: str) -> str:
     return " ".join(out)
 
 
-def mask(unit: Unit) -> str:
+def mask(unit: Statement) -> str:
     """What a unit says if all names are the same."""
     return unit.key if unit.is_comment else _mask(unit.text)

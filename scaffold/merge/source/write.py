@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 
 
-def write_units(units: Sequence[Unit]) -> str:
+def write_units(units: Sequence[Statement]) -> str:
     rows: list[str] = []
     for unit in units:
         rows += [""] * unit.blanks + list(unit.lines)

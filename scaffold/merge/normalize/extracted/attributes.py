@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.semantics.flow import bound_in, bound_names, needed_by
-from scaffold.merge.source.statement import Unit, key_of
+from scaffold.merge.source.statement import Statement, key_of
 from scaffold.merge.source.style import words
 
 Spans = Mapping[Part, tuple[int, int]]
@@ -27,7 +27,7 @@ class Attributes:
         names = self.names[class_of(part)] - (local - self.held[target.name])
         return {name: f"{target.owner}.{name}" for name in names}
 
-    def rename(self, unit: Unit, table: Mapping[str, str]) -> Unit:
+    def rename(self, unit: Statement, table: Mapping[str, str]) -> Statement:
         if not table or unit.is_comment:
             return unit
         text = unit.text
@@ -44,8 +44,8 @@ def class_of(part: Part) -> str:
 
 
 def find_attributes(
-    side: Sequence[Unit],
-    mine: Sequence[Unit],
+    side: Sequence[Statement],
+    ours: Sequence[Statement],
     parts: Sequence[Part],
     old: Attributes | None = None,
     spans: Spans | None = None,
@@ -61,7 +61,7 @@ def find_attributes(
         if not owner:
             continue
         known = bound_names(side, part.function)
-        rows = mine[slice(*part.inside)]
+        rows = ours[slice(*part.inside)]
         found = {w.name for unit in rows for w in words(unit)}
         text = "\n".join(unit.text for unit in rows if not unit.is_comment)
         held[part.target.name] = set(re.findall(rf"\b{owner}\.(\w+)", text)) & known
@@ -71,7 +71,7 @@ def find_attributes(
 
 
 def _with_new(
-    side: Sequence[Unit], parts: Sequence[Part], old: Attributes, spans: Spans
+    side: Sequence[Statement], parts: Sequence[Part], old: Attributes, spans: Spans
 ) -> Attributes:
     names = {name: set(found) for name, found in old.names.items()}
     rows = {part: side[slice(*spans[part])] for part in parts}

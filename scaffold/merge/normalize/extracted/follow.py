@@ -8,33 +8,33 @@ its owner does it: as attributes, or as parameters and what is returned.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scaffold.merge.diff.mapping import align, role
+from scaffold.merge.diff.mapping import align, anchor
 from scaffold.merge.normalize.extracted.attributes import Attributes, find_attributes
 from scaffold.merge.normalize.extracted.parts import Part, find_parts
 from scaffold.merge.normalize.extracted.signature import passed_on
 from scaffold.merge.normalize.extracted.spans import Spans, find_spans, spans_of
 from scaffold.merge.semantics.flow import functions
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Unit
+from scaffold.merge.source.statement import Statement
 from scaffold.merge.source.write import write_units
 
 
-def follow_parts(
-    base: Sequence[Unit], mine: Sequence[Unit], theirs: Sequence[Unit], indent: str
-) -> tuple[list[Unit], list[Unit]] | None:
+def follow_extracted(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement], indent: str
+) -> tuple[list[Statement], list[Statement]] | None:
     """The pristine and the new file with the owner's definitions. None if nothing was moved."""
-    parts = find_parts(base, mine)
+    parts = find_parts(base, ours)
     if not parts:
         return None
     there = functions(theirs)
     parts = [part for part in parts if part.function.name in there]
-    spans = find_spans(align(base, theirs), base, mine, parts)
+    spans = find_spans(align(base, theirs), base, ours, parts)
     parts = [part for part in parts if part in spans]
     if not parts:
         return None
-    old = Moved(base, mine, parts, spans_of(parts), find_attributes(base, mine, parts), indent)
-    attributes = find_attributes(theirs, mine, parts, old.attributes, spans)
-    new = Moved(theirs, mine, parts, spans, attributes, indent)
+    old = Moved(base, ours, parts, spans_of(parts), find_attributes(base, ours, parts), indent)
+    attributes = find_attributes(theirs, ours, parts, old.attributes, spans)
+    new = Moved(theirs, ours, parts, spans, attributes, indent)
     new.instead = passed_on(old, new)
     found = old.units(), new.units()
     try:
@@ -49,21 +49,21 @@ def follow_parts(
 class Moved:
     """A generated file, and where the owner has the parts of it."""
 
-    side: Sequence[Unit]
-    mine: Sequence[Unit]
+    side: Sequence[Statement]
+    ours: Sequence[Statement]
     parts: Sequence[Part]
     spans: Spans
     attributes: Attributes
     indent: str
-    instead: Mapping[int, list[Unit]] = field(default_factory=dict)  # of the owner's lines
+    instead: Mapping[int, list[Statement]] = field(default_factory=dict)  # of the owner's lines
 
-    def units(self) -> list[Unit]:
+    def units(self) -> list[Statement]:
         """The file with the owner's definitions."""
         if any(part.target.end == 0 for part in self.parts):
             return list(self.side)
         names = {part.function.name for part in self.parts}
         here = functions(self.side)
-        there = functions(self.mine)
+        there = functions(self.ours)
         gone = [here[name] for name in names if name in here and name not in there]
         inner = {n for function in gone for n in range(function.head, function.end)}
         out = [
@@ -72,27 +72,29 @@ class Moved:
             if number not in inner
         ]
         for head, end in self._definitions():
-            self._insert(out, self._definition(head, end), self.mine[head:end], end)
+            self._insert(out, self._definition(head, end), self.ours[head:end], end)
         return [unit for _, unit in out]
 
-    def content(self, part: Part) -> list[Unit]:
+    def content(self, part: Part) -> list[Statement]:
         """The statements of a part, as they stand in the owner's definition."""
         start, end = self.spans[part]
         level = next(unit.depth for unit in self.side[start:end] if not unit.is_comment)
         first = part.inside[0]
-        own = next(unit.depth for unit in self.mine[first:] if not unit.is_comment)
+        own = next(unit.depth for unit in self.ours[first:] if not unit.is_comment)
         table = self.attributes.table(part)
         out = []
         for number, unit in self._numbered(part, start, end):
             if number >= 0:
                 unit = self.attributes.rename(unit, table)
             out.append(self._at(unit, unit.depth + own - level))
-        return [replace(out[0], blanks=self.mine[first].blanks), *out[1:]]
+        return [replace(out[0], blanks=self.ours[first].blanks), *out[1:]]
 
-    def _at(self, unit: Unit, depth: int) -> Unit:
+    def _at(self, unit: Statement, depth: int) -> Statement:
         return unit if unit.depth == depth else unit.at(depth, self.indent)
 
-    def _numbered(self, outer: Part | None, start: int, end: int) -> Iterator[tuple[int, Unit]]:
+    def _numbered(
+        self, outer: Part | None, start: int, end: int
+    ) -> Iterator[tuple[int, Statement]]:
         """Statements of the side with their numbers, and the owner's calls in place of parts."""
         inner = {self.spans[part][0]: part for part in self.parts if part.outer is outer}
         number = start
@@ -106,7 +108,7 @@ class Moved:
             rows = self.side[first:last]
             depth = next(unit.depth for unit in rows if not unit.is_comment)
             if part.calls and not self._shares_call(part):
-                for unit in self.instead.get(part.calls[0], [self.mine[part.calls[0]]]):
+                for unit in self.instead.get(part.calls[0], [self.ours[part.calls[0]]]):
                     yield -1, self._at(unit, depth)
             number = last
 
@@ -117,36 +119,36 @@ class Moved:
 
     def _definitions(self) -> list[tuple[int, int]]:
         """The owner's lines of the new definitions that hold parts: whole classes, or functions."""
-        known = {role(unit) for unit in self.side if unit.depth == 0}
+        known = {anchor(unit) for unit in self.side if unit.depth == 0}
         found = set()
         for part in self.parts:
             head = part.target.head
             top = head
-            while self.mine[top].depth > 0 or self.mine[top].is_comment:
+            while self.ours[top].depth > 0 or self.ours[top].is_comment:
                 top -= 1
-            if role(self.mine[top]) not in known:
+            if anchor(self.ours[top]) not in known:
                 head = top
             while (
                 head
-                and self.mine[head - 1].depth == self.mine[head].depth
-                and (self.mine[head - 1].text.lstrip().startswith("@"))
+                and self.ours[head - 1].depth == self.ours[head].depth
+                and (self.ours[head - 1].text.lstrip().startswith("@"))
             ):
                 head -= 1
             end = part.target.end
-            depth = self.mine[head].depth
-            while end < len(self.mine) and self.mine[end].depth > depth:
+            depth = self.ours[head].depth
+            while end < len(self.ours) and self.ours[end].depth > depth:
                 end += 1
             found.add((head, end))
         return sorted(found)
 
-    def _definition(self, head: int, end: int) -> list[Unit]:
+    def _definition(self, head: int, end: int) -> list[Statement]:
         inside = {part.inside[0]: part for part in self.parts}
-        out: list[Unit] = []
+        out: list[Statement] = []
         number = head
         while number < end:
             part = inside.get(number)
             if part is None:
-                out += self.instead.get(number, [self.mine[number]])
+                out += self.instead.get(number, [self.ours[number]])
                 number += 1
             else:
                 out += self.content(part) + list(self.instead.get(-1 - number, []))
@@ -154,12 +156,16 @@ class Moved:
         return out
 
     def _insert(
-        self, out: list[tuple[int, Unit]], new: list[Unit], rows: Sequence[Unit], end: int
+        self,
+        out: list[tuple[int, Statement]],
+        new: list[Statement],
+        rows: Sequence[Statement],
+        end: int,
     ) -> None:
         """Put a definition in front of what it stands in front of in the owner's file."""
         depth = rows[0].depth
         scope = rows[0].scope
-        after = [u for u in self.mine[end:] if u.depth == depth and u.scope == scope]
+        after = [u for u in self.ours[end:] if u.depth == depth and u.scope == scope]
         place = None
         for unit in after:
             if unit.is_comment:
@@ -175,11 +181,11 @@ class Moved:
         out[place:place] = [(-1, unit) for unit in new]
 
 
-def _is_same(one: Unit, two: Unit) -> bool:
+def _is_same(one: Statement, two: Statement) -> bool:
     if (one.depth, one.scope) != (two.depth, two.scope):
         return False
-    return one.key == two.key or (len(role(one)) > 1 and role(one) == role(two))
+    return one.key == two.key or (len(anchor(one)) > 1 and anchor(one) == anchor(two))
 
 
-def _end_of(out: Sequence[tuple[int, Unit]], scope: str) -> int:
+def _end_of(out: Sequence[tuple[int, Statement]], scope: str) -> int:
     return max(n for n, (_, unit) in enumerate(out) if unit.scope.startswith(scope)) + 1

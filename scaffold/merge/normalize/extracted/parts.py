@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from scaffold.merge.semantics.flow import Function, bound_names, functions
-from scaffold.merge.source.statement import Unit, key_of
+from scaffold.merge.source.statement import Statement, key_of
 
 
 @dataclass(eq=False)
@@ -39,13 +39,13 @@ class Part:
         return bool(re.search(rf"{front}{self.name}\(", text))
 
 
-def find_parts(base: Sequence[Unit], mine: Sequence[Unit]) -> list[Part]:
+def find_parts(base: Sequence[Statement], ours: Sequence[Statement]) -> list[Part]:
     """All parts, the larger ones first."""
-    old, new = functions(base), functions(mine)
+    old, new = functions(base), functions(ours)
     found: list[Part] = []
     for function in old.values():
         own = new.get(function.name)
-        kept = _kept(base, mine, function, own)
+        kept = _kept(base, ours, function, own)
         gone = [
             number
             for number in range(function.head + 1, function.end)
@@ -59,17 +59,19 @@ def find_parts(base: Sequence[Unit], mine: Sequence[Unit]) -> list[Part]:
             part
             for target in new.values()
             if target.name not in old
-            and _shares(mine, target, keys, known)
-            and (part := _find(base, mine, function, target, kept))
+            and _shares(ours, target, keys, known)
+            and (part := _find(base, ours, function, target, kept))
             and not (own is None and _is_renamed(part, gone))
         ]
-        found += _nested(base, mine, parts, kept, own)
+        found += _nested(base, ours, parts, kept, own)
     return found
 
 
-def _shares(mine: Sequence[Unit], target: Function, keys: Collection[str], known: set[str]) -> bool:
+def _shares(
+    ours: Sequence[Statement], target: Function, keys: Collection[str], known: set[str]
+) -> bool:
     """Whether a definition has several of these statements."""
-    rows = mine[target.head + 1 : target.end]
+    rows = ours[target.head + 1 : target.end]
     return sum(_plain(unit, target, known) in keys for unit in rows) > 1
 
 
@@ -79,20 +81,24 @@ def _is_renamed(part: Part, gone: Sequence[int]) -> bool:
 
 
 def _kept(
-    base: Sequence[Unit], mine: Sequence[Unit], function: Function, own: Function | None
+    base: Sequence[Statement], ours: Sequence[Statement], function: Function, own: Function | None
 ) -> dict[int, int]:
     """The lines of a function that are still in it, with their places."""
     if own is None:
         return {}
-    return _match(base, mine, function, own, own.head + 1)
+    return _match(base, ours, function, own, own.head + 1)
 
 
 def _match(
-    base: Sequence[Unit], mine: Sequence[Unit], function: Function, target: Function, start: int
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    start: int,
 ) -> dict[int, int]:
     known = bound_names(base, function)
     one = [unit.key for unit in base[function.head + 1 : function.end]]
-    two = [_plain(unit, target, known) for unit in mine[start : target.end]]
+    two = [_plain(unit, target, known) for unit in ours[start : target.end]]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     return {
         function.head + 1 + i + step: start + j + step
@@ -101,7 +107,7 @@ def _match(
     }
 
 
-def _plain(unit: Unit, target: Function, known: set[str]) -> str:
+def _plain(unit: Statement, target: Function, known: set[str]) -> str:
     """What a statement of a method says if attributes with known names are variables."""
     if not target.owner or unit.is_comment or f"{target.owner}." not in unit.text:
         return unit.key
@@ -111,13 +117,13 @@ def _plain(unit: Unit, target: Function, known: set[str]) -> str:
 
 
 def _find(
-    base: Sequence[Unit],
-    mine: Sequence[Unit],
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
     function: Function,
     target: Function,
     kept: Mapping[int, int],
 ) -> Part | None:
-    places = _match(base, mine, function, target, target.head + 1)
+    places = _match(base, ours, function, target, target.head + 1)
     run = max(_runs(base, places, kept), key=len, default=[])
     if not run:
         return None
@@ -134,14 +140,14 @@ def _find(
     if len(same) < 2 or 3 * len(same) < len(inner):
         return None
     inside = places[run[0]], places[run[-1]] + 1
-    depths = {mine[places[n]].depth - base[n].depth for n in same}
+    depths = {ours[places[n]].depth - base[n].depth for n in same}
     if len(depths) > 1:
         return None
     return Part(function, start, end, target, inside, {n: places[n] for n in run})
 
 
 def _runs(
-    base: Sequence[Unit], places: Mapping[int, int], kept: Mapping[int, int]
+    base: Sequence[Statement], places: Mapping[int, int], kept: Mapping[int, int]
 ) -> Iterator[list[int]]:
     """Matched lines between which nothing is left in the function."""
     run: list[int] = []
@@ -158,8 +164,8 @@ def _runs(
 
 
 def _nested(
-    base: Sequence[Unit],
-    mine: Sequence[Unit],
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
     parts: Sequence[Part],
     kept: Mapping[int, int],
     own: Function | None,
@@ -182,7 +188,7 @@ def _nested(
         above = [place for n, place in places.items() if n < part.start]
         below = [place for n, place in places.items() if n >= part.end]
         window = range(max(above, default=low - 1) + 1, min(below, default=high))
-        part.calls = [n for n in window if part.is_called_in(mine[n].text)]
-        if len(part.calls) == 1 or (own is None and any(part.is_called_in(u.text) for u in mine)):
+        part.calls = [n for n in window if part.is_called_in(ours[n].text)]
+        if len(part.calls) == 1 or (own is None and any(part.is_called_in(u.text) for u in ours)):
             found.append(part)
     return found

@@ -8,16 +8,16 @@ from typing import Protocol
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.normalize.extracted.spans import Spans
 from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
-from scaffold.merge.source.statement import Unit, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, key_of, parse_unit
 
-Instead = dict[int, list[Unit]]
+Instead = dict[int, list[Statement]]
 
 
 class Filled(Protocol):
     """A generated file, and where the owner has the parts of it."""
 
-    side: Sequence[Unit]
-    mine: Sequence[Unit]
+    side: Sequence[Statement]
+    ours: Sequence[Statement]
     parts: Sequence[Part]
     spans: Spans
     indent: str
@@ -67,7 +67,7 @@ def _held(moved: Filled, part: Part) -> set[str]:
     return bound_names(moved.side, functions(moved.side)[part.function.name])
 
 
-def _next_round(side: Sequence[Unit], start: int, head: int) -> Sequence[Unit]:
+def _next_round(side: Sequence[Statement], start: int, head: int) -> Sequence[Statement]:
     """What the innermost loop around a part does before it comes to the part again."""
     depth = side[start].depth
     for number in range(start - 1, head, -1):
@@ -82,8 +82,8 @@ def _other_reads(moved: Filled, part: Part) -> set[str]:
     """What the owner's own lines of the definition read."""
     head, end = part.target.head, part.target.end
     start, last = part.inside
-    rows = [*moved.mine[head + 1 : start], *moved.mine[last:end]]
-    changed = [moved.mine[n] for n in range(start, last) if n not in set(part.places.values())]
+    rows = [*moved.ours[head + 1 : start], *moved.ours[last:end]]
+    changed = [moved.ours[n] for n in range(start, last) if n not in set(part.places.values())]
     return read_in([*rows, *changed])
 
 
@@ -97,22 +97,22 @@ def _edit(
     gone: Sequence[str],
 ) -> None:
     """Write other parameters and results, where there is one call and nothing unusual."""
-    mine = moved.mine
-    found = [n for n, u in enumerate(mine) if part.is_called_in(u.text)]
+    ours = moved.ours
+    found = [n for n, u in enumerate(ours) if part.is_called_in(u.text)]
     if len(found) != 1 or found != part.calls:
         return
     head, call = part.target.head, found[0]
     behind = range(part.inside[1], part.target.end)
-    returns = [n for n in behind if mine[n].text.lstrip().startswith("return")]
-    now_head = instead.get(head, [mine[head]])[0]
-    now_call = instead.get(call, [mine[call]])[0]
+    returns = [n for n in behind if ours[n].text.lstrip().startswith("return")]
+    now_head = instead.get(head, [ours[head]])[0]
+    now_call = instead.get(call, [ours[call]])[0]
     new_head = _changed(now_head, lambda tree: _parameters(tree, needs, spare))
     new_call = _changed(now_call, lambda tree: _arguments(tree, part, needs, spare))
     if new_head is None or new_call is None:
         return
     edited = {head: [new_head], call: [new_call]}
     if given or gone:
-        row = mine[returns[0]] if len(returns) == 1 else None
+        row = ours[returns[0]] if len(returns) == 1 else None
         if len(returns) > 1:
             return
         names = _result(row)
@@ -127,14 +127,16 @@ def _edit(
         if row is not None:
             edited[returns[0]] = [_written(row, listed)] if wanted else []
         elif wanted:
-            first = next(u for u in mine[part.target.head + 1 :] if not u.is_comment)
+            first = next(u for u in ours[part.target.head + 1 :] if not u.is_comment)
             margin = first.lines[0][: len(first.lines[0]) - len(first.lines[0].lstrip())]
-            line = Unit((margin + listed,), key_of(listed), "", first.depth, 0, part.target.name)
+            line = Statement(
+                (margin + listed,), key_of(listed), "", first.depth, 0, part.target.name
+            )
             edited[-1 - part.inside[0]] = [line]
     instead |= edited
 
 
-def _changed(unit: Unit, change: Callable[[ast.Module], bool]) -> Unit | None:
+def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement | None:
     """A statement after a change of its tree. None if the change is none for it."""
     found = parse_unit(unit.text.strip())
     if found is None or found[0]:
@@ -151,7 +153,7 @@ def _changed(unit: Unit, change: Callable[[ast.Module], bool]) -> Unit | None:
     return _written(unit, text)
 
 
-def _written(unit: Unit, text: str) -> Unit:
+def _written(unit: Statement, text: str) -> Statement:
     margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
     end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
     lines = tuple(margin + row for row in (text + end).split("\n"))
@@ -193,7 +195,7 @@ def _arguments(tree: ast.Module, part: Part, needs: Sequence[str], spare: Sequen
     return True
 
 
-def _result(row: Unit | None) -> list[str] | None:
+def _result(row: Statement | None) -> list[str] | None:
     """The variables that are returned. None if it is something else."""
     if row is None:
         return []

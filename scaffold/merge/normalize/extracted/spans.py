@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
-from scaffold.merge.source.statement import Unit, parse_unit
+from scaffold.merge.source.statement import Statement, parse_unit
 
 Spans = dict["Part", tuple[int, int]]
 
@@ -16,7 +16,7 @@ def spans_of(parts: Sequence[Part]) -> Spans:
 
 
 def find_spans(
-    side: Side, base: Sequence[Unit], mine: Sequence[Unit], parts: Sequence[Part]
+    side: Side, base: Sequence[Statement], ours: Sequence[Statement], parts: Sequence[Part]
 ) -> Spans:
     """Where the other side has them, without those that it tore apart or deleted.
 
@@ -27,7 +27,7 @@ def find_spans(
         if part.outer and part.outer not in spans:
             part.outer = part.outer.outer
         span = _find_span(side, base, part, parts)
-        if span and has_new_loop(side, span[0]) and _has_own_lines(mine, part):
+        if span and has_new_loop(side, span[0]) and _has_own_lines(ours, part):
             continue
         if span and (part.outer is None or _is_in(span, spans[part.outer])):
             spans[part] = span
@@ -39,7 +39,7 @@ def _is_in(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _find_span(
-    side: Side, base: Sequence[Unit], part: Part, parts: Sequence[Part]
+    side: Side, base: Sequence[Statement], part: Part, parts: Sequence[Part]
 ) -> tuple[int, int] | None:
     held = {n for n in side.match[part.start : part.end] if n is not None}
     for gap in range(part.start + 1, part.end):
@@ -83,24 +83,24 @@ def has_new_loop(side: Side, place: int) -> bool:
     return False
 
 
-def _has_own_lines(mine: Sequence[Unit], part: Part) -> bool:
+def _has_own_lines(ours: Sequence[Statement], part: Part) -> bool:
     """Whether a definition has more than a part: other lines than texts and what it returns."""
     known = set(part.places.values())
     return any(
-        number not in known and not mine[number].is_comment
+        number not in known and not ours[number].is_comment
         for number in range(part.target.head + 1, part.target.end)
-        if not mine[number].key.startswith("text ")
-        and not mine[number].text.lstrip().startswith("return")
+        if not ours[number].key.startswith("text ")
+        and not ours[number].text.lstrip().startswith("return")
     )
 
 
-def _continues(unit: Unit) -> bool:
+def _continues(unit: Statement) -> bool:
     found = None if unit.is_comment else parse_unit(unit.text.strip())
     return bool(found and found[0] in ("else", "elif", "except", "finally"))
 
 
 def _goes_inside(
-    base: Sequence[Unit], part: Part, siblings: Sequence[Part], side: Side, new: Sequence[int]
+    base: Sequence[Statement], part: Part, siblings: Sequence[Part], side: Side, new: Sequence[int]
 ) -> bool:
     """Whether new statements behind a part belong to it: no other place has what they need."""
     if not _keeps(base, part, siblings):
@@ -113,7 +113,7 @@ def _goes_inside(
     return bool(read_in(rows) & inside - known - returned)
 
 
-def _keeps(base: Sequence[Unit], part: Part, siblings: Sequence[Part]) -> bool:
+def _keeps(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> bool:
     """Whether statements are left where a part was taken out, beside other parts."""
     start, end = part.function.head + 1, part.function.end
     if part.outer:
@@ -123,5 +123,5 @@ def _keeps(base: Sequence[Unit], part: Part, siblings: Sequence[Part]) -> bool:
     return any(not base[n].key.startswith("text ") for n in left)
 
 
-def _has_part_before(base: Sequence[Unit], part: Part, siblings: Sequence[Part]) -> bool:
+def _has_part_before(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> bool:
     return any(p.end <= part.start for p in siblings)
