@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from scaffold.merge.checks.calls import wrong_calls
 from scaffold.merge.checks.early_uses import used_too_early
+from scaffold.merge.checks.imports import missing_imports, names_of_modules
 from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.returns import new_calls_misread
 from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
@@ -54,8 +55,7 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
         {path: files[path] for path in files.keys() & near} for files in (before, after)
     )
     old, new = _read(before), _read(after)
-    paths = {module_of(path) for path in (*before, *after, *rendered)}
-    modules = paths | {path.rpartition(".")[2] for path in paths}
+    modules = names_of_modules((*before, *after, *rendered))
     found = [*_find(new, after, before, modules)]
     if found:
         known = {*_find(old, before, after, modules)}
@@ -136,7 +136,11 @@ def _find(
         changed = files[path] != others.get(path)
         if changed or facts.stars:
             yield from _undefined(project, facts, files[path])
-        yield from _imports(project, facts, modules)
+        for row in missing_imports(project, facts, modules):
+            lacks = f"imports the module {row.module}, which does not exist"
+            if row.name:
+                lacks = f"imports {row.name} from {row.module}, which does not define it"
+            yield Wrong(path, lacks, row.line)
         yield from _attributes(project, facts)
         for line, text in wrong_calls(project, facts):
             yield Wrong(path, text, line)
@@ -157,21 +161,6 @@ def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
     for node in ast.walk(parse(text)) if names else ():
         if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
             yield Wrong(facts.path, f"the name {node.id} is not defined", node.lineno)
-
-
-def _imports(project: Project, facts: Facts, modules: Collection[str]) -> Iterator[Wrong]:
-    for imported, line in facts.imports:
-        found = project.find_module(facts.path, imported)
-        if imported.name and project.submodule(facts.path, imported):
-            continue
-        name = "." * imported.level + imported.module
-        if found is None:
-            if imported.level or imported.module in modules:
-                yield Wrong(facts.path, f"imports the module {name}, which does not exist", line)
-        elif imported.name not in ("", "*") and not project.has_name(found, imported.name):
-            yield Wrong(
-                facts.path, f"imports {imported.name} from {name}, which does not define it", line
-            )
 
 
 def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:

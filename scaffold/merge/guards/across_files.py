@@ -3,12 +3,13 @@
 import re
 from collections.abc import Collection, Mapping
 
+from scaffold.merge.checks.imports import faults_across_files, names_of_modules
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.diff.assemble import Clash, assemble
 from scaffold.merge.guards.broken_names import doubt, verify
 from scaffold.merge.model import Generated, OpenFile, mended_text, open_file
 from scaffold.merge.normalize.order import chunks
-from scaffold.merge.semantics.names import find_project_faults, module_of
+from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source.statement import PYTHON, split
 
 
@@ -45,12 +46,11 @@ def check_across_files(
     rendered = {pristine.place(name): text for name, text in theirs.items()}
     if code_in(together) == code_in(rendered):
         return notes  # none of it is the owner's
-    now = find_project_faults(together)
-    own = find_project_faults(ours)
-    new = find_project_faults(rendered)
+    known = names_of_modules((*together, *ours, *rendered))
+    now, own, new = (faults_across_files(side, known) for side in (together, ours, rendered))
     open_files = {file.path: file for file in files}
     for path, faults in now.items():
-        for fault in faults:
+        for fault in sorted(faults, key=str):
             if fault in own.get(path, ()) or fault in new.get(path, ()):
                 continue
             at = path if path in names else fault.source  # who has it, or who lost it

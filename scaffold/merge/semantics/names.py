@@ -8,7 +8,7 @@ everything else becomes a conflict.
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -81,93 +81,6 @@ def _repeated_fields(tree: ast.Module) -> Iterator[str]:
             yield from (name for name, count in names.items() if count > 1)
 
 
-# between files
-
-
-def find_project_faults(files: Mapping[str, str]) -> dict[str, Counter[Fault]]:
-    """What a file uses from other files of the project that does not exist there, by file."""
-    facts = {
-        name: found
-        for name, text in files.items()
-        if name.endswith(".py") and (found := _read_facts(text)) is not None
-    }
-    modules = {module_of(name): found for name, found in facts.items()}
-    fields = modules["train"].fields if "train" in modules else frozenset()
-    return {name: Counter(_faults_between(found, modules, fields)) for name, found in facts.items()}
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What a file uses from others, and defines for them."""
-
-    imports: tuple[tuple[str, tuple[str, ...]], ...]  # modules, and the names imported from each
-    held: frozenset[str]
-    fields: frozenset[str]  # of its Config
-    read: frozenset[str]  # fields of `config`
-
-
-@lru_cache(maxsize=64)
-def _read_facts(text: str) -> _Facts | None:
-    try:
-        tree = parse(text)
-    except SyntaxError:
-        return None
-    # looking at all nodes is slow: only if a function may import something
-    nested = re.search(r"^[ \t]+(import|from)\b", text, re.MULTILINE)
-    nodes = list(ast.walk(tree) if nested else _top_level(tree.body))
-    imports: list[tuple[str, tuple[str, ...]]] = []
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            imports += [(alias.name, ()) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = tuple(alias.name for alias in node.names if alias.name != "*")
-            imports.append((node.module, names))
-    held = frozenset(name for node in _top_level(tree.body) for name in _bound(node))
-    read = frozenset(re.findall(r"\bconfig\.([^\W\d]\w*)", text))
-    return _Facts(tuple(imports), held, _config_fields(tree), read)
-
-
-def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, including those in its blocks but not in its definitions."""
-    for node in body:
-        yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        for name in ("body", "orelse", "finalbody"):
-            yield from _top_level(getattr(node, name, ()))
-        for handler in getattr(node, "handlers", ()):
-            yield from _top_level(handler.body)
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
-    else:
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                yield inner.id
-
-
-def _faults_between(
-    facts: _Facts, modules: Mapping[str, _Facts], fields: Collection[str]
-) -> Iterator[Fault]:
-    for module, names in facts.imports:
-        if module in modules:
-            for name in names:
-                if name not in modules[module].held:
-                    source = module.replace(".", "/") + ".py"
-                    yield Fault(f"{module} has no {{name}}", name, source)
-        else:
-            source = module.replace(".", "/") + ".py"
-            yield Fault("the module {name} may be missing", module, source)
-    if fields:
-        for name in facts.read - set(fields):
-            yield Fault("Config has no field {name}", name, "train.py")
-
-
 def module_of(name: str) -> str:
     """The dotted name of a Python file."""
     return ".".join(PurePosixPath(name).with_suffix("").parts)
@@ -181,13 +94,3 @@ def defines(text: str, name: str) -> bool:
     """Whether the text of a module has a definition of this name at its top level."""
     word = re.escape(name)
     return bool(re.search(rf"(?m)^(?:(?:async )?def|class) {word}\b|^{word}\s*[:=]", text))
-
-
-def _config_fields(tree: ast.Module) -> frozenset[str]:
-    return frozenset(
-        row.target.id
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and node.name == "Config"
-        for row in node.body
-        if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name)
-    )
