@@ -23,6 +23,7 @@ from scaffold.merge.model import (
     mended_text,
     open_file,
 )
+from scaffold.merge.normalize.absorbed_files import follow_absorbed
 from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.config_forms import follow_settings
 from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
@@ -35,6 +36,7 @@ from scaffold.merge.normalize.moved_heads import follow_moved_heads
 from scaffold.merge.normalize.new_files import follow_renames
 from scaffold.merge.normalize.order import find_order, follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
+from scaffold.merge.normalize.renamed_keys import follow_keys
 from scaffold.merge.normalize.zero_grad import follow_zero_grad
 from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style
@@ -70,6 +72,7 @@ def merge_files(
         _with_import_paths(import_paths, pristine, ours, texts)
         for texts in (pristine.files, theirs)
     )
+    files, theirs = follow_absorbed(files, ours, theirs, pristine.place)
     open_files: list[OpenFile] = []
     replaced: list[OpenFile] = []
     dropped: dict[str, tuple[str, str]] = {}  # files that are no longer generated
@@ -306,6 +309,7 @@ def _put_into_style(file: OpenFile) -> None:
         base, new = follow_annotations(base, own, new)
         units = [split(text, PYTHON) for text in (base, own, new)]
         units[0], units[2] = follow_imports(*units)
+        units[0], units[2] = follow_keys(*units)
         base, new = map(write_units, follow_output_calls(*units))
         base, new = _follow(file, base, own, new)
         file.texts = base, own, new

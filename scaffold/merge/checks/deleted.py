@@ -29,7 +29,8 @@ def tell_deleted(
     places = {
         other: defined
         for other, text in code.items()
-        if not is_test(other) and len((defined := _definitions(text)).keys() & names) >= SHARED
+        if not is_test(other)
+        and len((defined := _definitions(text)).keys() & names) >= min(SHARED, len(names)) > 0
     }
     for other in {*code, *merged} if places else ():
         now = _definitions(merged.get(other) or "") if other.endswith(".py") else {}

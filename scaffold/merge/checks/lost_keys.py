@@ -57,6 +57,7 @@ class Use:
     line: int = field(compare=False)
     keys: Keys = field(compare=False)
     read: frozenset[str] = field(compare=False)  # the keys that it reads; none: it takes all
+    needed: frozenset[str] = field(compare=False)  # those of them without which it fails
     is_given: bool = field(compare=False)  # by a caller
 
 
@@ -80,7 +81,10 @@ def find_lost_keys(
         if use.keys.is_open:
             continue
         lost = had.get(use, frozenset()) - use.keys.names
-        if use.read & lost:
+        if use not in had and _is_rendered(use, rendered):
+            for key in sorted(use.needed - use.keys.names):
+                yield use.path, f"{use.name} has no {key!r} here, as this line needs", use.line
+        elif use.read & lost:
             for key in sorted(use.read & lost):
                 yield use.path, f"{use.name} no longer has {key!r} here", use.line
         elif not use.read and not use.is_given and not _is_rendered(use, rendered):
@@ -187,6 +191,7 @@ class _Values:
         if not names.has_dicts:
             return
         read: dict[str, set[str]] = {}
+        needed: set[tuple[str, str]] = set()
         whole: set[str] = set()
         inside: set[int] = set()
         returned = isinstance(node, ast.Return)  # who calls the function reads it, or does not
@@ -195,6 +200,7 @@ class _Values:
             if key is not None:
                 name, text, owner = key
                 read.setdefault(name, set()).add(text)
+                needed |= {(name, text)} if isinstance(part, ast.Subscript) else set()
                 inside.add(owner)
             elif isinstance(part, ast.Call) and isinstance(node, ast.Expr):
                 self.call(part, names, scope)
@@ -209,9 +215,9 @@ class _Values:
             keys = names[name]
             assert isinstance(keys, Keys)
             found = frozenset(read.get(name, ()))
-            use = Use(
-                scope.path, scope.name, text, name, node.lineno, keys, found, name in self.given
-            )
+            hard = frozenset(key for owner, key in needed if owner == name)
+            given = name in self.given
+            use = Use(scope.path, scope.name, text, name, node.lineno, keys, found, hard, given)
             self.found.setdefault((use, keys), use)
 
 

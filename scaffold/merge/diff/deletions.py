@@ -87,12 +87,26 @@ def is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     ]
     if not found or triple.kind != PYTHON:
         return bool(found)
-    reads = effects_of(unit.text.strip()).reads
+    effects = effects_of(unit.text.strip())
     between = [row for number in range(found[0], gap) for row in triple.theirs.inserts[number]]
     between += [row for row in triple.theirs.inserts[gap] if row < place]
-    return not any(
-        effects_of(triple.theirs.units[row].text.strip()).binds & reads for row in between
-    )
+    if any(
+        effects_of(triple.theirs.units[row].text.strip()).binds & effects.reads for row in between
+    ):
+        return False
+    return not _is_used_between(triple, effects.changes, *sorted((found[0], gap)))
+
+
+def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> bool:
+    """Whether statements that all have call or change these objects: so the order counts."""
+    for number in range(start, end):
+        unit = triple.base[number]
+        if unit.is_comment or None in (triple.ours.match[number], triple.theirs.match[number]):
+            continue
+        effects = effects_of(unit.text.strip())
+        if names & (effects.changes | effects.binds):
+            return True
+    return False
 
 
 def is_in(unit: Statement, own: list[Statement]) -> bool:

@@ -62,6 +62,7 @@ class Item:
     start: int  # in its text
     end: int
     node: ast.AST | None  # what can be merged further
+    shape: str = ""  # of an element: its form
 
     def cut(self, source: Source) -> str:
         return source.text[self.start : self.end]
@@ -284,8 +285,18 @@ def _items(source: Source, named: Sequence[Named]) -> list[Item]:
     found = []
     for name, first, last, inner in named:
         start, end = source.span(first)[0], source.span(last)[1]
-        found.append(Item(name, f"{ast.dump(first)} {ast.dump(last)}", start, end, inner))
+        says, shape = f"{ast.dump(first)} {ast.dump(last)}", "" if inner else _shape(last)
+        found.append(Item(name, says, start, end, inner, shape))
     return found
+
+
+def _shape(node: ast.AST) -> str:
+    """The form of an element: a tuple of two, a call of something, a text."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return f"{type(node).__name__} {len(node.elts)}"
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__
+    return ast.dump(node.func) if isinstance(node, ast.Call) else type(node).__name__
 
 
 def _merge_items(
@@ -296,6 +307,8 @@ def _merge_items(
     m: Sequence[Item],
     t: Sequence[Item],
 ) -> Iterator[Splice]:
+    if _shapes_differ(b, m, t) or _shapes_differ(b, t, m):
+        raise Differs  # one side wrote all elements in another form, which the other's lack
     old, own, new = ({item.name: item for item in items} for items in (b, m, t))
     if any(len(table) != len(items) for table, items in ((old, b), (own, m), (new, t))):
         raise Differs  # the same item twice: they can't be told apart
@@ -329,6 +342,14 @@ def _merge_items(
             if item.says != old[name].says:
                 raise Differs
             yield _removal(ours, m, item)
+
+
+def _shapes_differ(b: Sequence[Item], one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether one side gave all elements another form, and the other one has new ones."""
+    known = {item.says for item in b}
+    before, after = ({item.shape for item in items} for items in (b, one))
+    brought = {item.shape for item in other if item.says not in known}
+    return bool(b) and len(before) == len(after) == 1 and before != after and brought == before
 
 
 def _is_positional(item: Item) -> bool:

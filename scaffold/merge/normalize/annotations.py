@@ -19,8 +19,8 @@ def follow_annotations(base: str, ours: str, theirs: str) -> tuple[str, str]:
     bare = {renamed.get(place, place) for place, says, _ in own if not says}
     kept = {says for _, says, _ in own}
     gone = {says for place, says, _ in old if place in bare and says not in kept}
-    results = [says for place, says, _ in own if place[1] == "->"]
-    if len(results) > 1 and not any(results):
+    had, results = ([says for place, says, _ in side if place[1] == "->"] for side in (old, own))
+    if any(had) and len(results) > 1 and not any(results):
         gone |= {says for place, says, _ in new if place[1] == "->"}
     gone.discard("")
     if not gone:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import LINE_LENGTH, lay_out
-from scaffold.merge.source.statement import Statement, key_of
+from scaffold.merge.source.statement import Statement, fingerprint
 
 _NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED, _HINT = map(chr, range(1, 8))
 _FEW = 3  # fields that a pattern has to fit at least
@@ -208,7 +208,7 @@ def unit_of(text: str, like: Statement) -> Statement:
         text = lay_out(text, len(margin), like).replace("\n", f"\n{margin}")
     _, mark, words = text.partition("  #")
     comment = f"#{words}" if mark else ""
-    key = key_of(text.strip()) if like.is_code else (margin + text).rstrip()
+    key = fingerprint(text.strip()) if like.is_code else (margin + text).rstrip()
     return replace(
         like, lines=tuple((margin + text).split("\n")), key=key, comment=comment, blanks=0
     )

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scaffold.merge.source.statement import Statement, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 from scaffold.merge.source.style import Renames, rename_units, words
 
 
@@ -60,7 +60,7 @@ def _with_stars(
         module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
         if module in stars.keys() - needed:
             text = stars[module]
-            unit = replace(unit, lines=(text,), key=key_of(text), comment="")
+            unit = replace(unit, lines=(text,), key=fingerprint(text), comment="")
         out.append(unit)
     return out
 
@@ -114,11 +114,13 @@ def _put_on(
         if names:
             text = ast.unparse(ast.ImportFrom(node.module, names, 0))
             line = f"{text}  {unit.comment}" if unit.comment else text
-            out.append(replace(unit, lines=(line,), key=key_of(text)))
+            out.append(replace(unit, lines=(line,), key=fingerprint(text)))
         if len(names) < len(node.names):
             text = next(row.statement for row in follow.values() if row.module == node.module)
             blanks = 0 if names else unit.blanks
-            out.append(replace(unit, lines=(text,), key=key_of(text), comment="", blanks=blanks))
+            out.append(
+                replace(unit, lines=(text,), key=fingerprint(text), comment="", blanks=blanks)
+            )
     others = [unit for unit in out if _import(unit) is None]
     changed = iter(rename_units(others, Renames(everywhere=table)))
     return [unit if _import(unit) else next(changed) for unit in out]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import Source, read_source
 from scaffold.merge.diff.mapping import Side, align
-from scaffold.merge.source.statement import Statement, key_of
+from scaffold.merge.source.statement import Statement, fingerprint
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _find_change(unit: Statement, changed: Statement) -> Change | None:
 
 def _spliced(source: Source, call: ast.expr, text: str) -> str:
     start, end = source.span(call)
-    return key_of(source.text[:start] + text + source.text[end:])
+    return fingerprint(source.text[:start] + text + source.text[end:])
 
 
 def _brought(side: Side, scope: str) -> Iterator[int]:
@@ -71,7 +71,7 @@ def _with_change(unit: Statement, change: Change) -> Statement:
             text = source.text[:start] + change.text + source.text[end:]
             margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
             first, *rest = text.split("\n")
-            return replace(unit, lines=(margin + first, *rest), key=key_of(text))
+            return replace(unit, lines=(margin + first, *rest), key=fingerprint(text))
     return unit
 
 

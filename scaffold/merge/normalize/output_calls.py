@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scaffold.merge.source.statement import Statement, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 
 _FEW = 2  # calls that have to show it at least
 
@@ -69,6 +69,6 @@ def _put_on(units: Sequence[Statement], table: Mapping[str, str]) -> list[Statem
         said = _said(unit) if table else None
         if said and said.callee in table:
             text = unit.text.replace(f"{said.callee}(", f"{table[said.callee]}(", 1)
-            unit = replace(unit, lines=tuple(text.split("\n")), key=key_of(text.strip()))
+            unit = replace(unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()))
         out.append(unit)
     return out

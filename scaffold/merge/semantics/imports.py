@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection
 
 from scaffold.merge.semantics.names import (
@@ -17,10 +18,13 @@ from scaffold.merge.source.parse import parse
 def mended(text: str, before: str, sources: Collection[str]) -> str:
     """The text with the imports that its code needs now, but for faults that it had before.
 
-    `sources` are the versions that may contain the missing imports.
+    `sources` are the versions that may contain the missing imports. One that is unused there, too,
+    is there for others: a module may import names so that they can be imported from it.
     """
     kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
     known = find_faults(before)
+    for source in sources:
+        known = known | Counter(f for f in find_faults(source) if f.kind == UNUSED_IMPORT)
     for _ in range(8):
         faults = [f for f in find_faults(text) if f.kind in kinds and f not in known]
         mended = mend_imports(text, faults, sources)
@@ -78,7 +82,7 @@ def _add_import(text: str, module: str | None, words: str) -> str:
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module == module and module is not None:
             names = [_alias(alias) for alias in node.names]
-            return _replace(rows, node, _statement(module, sorted([*names, words], key=_order)))
+            return replace_rows(rows, node, _statement(module, sorted([*names, words], key=_order)))
     line = _statement(module, [words])
     top = (module or words).split(".")[0]
     near = [node for node in nodes if _top(node) == top] or nodes
@@ -97,9 +101,9 @@ def _remove_import(text: str, name: str, last: bool) -> str:
             if name in (module + _alias(alias), own, _alias(alias)):
                 names = [_alias(other) for other in node.names if other is not alias]
                 if not names:
-                    return _replace(rows, node, None)
+                    return replace_rows(rows, node, None)
                 held = node.module if isinstance(node, ast.ImportFrom) else None
-                return _replace(rows, node, _statement(held, names))
+                return replace_rows(rows, node, _statement(held, names))
     return text
 
 
@@ -128,11 +132,14 @@ def _statement(module: str | None, names: list[str]) -> str:
     return text
 
 
-def _replace(rows: list[str], node: ast.stmt, statement: str | None) -> str:
+def replace_rows(
+    rows: list[str], node: ast.stmt, statement: str | None, comment: bool = True
+) -> str:
+    """The text with another statement, or none, in the rows of one, whose comment it gets."""
     lines = [] if statement is None else [statement]
-    comment = re.search(r"\s+#.*$", rows[(node.end_lineno or 1) - 1])
-    if lines and comment and "\n" not in lines[0]:
-        lines[0] += comment[0]
+    found = re.search(r"\s+#.*$", rows[(node.end_lineno or 1) - 1]) if comment else None
+    if lines and found and "\n" not in lines[0]:
+        lines[0] += found[0]
     above, below = rows[: node.lineno - 1], rows[node.end_lineno or 0 :]
     if statement is None and below and not below[0].strip():
         while above and not above[-1].strip():

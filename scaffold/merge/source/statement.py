@@ -167,7 +167,7 @@ def _split_python(text: str) -> list[Statement]:
         if lines[0].lstrip().startswith("#"):
             key, comment = lines[0].strip(), ""
         else:
-            key, comment = key_of("\n".join(lines).strip()), " ".join(inner)
+            key, comment = fingerprint("\n".join(lines).strip()), " ".join(inner)
         units.append(Statement(lines, key, comment, level, blanks))
         end = last
     return _with_scopes(units)
@@ -207,7 +207,7 @@ def _with_scopes(units: list[Statement]) -> list[Statement]:
 
 
 @lru_cache(maxsize=262_144)
-def key_of(text: str) -> str:
+def fingerprint(text: str) -> str:
     """What a statement says, independent of its layout: its syntax tree, or else its words."""
     tree = parse_unit(text)
     if tree is None:

@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Statement, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 
 _GENERATED = 100  # the line length of generated files
 # common ones first: trying all of them would take seconds
@@ -311,7 +311,7 @@ def rename_units(units: Sequence[Statement], renames: Renames) -> list[Statement
         scope = ".".join(renames.everywhere.get(name, name) for name in unit.scope.split("."))
         if text != unit.text or scope != unit.scope:
             unit = replace(
-                unit, lines=tuple(text.split("\n")), key=key_of(text.strip()), scope=scope
+                unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()), scope=scope
             )
         out.append(unit)
     return out

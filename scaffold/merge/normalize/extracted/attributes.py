@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.semantics.flow import bound_in, bound_names, needed_by
-from scaffold.merge.source.statement import Statement, key_of
+from scaffold.merge.source.statement import Statement, fingerprint
 from scaffold.merge.source.style import words
 
 Spans = Mapping[Part, tuple[int, int]]
@@ -36,7 +36,7 @@ class Attributes:
                 text = text[: word.start] + table[word.name] + text[word.end :]
         if text == unit.text:
             return unit
-        return replace(unit, lines=tuple(text.split("\n")), key=key_of(text.strip()))
+        return replace(unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()))
 
 
 def class_of(part: Part) -> str:

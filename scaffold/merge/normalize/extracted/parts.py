@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from scaffold.merge.semantics.flow import Function, bound_names, functions
-from scaffold.merge.source.statement import Statement, key_of
+from scaffold.merge.source.statement import Statement, fingerprint
 
 
 @dataclass(eq=False)
@@ -113,7 +113,7 @@ def _plain(unit: Statement, target: Function, known: set[str]) -> str:
         return unit.key
     pattern = rf"\b{target.owner}\.(\w+)"
     text = re.sub(pattern, lambda m: m[1] if m[1] in known else m[0], unit.text.strip())
-    return key_of(text)
+    return fingerprint(text)
 
 
 def _find(

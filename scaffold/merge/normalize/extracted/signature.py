@@ -8,7 +8,7 @@ from typing import Protocol
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.normalize.extracted.spans import Spans
 from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
-from scaffold.merge.source.statement import Statement, key_of, parse_unit
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 
 Instead = dict[int, list[Statement]]
 
@@ -130,7 +130,7 @@ def _edit(
             first = next(u for u in ours[part.target.head + 1 :] if not u.is_comment)
             margin = first.lines[0][: len(first.lines[0]) - len(first.lines[0].lstrip())]
             line = Statement(
-                (margin + listed,), key_of(listed), "", first.depth, 0, part.target.name
+                (margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
             )
             edited[-1 - part.inside[0]] = [line]
     instead |= edited
@@ -157,7 +157,7 @@ def _written(unit: Statement, text: str) -> Statement:
     margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
     end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
     lines = tuple(margin + row for row in (text + end).split("\n"))
-    return replace(unit, lines=lines, key=key_of(text))
+    return replace(unit, lines=lines, key=fingerprint(text))
 
 
 def _parameters(tree: ast.Module, needs: Sequence[str], spare: Sequence[str]) -> bool:
