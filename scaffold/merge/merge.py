@@ -44,6 +44,7 @@ from scaffold.merge.source.statement import PYTHON, TEXT, split
 from scaffold.merge.source.write import write_units
 
 Files = Mapping[str, str]  # texts by path
+IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
 
 
@@ -225,15 +226,12 @@ def _assemble_all(merged: Merged, files: Sequence[OpenFile], ours: Mapping[str, 
             file.layout = style.find_layout(before, now, file.texts[1])
     _agree_on_width(files)
     modules = {module_of(path): text for path, text in ours.items() if path.endswith(".py")}
+
+    def is_renamed(module: str, old: str, new: str) -> bool:
+        return defines(modules.get(module, ""), new) and not defines(modules[module], old)
+
     for file in files:
-        _put_into_style(file)
-        style.drop_replaced(
-            file.renames,
-            file.units[0],
-            lambda module, old, new: (
-                defines(modules.get(module, ""), new) and not defines(modules[module], old)
-            ),
-        )
+        _put_into_style(file, is_renamed)
     renames = {file.path: file.renames for file in files if file.kind == PYTHON}
     if any(found.everywhere for found in renames.values()):
         names = {file.path: style.names_in(file.units[1]) for file in files if file.path in renames}
@@ -299,7 +297,7 @@ def _agree_on_width(files: Sequence[OpenFile]) -> None:
             file.layout = layout
 
 
-def _put_into_style(file: OpenFile) -> None:
+def _put_into_style(file: OpenFile, is_renamed: IsRenamed) -> None:
     base, own, new = file.texts
     if file.kind == PYTHON:
         if file.layout:
@@ -311,21 +309,33 @@ def _put_into_style(file: OpenFile) -> None:
         units[0], units[2] = follow_imports(*units)
         units[0], units[2] = follow_keys(*units)
         base, new = map(write_units, follow_output_calls(*units))
-        base, new = _follow(file, base, own, new)
+        base, new = _follow(file, base, own, new, is_renamed)
         file.texts = base, own, new
-        file.renames = style.find_renames(split(base, PYTHON), split(own, PYTHON))
+        found = _find_renames(base, own, is_renamed)
+        file.renames = replace(found, everywhere=file.renames.everywhere | found.everywhere)
     base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
     if file.kind == PYTHON:
         own_units = follow_zero_grad(base_units, own_units, new_units)
     file.units = base_units, own_units, new_units
 
 
-def _follow(file: OpenFile, base: str, own: str, new: str) -> tuple[str, str]:
-    """The pristine and the new file, with statements in the functions where the owner has them."""
+def _find_renames(base: str, own: str, is_renamed: IsRenamed) -> style.Renames:
+    units = split(base, PYTHON)
+    renames = style.find_renames(units, split(own, PYTHON))
+    style.drop_replaced(renames, units, is_renamed)
+    return renames
+
+
+def _follow(
+    file: OpenFile, base: str, own: str, new: str, is_renamed: IsRenamed
+) -> tuple[str, str]:
+    """Base and theirs, with statements in the functions where the owner has them."""
+    renames = _find_renames(base, own, is_renamed)
     before, ours, after = (split(text, PYTHON) for text in (base, own, new))
-    followed = follow_extracted(before, ours, after, style.find_indent(own))
+    followed = follow_extracted(before, ours, after, style.find_indent(own), renames)
     if followed is None:
         return base, new
+    file.renames = renames
     base, new = map(write_units, followed)
     file.layout = file.layout or style.Layout(100, single=False)
     if not file.layout.fits(own):

@@ -17,8 +17,8 @@ class Function:
     owner: str  # what a method calls its object; of a function nothing
 
 
-def functions(units: Sequence[Statement]) -> dict[str, Function]:
-    """The functions and methods of a file, but not those in other functions, by name."""
+def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Function]:
+    """The functions and methods of a file by name; those in other functions if `inner`."""
     found: dict[str, Function] = {}
     kinds: dict[str, type] = {}
     for number, unit in enumerate(units):
@@ -29,7 +29,8 @@ def functions(units: Sequence[Statement]) -> dict[str, Function]:
         kinds[name] = type(node)
         if isinstance(node, ast.ClassDef):
             continue
-        if unit.scope and kinds.get(unit.scope) is not ast.ClassDef:
+        method = kinds.get(unit.scope) is ast.ClassDef
+        if unit.scope and not method and not inner:
             continue
         end = number + 1
         while end < len(units) and units[end].depth > unit.depth:
@@ -37,7 +38,7 @@ def functions(units: Sequence[Statement]) -> dict[str, Function]:
         rows = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = tuple(row.arg for row in rows)
         static = number and "staticmethod" in units[number - 1].text
-        owner = names[0] if unit.scope and names and not static else ""
+        owner = names[0] if method and names and not static else ""
         found[name] = Function(name, number, end, names, owner)
     return found
 

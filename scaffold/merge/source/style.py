@@ -214,6 +214,9 @@ class Renames:
         return {**self.everywhere, **self.inside.get(scope, {})}
 
 
+NO_RENAMES = Renames()
+
+
 @dataclass(frozen=True)
 class Word:
     name: str  # as Renames has it

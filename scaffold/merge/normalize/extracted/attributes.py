@@ -1,7 +1,7 @@
 """Which variables of a function are attributes of the object where its owner made a class of it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.normalize.extracted.parts import Part
@@ -44,7 +44,7 @@ def class_of(part: Part) -> str:
 
 
 def find_attributes(
-    side: Sequence[Statement],
+    side: Callable[[Part], Sequence[Statement]],
     ours: Sequence[Statement],
     parts: Sequence[Part],
     old: Attributes | None = None,
@@ -60,7 +60,7 @@ def find_attributes(
         owner = part.target.owner
         if not owner:
             continue
-        known = bound_names(side, part.function)
+        known = bound_names(side(part), part.function)
         rows = ours[slice(*part.inside)]
         found = {w.name for unit in rows for w in words(unit)}
         text = "\n".join(unit.text for unit in rows if not unit.is_comment)
@@ -71,10 +71,13 @@ def find_attributes(
 
 
 def _with_new(
-    side: Sequence[Statement], parts: Sequence[Part], old: Attributes, spans: Spans
+    side: Callable[[Part], Sequence[Statement]],
+    parts: Sequence[Part],
+    old: Attributes,
+    spans: Spans,
 ) -> Attributes:
     names = {name: set(found) for name, found in old.names.items()}
-    rows = {part: side[slice(*spans[part])] for part in parts}
+    rows = {part: side(part)[slice(*spans[part])] for part in parts}
     for part in parts:
         if not part.target.owner:
             continue

@@ -11,19 +11,25 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge.diff.mapping import align, anchor
 from scaffold.merge.normalize.extracted.attributes import Attributes, find_attributes
 from scaffold.merge.normalize.extracted.parts import Part, find_parts
-from scaffold.merge.normalize.extracted.signature import passed_on
+from scaffold.merge.normalize.extracted.signature import binds_outer_names, passed_on
 from scaffold.merge.normalize.extracted.spans import Spans, find_spans, spans_of
 from scaffold.merge.semantics.flow import functions
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.style import NO_RENAMES, Renames, rename_units
 from scaffold.merge.source.write import write_units
 
 
 def follow_extracted(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement], indent: str
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    theirs: Sequence[Statement],
+    indent: str,
+    renames: Renames = NO_RENAMES,
 ) -> tuple[list[Statement], list[Statement]] | None:
-    """The pristine and the new file with the owner's definitions. None if nothing was moved."""
-    parts = find_parts(base, ours)
+    """Base and theirs with the owner's definitions and names. None if nothing was moved."""
+    named = base if renames == NO_RENAMES else rename_units(base, renames)
+    parts = find_parts(base, ours, named)
     if not parts:
         return None
     there = functions(theirs)
@@ -32,9 +38,12 @@ def follow_extracted(
     parts = [part for part in parts if part in spans]
     if not parts:
         return None
-    old = Moved(base, ours, parts, spans_of(parts), find_attributes(base, ours, parts), indent)
-    attributes = find_attributes(theirs, ours, parts, old.attributes, spans)
-    new = Moved(theirs, ours, parts, spans, attributes, indent)
+    old = Moved(named, base, ours, parts, spans_of(parts), renames, indent)
+    old.attributes = find_attributes(old.of, ours, parts)
+    new = Moved(rename_units(theirs, renames), theirs, ours, parts, spans, renames, indent)
+    new.attributes = find_attributes(new.of, ours, parts, old.attributes, spans)
+    if any(binds_outer_names(old, new, part) for part in parts):
+        return None
     new.instead = passed_on(old, new)
     found = old.units(), new.units()
     try:
@@ -49,13 +58,23 @@ def follow_extracted(
 class Moved:
     """A generated file, and where the owner has the parts of it."""
 
-    side: Sequence[Statement]
+    side: Sequence[Statement]  # with the owner's names
+    generated: Sequence[Statement]
     ours: Sequence[Statement]
     parts: Sequence[Part]
     spans: Spans
-    attributes: Attributes
+    renames: Renames
     indent: str
+    attributes: Attributes = field(init=False)
     instead: Mapping[int, list[Statement]] = field(default_factory=dict)  # of the owner's lines
+
+    def of(self, part: Part | None) -> Sequence[Statement]:
+        """The file with the names that a part has."""
+        return self.generated if part and part.as_generated else self.side
+
+    def called(self, part: Part, name: str) -> str:
+        """What the function from which a part was taken calls one of its variables."""
+        return self.renames.of(part.function.name).get(name, name) if part.as_generated else name
 
     def units(self) -> list[Statement]:
         """The file with the owner's definitions."""
@@ -78,7 +97,8 @@ class Moved:
     def content(self, part: Part) -> list[Statement]:
         """The statements of a part, as they stand in the owner's definition."""
         start, end = self.spans[part]
-        level = next(unit.depth for unit in self.side[start:end] if not unit.is_comment)
+        rows = self.of(part)[start:end]
+        level = next(unit.depth for unit in rows if not unit.is_comment)
         first = part.inside[0]
         own = next(unit.depth for unit in self.ours[first:] if not unit.is_comment)
         table = self.attributes.table(part)
@@ -101,7 +121,7 @@ class Moved:
         while number < end:
             part = inner.get(number)
             if part is None:
-                yield number, self.side[number]
+                yield number, self.of(outer)[number]
                 number += 1
                 continue
             first, last = self.spans[part]

@@ -6,7 +6,7 @@ called where it was. In a method, variables may be attributes: `optimizer` is `s
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from scaffold.merge.semantics.flow import Function, bound_names, functions
@@ -23,8 +23,14 @@ class Part:
     target: Function  # of the owner
     inside: tuple[int, int]  # the owner's lines that are the run
     places: Mapping[int, int]  # of the owner, by number in the base
+    as_generated: bool = False  # whether it has the generated names, which the owner renamed
     calls: list[int] = field(default_factory=list)  # the owner's lines that stand for the run
     outer: "Part | None" = None  # the part that it was taken from in turn
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether it stands in the function that it was taken from, and sees its variables."""
+        return self.target.name.startswith(f"{self.function.name}.")
 
     @property
     def name(self) -> str:
@@ -39,13 +45,16 @@ class Part:
         return bool(re.search(rf"{front}{self.name}\(", text))
 
 
-def find_parts(base: Sequence[Statement], ours: Sequence[Statement]) -> list[Part]:
-    """All parts, the larger ones first."""
-    old, new = functions(base), functions(ours)
+def find_parts(
+    base: Sequence[Statement], ours: Sequence[Statement], renamed: Sequence[Statement]
+) -> list[Part]:
+    """All parts, the larger ones first. `renamed` is the base with the owner's names."""
+    old, new = functions(base), functions(ours, inner=True)
+    classes = {"", *(name.rpartition(".")[0] for name in functions(ours))}
     found: list[Part] = []
     for function in old.values():
         own = new.get(function.name)
-        kept = _kept(base, ours, function, own)
+        kept = _kept(renamed, ours, function, own, _inner_lines(new, own))
         gone = [
             number
             for number in range(function.head + 1, function.end)
@@ -53,18 +62,58 @@ def find_parts(base: Sequence[Statement], ours: Sequence[Statement]) -> list[Par
         ]
         if len(gone) < 2:
             continue
-        known = bound_names(base, function)
-        keys = {base[number].key for number in gone}
-        parts = [
-            part
+        targets = [
+            target
             for target in new.values()
             if target.name not in old
-            and _shares(ours, target, keys, known)
-            and (part := _find(base, ours, function, target, kept))
+            and target.name.rpartition(".")[0] in (function.name, *classes)
+        ]
+        parts = [
+            part
+            for target in targets
+            if (part := _best_part(base, renamed, ours, function, target, kept, gone))
             and not (own is None and _is_renamed(part, gone))
         ]
-        found += _nested(base, ours, parts, kept, own)
+        found += _nested(renamed, ours, parts, kept, own)
     return found
+
+
+def _inner_lines(new: Mapping[str, Function], own: Function | None) -> set[int]:
+    """The lines of the functions in a function."""
+    inner = [f for f in new.values() if own and f.name.startswith(f"{own.name}.")]
+    return {number for f in inner for number in range(f.head, f.end)}
+
+
+def _best_part(
+    base: Sequence[Statement],
+    renamed: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    kept: Mapping[int, int],
+    gone: Sequence[int],
+) -> Part | None:
+    """The part with the owner's names, or the one as it was generated if that has more lines."""
+    part = _part_in(renamed, ours, function, target, kept, gone)
+    other = None if renamed is base else _part_in(base, ours, function, target, kept, gone)
+    if other and (part is None or len(other.places) > len(part.places)):
+        return replace(other, as_generated=True)
+    return part
+
+
+def _part_in(
+    side: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    kept: Mapping[int, int],
+    gone: Sequence[int],
+) -> Part | None:
+    """The part of a function in a definition, if it has several statements that are gone."""
+    keys = {side[number].key for number in gone}
+    if not _shares(ours, target, keys, bound_names(side, function)):
+        return None
+    return _find(side, ours, function, target, kept)
 
 
 def _shares(
@@ -81,12 +130,20 @@ def _is_renamed(part: Part, gone: Sequence[int]) -> bool:
 
 
 def _kept(
-    base: Sequence[Statement], ours: Sequence[Statement], function: Function, own: Function | None
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    own: Function | None,
+    inner: Collection[int],
 ) -> dict[int, int]:
     """The lines of a function that are still in it, with their places."""
     if own is None:
         return {}
-    return _match(base, ours, function, own, own.head + 1)
+    return _match(base, ours, function, own, [n for n in _lines_of(own) if n not in inner])
+
+
+def _lines_of(function: Function) -> range:
+    return range(function.head + 1, function.end)
 
 
 def _match(
@@ -94,14 +151,14 @@ def _match(
     ours: Sequence[Statement],
     function: Function,
     target: Function,
-    start: int,
+    lines: Sequence[int],
 ) -> dict[int, int]:
     known = bound_names(base, function)
     one = [unit.key for unit in base[function.head + 1 : function.end]]
-    two = [_plain(unit, target, known) for unit in ours[start : target.end]]
+    two = [_plain(ours[number], target, known) for number in lines]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     return {
-        function.head + 1 + i + step: start + j + step
+        function.head + 1 + i + step: lines[j + step]
         for i, j, size in matcher.get_matching_blocks()
         for step in range(size)
     }
@@ -123,7 +180,7 @@ def _find(
     target: Function,
     kept: Mapping[int, int],
 ) -> Part | None:
-    places = _match(base, ours, function, target, target.head + 1)
+    places = _match(base, ours, function, target, _lines_of(target))
     run = max(_runs(base, places, kept), key=len, default=[])
     if not run:
         return None

@@ -16,7 +16,6 @@ Instead = dict[int, list[Statement]]
 class Filled(Protocol):
     """A generated file, and where the owner has the parts of it."""
 
-    side: Sequence[Statement]
     ours: Sequence[Statement]
     parts: Sequence[Part]
     spans: Spans
@@ -24,6 +23,10 @@ class Filled(Protocol):
 
     @property
     def attributes(self) -> "Named": ...
+
+    def of(self, part: Part | None) -> Sequence[Statement]: ...
+
+    def called(self, part: Part, name: str) -> str: ...
 
 
 class Named(Protocol):
@@ -42,7 +45,7 @@ def passed_on(old: Filled, new: Filled) -> Instead:
         needs = sorted(after[0] - before[0] - names)
         spare = sorted((before[0] - _held(new, part)) & names - _other_reads(new, part))
         given = sorted(after[1] - before[1])
-        gone = sorted(before[1] - bound_in(new.side[slice(*new.spans[part])]))
+        gone = sorted(before[1] - bound_in(new.of(part)[slice(*new.spans[part])]))
         if needs or spare or given or gone:
             _edit(instead, new, part, needs, spare, given, gone)
     return instead
@@ -51,20 +54,30 @@ def passed_on(old: Filled, new: Filled) -> Instead:
 def _flow(moved: Filled, part: Part) -> tuple[set[str], set[str]]:
     """The variables that a part needs, and those that are read behind it."""
     start, end = moved.spans[part]
-    whole = functions(moved.side)[part.function.name]
-    rows = moved.side[start:end]
-    outside = [*moved.side[whole.head + 1 : start], *moved.side[end : whole.end]]
+    side = moved.of(part)
+    whole = functions(side)[part.function.name]
+    rows = side[start:end]
+    outside = [*side[whole.head + 1 : start], *side[end : whole.end]]
     local = bound_in(outside) | set(whole.parameters)
     attributes = moved.attributes.table(part).keys()
-    needs = needed_by(rows) & local - attributes
-    behind = [*moved.side[end : whole.end], *_next_round(moved.side, start, whole.head)]
+    needs = set() if part.is_inner else needed_by(rows) & local - attributes
+    behind = [*side[end : whole.end], *_next_round(side, start, whole.head)]
     gives = bound_in(rows) & needed_by(behind) - attributes
     return needs, gives
 
 
+def binds_outer_names(old: Filled, new: Filled, part: Part) -> bool:
+    """Whether an update binds names in an inner function that it has from outside: they would be
+    other ones."""
+    start, end = new.spans[part]
+    rows = new.of(part)[start:end]
+    bound = bound_in(rows) - bound_in(old.of(part)[slice(*old.spans[part])])
+    return part.is_inner and bool(bound & needed_by(rows))
+
+
 def _held(moved: Filled, part: Part) -> set[str]:
     """The variables of the function that a part was taken from."""
-    return bound_names(moved.side, functions(moved.side)[part.function.name])
+    return bound_names(moved.of(part), functions(moved.of(part))[part.function.name])
 
 
 def _next_round(side: Sequence[Statement], start: int, head: int) -> Sequence[Statement]:
@@ -106,8 +119,9 @@ def _edit(
     returns = [n for n in behind if ours[n].text.lstrip().startswith("return")]
     now_head = instead.get(head, [ours[head]])[0]
     now_call = instead.get(call, [ours[call]])[0]
+    called = [moved.called(part, name) for name in needs]
     new_head = _changed(now_head, lambda tree: _parameters(tree, needs, spare))
-    new_call = _changed(now_call, lambda tree: _arguments(tree, part, needs, spare))
+    new_call = _changed(now_call, lambda tree: _arguments(tree, part, called, spare))
     if new_head is None or new_call is None:
         return
     edited = {head: [new_head], call: [new_call]}
@@ -119,7 +133,8 @@ def _edit(
         if names is None:
             return
         wanted = [name for name in names if name not in gone] + list(given)
-        with_result = _changed(new_call, lambda tree: _bound_to(tree, names, wanted))
+        held, results = ([moved.called(part, n) for n in rows] for rows in (names, wanted))
+        with_result = _changed(new_call, lambda tree: _bound_to(tree, held, results))
         if with_result is None:
             return
         edited[call] = [with_result]
