@@ -5,7 +5,7 @@ generated now. `merge_files` merges all files; `diff/assemble.py` merges one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from scaffold.merge.checks.deleted import tell_deleted
 from scaffold.merge.checks.project import Wrong, checked_in, find_new_wrongs
@@ -24,27 +24,16 @@ from scaffold.merge.model import (
     open_file,
 )
 from scaffold.merge.normalize.absorbed_files import follow_absorbed
-from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.config_forms import follow_settings
-from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
-from scaffold.merge.normalize.extracted.follow import follow_extracted
+from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import ImportPaths, find_import_paths
-from scaffold.merge.normalize.imports import follow_imports
-from scaffold.merge.normalize.moved_calls import follow_moved_calls
 from scaffold.merge.normalize.moved_definitions import follow_definitions
-from scaffold.merge.normalize.moved_heads import follow_moved_heads
 from scaffold.merge.normalize.new_files import follow_renames
-from scaffold.merge.normalize.order import find_order, follow_order
-from scaffold.merge.normalize.output_calls import follow_output_calls
-from scaffold.merge.normalize.renamed_keys import follow_keys
-from scaffold.merge.normalize.zero_grad import follow_zero_grad
-from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.statement import PYTHON, TEXT, split
 from scaffold.merge.source.write import write_units
 
 Files = Mapping[str, str]  # texts by path
-IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
 
 
@@ -109,7 +98,7 @@ def merge_files(
     }
     for path in {pristine.place(name) for name in theirs.keys() - files.keys()} - ours.keys():
         merged.files[path] = follow_renames(path, merged.files[path] or "", edited)
-    _lay_out_like_others(merged, replaced, open_files, ours)
+    merged.files |= lay_out_like_others(replaced, open_files, ours)
     merged.notes += check_across_files(
         merged.files, merged.conflicts, open_files, pristine, ours, theirs
     )
@@ -221,32 +210,9 @@ def _assemble_all(merged: Merged, files: Sequence[OpenFile], ours: Mapping[str, 
                 "not checked: review its changes. `scaffold undo` reverts the update."
             )
             file.kind = TEXT
-        if file.kind == PYTHON:
-            before, now = (split(text, PYTHON) for text in file.texts[:2])
-            file.layout = style.find_layout(before, now, file.texts[1])
-    _agree_on_width(files)
-    modules = {module_of(path): text for path, text in ours.items() if path.endswith(".py")}
-
-    def is_renamed(module: str, old: str, new: str) -> bool:
-        return defines(modules.get(module, ""), new) and not defines(modules[module], old)
-
-    for file in files:
-        _put_into_style(file, is_renamed)
-    renames = {file.path: file.renames for file in files if file.kind == PYTHON}
-    if any(found.everywhere for found in renames.values()):
-        names = {file.path: style.names_in(file.units[1]) for file in files if file.path in renames}
-        style.spread_renames(renames, names)
+    normalize_files(files, ours)
     for file in files:
         base, own, new = file.units
-        base = style.rename_units(base, file.renames)
-        new = style.rename_units(new, file.renames)
-        if file.kind == PYTHON:
-            base, new = follow_moved_heads(base, own, new)
-            base, new = follow_moved_calls(base, own, new)
-            order = find_order(base, own)
-            base, new = follow_order(base, order), follow_order(new, order)
-        elif file.path.endswith(DOCUMENTS):
-            base, new = follow_deleted(base, own, new)
         file.assembly = assemble(
             base,
             own,
@@ -257,91 +223,6 @@ def _assemble_all(merged: Merged, files: Sequence[OpenFile], ours: Mapping[str, 
         )
     for file in files:
         verify(file)
-
-
-def _lay_out_like_others(
-    merged: Merged, replaced: Sequence[OpenFile], files: Sequence[OpenFile], ours: Mapping[str, str]
-) -> None:
-    """Lay out the new text of files in which the owner's formatter had nothing to change."""
-    layouts = {file.layout for file in files if file.layout}
-    if len(layouts) != 1:
-        return
-    (layout,) = layouts
-    found = [
-        file
-        for file in replaced
-        if file.kind == PYTHON
-        and file.texts[1] == file.texts[0] != file.texts[2]
-        and not layout.fits(file.texts[2])
-    ]
-    code = (style.take_ending(text)[0] for path, text in ours.items() if path.endswith(".py"))
-    if layout.width is not None and found and all(map(layout.fits, code)):
-        for file in found:
-            merged.files[file.path] = file.ending.put_on(layout.put_on(file.texts[2]))
-
-
-def _agree_on_width(files: Sequence[OpenFile]) -> None:
-    """A file may fit several line widths, or show none: it gets the one that fits most files."""
-    layouts = [(file, file.layout) for file in files if file.layout]
-    if len({layout.width for _, layout in layouts}) < 2:
-        return
-    fits: dict[int, list[tuple[OpenFile, style.Layout]]] = {}
-    for width in {layout.width for _, layout in layouts if layout.width is not None}:
-        for file, layout in layouts:
-            layout = replace(layout, width=width)
-            if layout.fits(file.texts[1]):
-                fits.setdefault(width, []).append((file, layout))
-    # the width of most files comes last, and stays
-    for width in sorted(fits, key=lambda width: (len(fits[width]), -width)):
-        for file, layout in fits[width]:
-            file.layout = layout
-
-
-def _put_into_style(file: OpenFile, is_renamed: IsRenamed) -> None:
-    base, own, new = file.texts
-    if file.kind == PYTHON:
-        if file.layout:
-            base, new = file.layout.put_on(base), file.layout.put_on(new)
-        if style.imports_singly(own):
-            base, new = style.import_singly(base), style.import_singly(new)
-        base, new = follow_annotations(base, own, new)
-        units = [split(text, PYTHON) for text in (base, own, new)]
-        units[0], units[2] = follow_imports(*units)
-        units[0], units[2] = follow_keys(*units)
-        base, new = map(write_units, follow_output_calls(*units))
-        base, new = _follow(file, base, own, new, is_renamed)
-        file.texts = base, own, new
-        found = _find_renames(base, own, is_renamed)
-        file.renames = replace(found, everywhere=file.renames.everywhere | found.everywhere)
-    base_units, own_units, new_units = (split(text, file.kind) for text in file.texts)
-    if file.kind == PYTHON:
-        own_units = follow_zero_grad(base_units, own_units, new_units)
-    file.units = base_units, own_units, new_units
-
-
-def _find_renames(base: str, own: str, is_renamed: IsRenamed) -> style.Renames:
-    units = split(base, PYTHON)
-    renames = style.find_renames(units, split(own, PYTHON))
-    style.drop_replaced(renames, units, is_renamed)
-    return renames
-
-
-def _follow(
-    file: OpenFile, base: str, own: str, new: str, is_renamed: IsRenamed
-) -> tuple[str, str]:
-    """Base and theirs, with statements in the functions where the owner has them."""
-    renames = _find_renames(base, own, is_renamed)
-    before, ours, after = (split(text, PYTHON) for text in (base, own, new))
-    followed = follow_extracted(before, ours, after, style.find_indent(own), renames)
-    if followed is None:
-        return base, new
-    file.renames = renames
-    base, new = map(write_units, followed)
-    file.layout = file.layout or style.Layout(100, single=False)
-    if not file.layout.fits(own):
-        file.layout = None
-        return base, new
-    return file.layout.put_on(base), file.layout.put_on(new)
 
 
 def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:

@@ -27,6 +27,9 @@ class Generated(Protocol):
         ...
 
 
+Statements = Sequence[Statement]
+
+
 @dataclass
 class OpenFile:
     """A file, with everything that is known about its merge."""
@@ -37,7 +40,7 @@ class OpenFile:
     ending: style.Ending
     texts: tuple[str, str, str]  # base, ours, theirs with plain newlines
     layout: style.Layout | None = None
-    units: tuple[list[Statement], list[Statement], list[Statement]] = ([], [], [])
+    units: tuple[list[Statement], ...] = ([], [], [])
     renames: style.Renames = field(default_factory=style.Renames)
     doubts: dict[Hunk, str] = field(default_factory=dict)
     assembly: Assembly = field(init=False)  # set when all files are in their dialects

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
+from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.scopes import FUNCTIONS, Scope
 from scaffold.merge.semantics.types import Callable
@@ -61,10 +62,9 @@ class Use:
     is_given: bool = field(compare=False)  # by a caller
 
 
-def find_lost_keys(
-    before: Project, after: Project, rendered: Mapping[str, str]
-) -> Iterator[tuple[str, str, int]]:
+def find_lost_keys(update: Update) -> Iterator[tuple[str, str, int]]:
     """Lines that read keys that are no longer there: path, what is wrong, and line."""
+    before, after, rendered = update.before, update.after, update.rendered
     files = [path for path, facts in after.files.items() if facts is not before.files.get(path)]
     if not any(path in before.files for path in files):
         return

@@ -6,9 +6,8 @@ What was wrong before is the owner's; what a fresh render has is meant. Nothing 
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
 from pathlib import PurePosixPath
 
 from scaffold.merge.checks.calls import wrong_calls
@@ -18,9 +17,10 @@ from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.returns import new_calls_misread
 from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
 from scaffold.merge.checks.unused import find_unused
+from scaffold.merge.checks.update import Update, read_project
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
-from scaffold.merge.semantics.scopes import Facts, Scope, read_facts
+from scaffold.merge.semantics.scopes import Facts, Scope
 from scaffold.merge.semantics.types import Class, Module, Object
 from scaffold.merge.source.parse import parse
 
@@ -43,6 +43,15 @@ class Wrong:
         return f"{self.path}:{self.cell or self.line}: {self.text}"
 
 
+# each yields path, what is wrong, and line
+CHECKS: tuple[Callable[[Update], Iterator[tuple[str, str, int]]], ...] = (
+    find_lost_keys,
+    find_unused,
+    new_calls_misread,
+    gone_flags,
+)
+
+
 def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]:
     """What is wrong after an update and was not before, in the order of files and lines.
 
@@ -54,30 +63,26 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
     before, after = (
         {path: files[path] for path in files.keys() & near} for files in (before, after)
     )
-    old, new = _read(before), _read(after)
+    update = Update(read_project(before), read_project(after), rendered, scripts)
     modules = names_of_modules((*before, *after, *rendered))
-    found = [*_find(new, after, before, modules)]
+    found = [*_find(update.after, after, before, modules)]
     if found:
-        known = {*_find(old, before, after, modules)}
+        known = {*_find(update.before, before, after, modules)}
         found = [wrong for wrong in found if wrong not in known]
-    render = partial(_read, rendered)
     if found:
-        meant = {*_find(render(), rendered, before, modules)}
+        meant = {*_find(update.fresh, rendered, before, modules)}
         found = [wrong for wrong in found if wrong not in meant]
-    found += [Wrong(*lost) for lost in find_lost_keys(old, new, rendered)]
-    found += [Wrong(*half) for half in find_unused(old, new, render, rendered)]
-    found += [Wrong(*call) for call in new_calls_misread(old, new, render)]
-    found += [Wrong(*gone) for gone in gone_flags(old, new, scripts)]
-    found = [
-        (
-            replace(wrong, cell=cell_of(after[wrong.path], wrong.line))
-            if wrong.path.endswith(NOTEBOOK)
-            else wrong
-        )
-        for wrong in found
-    ]
+    found += [Wrong(*row) for check in CHECKS for row in check(update)]
+    found = [_in_cell(wrong, after) for wrong in found]
     unique = {(wrong.path, wrong.text): wrong for wrong in reversed(found)}
     return sorted(unique.values(), key=lambda wrong: (wrong.path, wrong.line))
+
+
+def _in_cell(wrong: Wrong, after: Files) -> Wrong:
+    """With the cell of a notebook in place of the line."""
+    if not wrong.path.endswith(NOTEBOOK):
+        return wrong
+    return replace(wrong, cell=cell_of(after[wrong.path], wrong.line))
 
 
 def checked_in(files: Mapping[str, str | None]) -> dict[str, str]:
@@ -109,23 +114,6 @@ def _near(before: Files, after: Files, rendered: Files) -> set[str]:
     near |= {path for path in every if imports[path] & names}
     used = set().union(*(imports[path] for path in near))
     return near | {path for path in every if stems[path] in used}
-
-
-def _read(files: Files) -> Project:
-    return _read_once(tuple(files.items()))
-
-
-@lru_cache(maxsize=3)
-def _read_once(files: tuple[tuple[str, str], ...]) -> Project:
-    """A project before, after, or as rendered: with conflicts, each is looked at twice."""
-    found = {path: read_facts(path, text) for path, text in files}
-    return Project({path: facts or _unreadable(path) for path, facts in found.items()})
-
-
-def _unreadable(path: str) -> Facts:
-    """Facts of a file that is not Python: it may define any name."""
-    tree = ast.Module([], [])
-    return Facts(path, tree, Scope(path, tree, names={"__getattr__": [None]}))
 
 
 def _find(

@@ -1,23 +1,23 @@
 """New calls of functions whose owner made them return something else: a pair, nothing, a dict."""
 
 import ast
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
+from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.scopes import Function, walk
 
 
-def new_calls_misread(
-    before: Project, after: Project, rendered: Callable[[], Project]
-) -> Iterator[tuple[str, str, int]]:
+def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
     """Calls that an update brings, as it renders them: path, what is wrong, and line."""
+    before, after = update.before, update.after
     changed = {path for path, facts in after.files.items() if before.files.get(path) is not facts}
     found = list(_results(after, changed))
     had = {text for _, text, _, _ in _results(before)} if found else set()
     found = [row for row in found if row[1] not in had]
-    shapes = _results(rendered()) if found else ()
+    shapes = _results(update.fresh) if found else ()
     meant = {(text, called): shape for _, text, called, shape in shapes}
     for (path, line), text, called, shape in found:
         other = meant.get((text, called))

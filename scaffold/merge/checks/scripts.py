@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.types import Class
 
@@ -32,16 +33,14 @@ def cell_of(code: str, line: int) -> str:
     return f"cell {heads[-1]}" if heads else str(line)
 
 
-def gone_flags(
-    before: Project, after: Project, scripts: Mapping[str, str]
-) -> Iterator[tuple[str, str, int]]:
+def gone_flags(update: Update) -> Iterator[tuple[str, str, int]]:
     """Flags of the training script that own scripts give it, and that are gone."""
-    old, new = _settings(before), _settings(after)
+    old, new = _settings(update.before), _settings(update.after)
     gone = {name.replace("_", "-"): name for name in old - new} if new else {}
     if not gone:
         return
     pattern = re.compile(rf"(?<![\w-])--(?:no-)?({'|'.join(map(re.escape, gone))})(?![\w-])")
-    for path, text in scripts.items():
+    for path, text in update.scripts.items():
         for number, line in enumerate(text.split("\n"), start=1):
             for found in pattern.finditer(line.partition(" #")[0]):
                 yield path, f"{found[0]}: Config has no {gone[found[1]]}", number

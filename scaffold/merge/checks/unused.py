@@ -5,29 +5,27 @@ A fresh render says what belongs together.
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
+from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.semantics.types import Callable as Function
-from scaffold.merge.semantics.types import Class, Object
+from scaffold.merge.semantics.types import Callable, Class, Object
 
 
-def find_unused(
-    before: Project, after: Project, rendered: Callable[[], Project], texts: Mapping[str, str]
-) -> Iterator[tuple[str, str, int]]:
+def find_unused(update: Update) -> Iterator[tuple[str, str, int]]:
     """Halves that an update leaves: path, what is wrong, and line.
 
-    `texts` are those of the render, by path, which is looked at if one of its words may tell.
+    The project without edits is read only if a word of its texts may tell something.
     """
-    now = _Uses(after)
-    code = "\n".join(text for path, text in texts.items() if not is_test(path))
+    now = _Uses(update.after)
+    code = "\n".join(text for path, text in update.rendered.items() if not is_test(path))
     words = set(re.findall(r"\.(\w+)", code))
     suspects = [row for row in now.idle() if row[1] in words]
     unread = [name for name in now.fields if name in words and not now.reads(name)]
     if not suspects and not unread:
         return
-    meant, old = _Uses(rendered()), _Uses(before)
+    meant, old = _Uses(update.fresh), _Uses(update.before)
     for name, method in suspects:
         if method in meant.called.get(name, ()) and not old.lacks(name, method):
             path, line = now.built[name]
@@ -64,7 +62,7 @@ class _Uses:
                 self.read.add(node.attr)
                 owner = project.kind(node.value, scope)
                 if isinstance(owner, Object):
-                    if isinstance(project.kind(node, scope), Function):
+                    if isinstance(project.kind(node, scope), Callable):
                         self.called.setdefault(owner.of.name, set()).add(node.attr)
                 elif owner is None:
                     self.maybe.add(node.attr)

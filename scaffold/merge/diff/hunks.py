@@ -258,3 +258,15 @@ def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:
         else:
             joined.append((start, end))
     return joined
+
+
+def mentions(triple: Triple, hunk: Hunk, name: str) -> bool:
+    """Whether what the other side changed in a hunk has a name in it."""
+    start, end = hunk
+    units = list(triple.base[start:end])
+    for number in range(start, end + 1):
+        units += [triple.theirs.units[place] for place in triple.theirs.inserts[number]]
+        unit = triple.theirs.of(number) if number < end else None
+        units += [unit] if unit else []
+    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+    return any(word.search(unit.text) for unit in units)

@@ -1,11 +1,10 @@
 """Finds regions of a file that merge as text but not as code: the owner has to resolve them."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from scaffold.merge.diff.assemble import Assembly, Clash, choose, choose_ours
-from scaffold.merge.diff.hunks import find_clashes, their_changes
-from scaffold.merge.diff.triple import Hunk
+from scaffold.merge.diff.assemble import Clash, choose, choose_ours
+from scaffold.merge.diff.hunks import find_clashes, mentions, their_changes
+from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.name_clashes import find_name_clashes
 from scaffold.merge.guards.reverted_edits import find_reverted_edits
@@ -24,6 +23,14 @@ from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 from scaffold.merge.source.write import write_units
 
+# each yields hunks with a reason to ask
+GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
+    find_reverted_edits,
+    find_name_clashes,
+    find_split_loops,
+    find_stale_reads,
+)
+
 
 def verify(file: OpenFile) -> None:
     """Find the regions of a file whose merge would break its code."""
@@ -33,11 +40,8 @@ def verify(file: OpenFile) -> None:
         return
     # what is wrong on one of the sides is not caused by the merge
     before = find_faults(file.texts[1]) | find_faults(file.texts[2])
-    assembly = file.assembly
-    file.doubts |= dict.fromkeys(find_reverted_edits(assembly), "")
-    for fault in find_name_clashes(assembly.base, assembly.ours.units, assembly.theirs.units):
-        doubt(file, fault)
-    file.doubts |= dict((*find_split_loops(assembly), *find_stale_reads(assembly)))
+    for guard in GUARDS:
+        file.doubts |= dict(guard(file.assembly))
     for _ in range(8):
         pieces = file.assembly.merge(file.doubts)
         open_hunks = [piece.hunk for piece in pieces if isinstance(piece, Clash)]
@@ -151,18 +155,7 @@ def doubt(file: OpenFile, fault: Fault) -> None:
             if fault not in find_faults(mended_text(file, pieces)):
                 file.doubts[hunk] = str(fault)
                 return
-    named = [hunk for hunk in changes if fault.name and _mentions(file.assembly, hunk, fault.name)]
+    named = [hunk for hunk in changes if fault.name and mentions(file.assembly, hunk, fault.name)]
     fresh = [hunk for hunk in named if not file.doubts.get(hunk)]
     for hunk in fresh or changes:
         file.doubts[hunk] = str(fault)
-
-
-def _mentions(assembly: Assembly, hunk: Hunk, name: str) -> bool:
-    start, end = hunk
-    units = list(assembly.base[start:end])
-    for number in range(start, end + 1):
-        units += [assembly.theirs.units[place] for place in assembly.theirs.inserts[number]]
-        unit = assembly.theirs.of(number) if number < end else None
-        units += [unit] if unit else []
-    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
-    return any(word.search(unit.text) for unit in units)

@@ -4,12 +4,11 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scaffold.merge.semantics.names import Fault
+from scaffold.merge.diff.hunks import mentions, their_changes
+from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import PYTHON, Statement
 from scaffold.merge.source.write import write_units
-
-TAKEN = "you already use the name {name}"
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _INNER = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # have names of their own
@@ -137,9 +136,18 @@ def _says(node: ast.stmt) -> str:
     return " ".join([type(node).__name__, getattr(node, "name", ""), *parts, *lists])
 
 
-def find_name_clashes(
+def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The hunks that bring a name which the owner has already given to something else."""
+    sides = triple.base, triple.ours.units, triple.theirs.units
+    for name in _clashes(*sides) if triple.kind == PYTHON else ():
+        changes = their_changes(triple)
+        for hunk in [row for row in changes if mentions(triple, row, name)] or changes:
+            yield hunk, f"you already use the name {name}"
+
+
+def _clashes(
     base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> list[Fault]:
+) -> list[str]:
     """Names that both sides have newly bound, to different things, where each sees the other's."""
     try:
         old, own, new = (read_scopes(write_units(units)) for units in (base, ours, theirs))
@@ -165,4 +173,4 @@ def find_name_clashes(
                     inside = own.get(scope, nothing)
                     if name in inside.uses and name not in inside.binds:
                         taken.add(name)
-    return [Fault(TAKEN, name) for name in sorted(taken)]
+    return sorted(taken)

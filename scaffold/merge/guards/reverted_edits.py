@@ -14,7 +14,7 @@ from scaffold.merge.source.statement import Statement
 _MOVED = 1.5  # the likeness from which a statement with the same role is the same one
 
 
-def find_reverted_edits(triple: Triple) -> Iterator[Hunk]:
+def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps into which the other side puts what the owner took away, or has written already."""
     gone = [
         unit
@@ -39,7 +39,7 @@ def find_reverted_edits(triple: Triple) -> Iterator[Hunk]:
             if any(_is_moved(old, unit) for old in gone) or (
                 is_new and any(is_same(unit, row) for row in own)
             ):
-                yield gap, gap
+                yield (gap, gap), ""
 
 
 def _is_telling(unit: Statement) -> bool:

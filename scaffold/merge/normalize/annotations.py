@@ -1,15 +1,27 @@
 """Follows an owner who took a type hint out of all signatures."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scaffold.merge.source.parse import parse
+from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.write import write_units
 
 Hint = tuple[tuple[str, str], str, tuple[int, int, int, int]]  # of a parameter, what it says, where
 
 
-def follow_annotations(base: str, ours: str, theirs: str) -> tuple[str, str]:
-    """The pristine and the new file without the hints that their owner has nowhere."""
+def follow_annotations(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Base and theirs without the hints that their owner has nowhere."""
+    old, own, new = map(write_units, (base, ours, theirs))
+    texts = _without_gone(old, own, new)
+    if texts == (old, new):
+        return list(base), list(theirs)
+    return split(texts[0], PYTHON), split(texts[1], PYTHON)
+
+
+def _without_gone(base: str, ours: str, theirs: str) -> tuple[str, str]:
     try:
         old, own = (list(_hints(text)) for text in (base, ours))
         new = list(_hints(theirs))

@@ -15,6 +15,14 @@ Chunk = list[Statement]
 Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
 
 
+def follow_order(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Base and theirs in the owner's order."""
+    order = find_order(base, ours)
+    return in_order(base, order), in_order(theirs, order)
+
+
 def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
     """Where the owner's order differs from the base."""
     found: Order = {}
@@ -28,7 +36,7 @@ def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
     return found
 
 
-def follow_order(units: Sequence[Statement], order: Order) -> list[Statement]:
+def in_order(units: Sequence[Statement], order: Order) -> list[Statement]:
     """The units of a file in the owner's order. What the owner does not have stays behind what
     it stood behind."""
     if not order:

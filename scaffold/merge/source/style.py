@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 
 _GENERATED = 100  # the line length of generated files
@@ -167,36 +166,6 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
     try:
         return list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError):
-        return []
-
-
-# imports
-
-
-def imports_singly(text: str) -> bool:
-    """Whether each import of a file has a line of its own, also of the same module."""
-    nodes = _from_imports(text)
-    modules = Counter(node.module for node in nodes)
-    return any(count > 1 for count in modules.values()) and all(
-        len(node.names) == 1 for node in nodes
-    )
-
-
-def import_singly(text: str) -> str:
-    """The text with each import on a line of its own, except where comments stand between them."""
-    rows = text.split("\n")
-    for node in reversed(_from_imports(text)):
-        span = slice(node.lineno - 1, node.end_lineno)
-        if len(node.names) > 1 and "#" not in "".join(rows[span]):
-            start = f"from {'.' * node.level}{node.module or ''} import "
-            rows[span] = [start + ast.unparse(alias) for alias in node.names]
-    return "\n".join(rows)
-
-
-def _from_imports(text: str) -> list[ast.ImportFrom]:
-    try:
-        return [node for node in parse(text).body if isinstance(node, ast.ImportFrom)]
-    except SyntaxError:
         return []
 
 
