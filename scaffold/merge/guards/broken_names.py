@@ -6,6 +6,8 @@ from scaffold.merge.diff.assemble import Clash, choose, choose_ours
 from scaffold.merge.diff.hunks import find_clashes, mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
+from scaffold.merge.guards.element_forms import find_element_forms
+from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
 from scaffold.merge.guards.reverted_edits import find_reverted_edits
 from scaffold.merge.guards.split_loops import find_split_loops
@@ -29,6 +31,8 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_name_clashes,
     find_split_loops,
     find_stale_reads,
+    find_element_forms,
+    find_moved_out,
 )
 
 

@@ -21,7 +21,9 @@ def follow_keys(
 ) -> tuple[list[Statement], list[Statement]]:
     """Base and theirs with the owner's keys."""
     table = find_renamed_keys(base, ours)
-    return [_renamed(unit, table) for unit in base], [_renamed(unit, table) for unit in theirs]
+    kept: set[str] = set().union(*map(_texts, ours)) if table else set()
+    old, new = ([_renamed(unit, table, kept) for unit in side] for side in (base, theirs))
+    return old, new
 
 
 def find_renamed_keys(base: Sequence[Statement], ours: Sequence[Statement]) -> dict[str, str]:
@@ -77,7 +79,8 @@ def _constants(unit: Statement) -> Iterator[tuple[ast.expr, str]]:
                 yield part, part.value
 
 
-def _renamed(unit: Statement, table: Mapping[str, str]) -> Statement:
+def _renamed(unit: Statement, table: Mapping[str, str], kept: set[str]) -> Statement:
+    """A statement with the owner's keys. Texts in `kept` are still there."""
     if not table or not any(key in unit.text for key in table):
         return unit
     source = read_source(unit.text.strip())
@@ -85,7 +88,7 @@ def _renamed(unit: Statement, table: Mapping[str, str]) -> Statement:
     for node, whole in _constants(unit) if source else ():
         head = re.match(r"\w+?(?=[_/.]|$)", whole)
         for key in dict.fromkeys((whole, head[0] if head else "")):
-            if key in table and source:
+            if key in table and source and whole not in kept:
                 start, end = source.span(node)
                 written = source.text[start:end].replace(key, table[key], 1)
                 places.append((start, end, written))
