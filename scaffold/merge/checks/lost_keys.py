@@ -81,10 +81,7 @@ def find_lost_keys(update: Update) -> Iterator[tuple[str, str, int]]:
         if use.keys.is_open:
             continue
         lost = had.get(use, frozenset()) - use.keys.names
-        if use not in had and _is_rendered(use, rendered):
-            for key in sorted(use.needed - use.keys.names):
-                yield use.path, f"{use.name} has no {key!r} here, as this line needs", use.line
-        elif use.read & lost:
+        if use.read & lost:
             for key in sorted(use.read & lost):
                 yield use.path, f"{use.name} no longer has {key!r} here", use.line
         elif not use.read and not use.is_given and not _is_rendered(use, rendered):
@@ -93,6 +90,19 @@ def find_lost_keys(update: Update) -> Iterator[tuple[str, str, int]]:
                 continue
             named = ", ".join(repr(key) for key in sorted(missing))
             yield use.path, f"{use.name} no longer has {named} here, but elsewhere", use.line
+    new = [use for use in uses if use not in had and _is_rendered(use, rendered)]
+    yield from _missing([use for use in new if not use.keys.is_open], update)
+
+
+def _missing(uses: Sequence[Use], update: Update) -> Iterator[tuple[str, str, int]]:
+    """New lines that need a key which they have in the project without edits, and not here."""
+    suspects = [use for use in uses if use.needed - use.keys.names]
+    fresh: dict[tuple[str, str], set[str]] = {}
+    for use in _Reader(update.fresh).uses() if suspects else ():
+        fresh.setdefault((use.text, use.name), set()).update(use.keys.names)
+    for use in suspects:
+        for key in sorted((use.needed - use.keys.names) & fresh.get((use.text, use.name), set())):
+            yield use.path, f"{use.name} has no {key!r} here, as this line needs", use.line
 
 
 def _is_rendered(use: Use, rendered: Mapping[str, str]) -> bool:

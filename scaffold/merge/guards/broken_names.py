@@ -73,8 +73,13 @@ def verify(file: OpenFile) -> None:
             doubt(file, fault)
         if not new or (open_hunks and known == set(file.doubts)):
             break
-    if any(isinstance(piece, Clash) for piece in file.assembly.merge(file.doubts)):
+    if _is_open(file):
         _balance(file)
+
+
+def _is_open(file: OpenFile) -> bool:
+    """Whether there is a conflict in a file."""
+    return any(isinstance(piece, Clash) for piece in file.assembly.merge(file.doubts))
 
 
 def _is_left_over(file: OpenFile, fault: Fault) -> bool:
@@ -161,5 +166,7 @@ def doubt(file: OpenFile, fault: Fault) -> None:
                 return
     named = [hunk for hunk in changes if fault.name and mentions(file.assembly, hunk, fault.name)]
     fresh = [hunk for hunk in named if not file.doubts.get(hunk)]
+    if named and not fresh and _is_open(file):
+        return  # they are conflicts already: the others have nothing to do with it
     for hunk in fresh or changes:
         file.doubts[hunk] = str(fault)
