@@ -190,9 +190,14 @@ def test_a_file_that_was_put_into_another_one_is_followed() -> None:
 
 def test_new_files_get_the_names_of_the_owner() -> None:
     base = "def run(model):\n    return model\n\n\nrun(run(1))\n"
-    theirs = {"train.py": base, "tool.py": "from train import run\n\nrun(3)\n"}
+    tools = {
+        "tool.py": "from train import run\n\nrun(3)\n",
+        "it.py": "import train\n\ntrain.run()\n",
+    }
+    theirs = {"train.py": base, **tools}
     merged = project({"train.py": base}, {"train.py": base.replace("run", "fit")}, theirs)
     assert merged.files["tool.py"] == "from train import fit\n\nfit(3)\n"
+    assert merged.files["it.py"] == "import train\n\ntrain.fit()\n"
 
 
 def test_paragraphs_that_the_owner_deleted_stay_away() -> None:

@@ -21,9 +21,15 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
     for other, (base, own) in edited.items():
         module = re.escape(module_of(other).rpartition(".")[2])
         imported = re.findall(rf"from (?:[\w.]*\.)?{module} import (\([^)]*|[^\n]*)", text)
-        if names := set(re.findall(r"\w+", " ".join(imported))):
-            found = find_renames(split(base, PYTHON), split(own, PYTHON)).everywhere
-            table |= {name: new for name, new in found.items() if name in names}
+        whole = re.search(rf"(?m)^[ \t]*import {module}\b", text)
+        attributes = set(re.findall(rf"\b{module}\.(\w+)", text)) if whole else set()
+        names = set(re.findall(r"\w+", " ".join(imported)))
+        if not names | attributes:
+            continue
+        found = find_renames(split(base, PYTHON), split(own, PYTHON)).everywhere
+        table |= {name: new for name, new in found.items() if name in names}
+        for name in attributes & found.keys():  # `train.main`, also in what a test replaces
+            text = re.sub(rf"\b({module}\.){name}\b", rf"\g<1>{found[name]}", text)
     if not table:
         return text
     if path.endswith(NOTEBOOK):  # words of its text are names, too
