@@ -91,13 +91,7 @@ def merge_files(
     _assemble_all(merged, open_files, ours)
     for path, texts in dropped.items():
         _merge_dropped(merged, path, *texts, open_files, name_cause)
-    edited = {
-        place: (text, ours[place])
-        for name, text in files.items()
-        if (place := pristine.place(name)).endswith(".py") and ours.get(place, text) != text
-    }
-    for path in {pristine.place(name) for name in theirs.keys() - files.keys()} - ours.keys():
-        merged.files[path] = follow_renames(path, merged.files[path] or "", edited)
+    _name_new_files(merged, pristine, files, ours, theirs)
     merged.files |= lay_out_like_others(replaced, open_files, ours)
     merged.notes += check_across_files(
         merged.files, merged.conflicts, open_files, pristine, ours, theirs
@@ -109,6 +103,19 @@ def merge_files(
     merged.files = dict(sorted(merged.files.items()))
     merged.conflicts.sort(key=lambda conflict: (conflict.path, conflict.line))
     return merged
+
+
+def _name_new_files(
+    merged: Merged, pristine: Generated, files: Files, ours: Files, theirs: Files
+) -> None:
+    """Give new files the owner's names for what they import."""
+    edited = {
+        place: (text, ours[place])
+        for name, text in files.items()
+        if (place := pristine.place(name)).endswith(".py") and ours.get(place, text) != text
+    }
+    for path in {pristine.place(name) for name in theirs.keys() - files.keys()} - ours.keys():
+        merged.files[path] = follow_renames(path, merged.files[path] or "", edited)
 
 
 def _with_import_paths(

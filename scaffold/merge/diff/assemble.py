@@ -60,31 +60,10 @@ class Assembly(Triple):
             pieces += self._unit(number)
             number += 1
         pieces += self._plain(number, len(self.base) + 1)
-        pieces = self._close_up(pieces)
+        pieces = _close_up(self, pieces)
         return [
             piece for piece in pieces if not isinstance(piece, Clash) or piece.ours or piece.theirs
         ]
-
-    def _close_up(self, pieces: Sequence[Piece]) -> list[Piece]:
-        """Remove blank lines after the head of a block that neither side has."""
-        known = {
-            (one.key, two.key)
-            for side in (self.ours, self.theirs)
-            for one, two in itertools.pairwise(side.units)
-        }
-        out: list[Piece] = []
-        for piece in pieces:
-            if (
-                isinstance(piece, Statement)
-                and piece.blanks
-                and out
-                and isinstance(out[-1], Statement)
-            ):
-                opens = out[-1].depth < piece.depth
-                if opens and (out[-1].key, piece.key) not in known:
-                    piece = replace(piece, blanks=0)
-            out.append(piece)
-        return out
 
     # output
 
@@ -190,6 +169,23 @@ class Assembly(Triple):
             )
             for place in places
         ]
+
+
+def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
+    """Remove blank lines after the head of a block that neither side has."""
+    known = {
+        (one.key, two.key)
+        for side in (triple.ours, triple.theirs)
+        for one, two in itertools.pairwise(side.units)
+    }
+    out: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Statement) and piece.blanks and out and isinstance(out[-1], Statement):
+            opens = out[-1].depth < piece.depth
+            if opens and (out[-1].key, piece.key) not in known:
+                piece = replace(piece, blanks=0)
+        out.append(piece)
+    return out
 
 
 def _equal(one: Statement, two: Statement) -> bool:
