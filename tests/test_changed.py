@@ -49,7 +49,7 @@ NOTED = {
         ("templates/tasks/gan/model.py", [FAST, GAN, NEW]),
         ("templates/base/complete/train.py", [FAST, EMA, PLAIN, GAN, NEW]),
         ("templates/features/local_sgd/README.md", [FAST, NEW]),
-        ("scaffold/merge/files.py", [FAST, EMA, PLAIN, GAN, NEW]),
+        ("scaffold/merge/merge.py", [FAST, EMA, PLAIN, GAN, NEW]),
         ("tests/conftest.py", [FAST, EMA, PLAIN, GAN, NEW]),
         ("tests/test_tasks.py", [EMA, PLAIN, GAN, NEW]),
         ("README.md", []),

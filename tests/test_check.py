@@ -17,7 +17,7 @@ from conftest import (
 )
 
 from scaffold.answers.manifests import load_catalog
-from scaffold.merge.check import find_new_wrongs
+from scaffold.merge.checks.project import find_new_wrongs
 
 Files = dict[str, str]
 

@@ -40,7 +40,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
-from scaffold.merge.files import merge_files
+from scaffold.merge.merge import merge_files
 from scaffold.project.pristine import Pristine
 
 Proven = Callable[[str, int], None]

@@ -93,6 +93,46 @@ def test_there_are_few_rooms_and_floors() -> None:
     assert max(floors(between_rooms()).values()) + 1 <= 8
 
 
+MERGE = (  # the rooms of the merge, from the top floor down
+    "merge",
+    "guards",
+    "normalize",
+    "model",
+    "diff",
+    "checks",
+    "conflicts",
+    "semantics",
+    "source",
+)
+
+
+def inside(package: str) -> tuple[dict[str, set[str]], dict[str, dict[str, set[str]]]]:
+    """What the rooms of a package import from each other, and the files of each room."""
+    prefix = f"scaffold.{package}."
+    rooms: dict[str, set[str]] = {}
+    files: dict[str, dict[str, set[str]]] = {}
+    for module, others in imports().items():
+        if not module.startswith(prefix):
+            continue
+        room = module.removeprefix(prefix).split(".")[0]
+        near = {other.removeprefix(prefix) for other in others if other.startswith(prefix)}
+        rooms.setdefault(room, set()).update({other.split(".")[0] for other in near} - {room})
+        own = {other for other in near if other.split(".")[0] == room}
+        files.setdefault(room, {})[module.removeprefix(prefix)] = own
+    return rooms, files
+
+
+def test_rooms_of_the_merge_import_from_those_below_alone() -> None:
+    rooms, files = inside("merge")
+    assert rooms.keys() == set(MERGE) and sum(map(len, rooms.values())) >= 20
+    for room, others in rooms.items():
+        above = set(MERGE[: MERGE.index(room)])
+        assert not others & above, f"{room} imports from {sorted(others & above)}"
+    assert len(rooms) <= 9 and max(floors(rooms).values()) + 1 <= 7
+    for room, own in files.items():
+        assert max(floors(own).values()) + 1 <= 5, f"{room}: {floors(own)}"
+
+
 def test_no_imports_go_round_in_a_circle() -> None:
     arrows = imports()
     assert sum(map(len, arrows.values())) >= 150, "the imports were not read"
@@ -139,16 +179,19 @@ def test_the_page_shows_each_room() -> None:
     for room in ARROWS:
         name = room if (PACKAGE / room).is_dir() else f"{room}.py"
         assert f"`{name}{'/' if name == room else ''}`" in page, room
+    of_merge = (PACKAGE / "merge" / "README.md").read_text(encoding="utf-8")
+    assert len(of_merge.splitlines()) <= 40
     for path in modules().values():
         if path.name != "__init__.py" and path.parent != PACKAGE:
-            assert f"`{path.stem}`" in page, f"{path} is not on the page"
+            here = of_merge if PACKAGE / "merge" in path.parents else page
+            assert f"`{path.stem}`" in here, f"{path} is not on the page"
 
 
 PURE = """
 import builtins, io, os, pathlib, shutil, subprocess, sys, tempfile
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
-from scaffold.merge.files import merge_files
+from scaffold.merge.merge import merge_files
 from scaffold.project.pristine import Pristine
 from scaffold.render.project import render_project
 import black, yaml, pyflakes.checker  # what is loaded on the way

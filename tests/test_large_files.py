@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from conftest import render
 
-from scaffold.merge.files import merge_files
+from scaffold.merge.merge import merge_files
 from scaffold.project.pristine import Pristine
 
 UPDATE = {"training.gradient_accumulation_steps": 4}

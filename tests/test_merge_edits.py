@@ -41,8 +41,8 @@ from scenarios import (
 
 from scaffold.answers.catalog import Value
 from scaffold.merge.conflicts import take_side
-from scaffold.merge.files import Merged, merge_files
-from scaffold.merge.names import UNDEFINED, find_faults
+from scaffold.merge.merge import Merged, merge_files
+from scaffold.merge.semantics.names import UNDEFINED, find_faults
 from scaffold.project.pristine import Pristine
 
 SAME, ASK, CAREFUL = "the same edit of the new render", "a conflict", "either of them"
@@ -574,7 +574,7 @@ def assert_own_side_is_whole(base: Files, mine: Files, merged: Files) -> None:
         if not path.endswith(".py") or text == base.get(path):
             continue
         now = {
-            fault for fault in find_faults(take_side(text, mine=True)) if fault.kind == UNDEFINED
+            fault for fault in find_faults(take_side(text, ours=True)) if fault.kind == UNDEFINED
         }
         assert now <= set(find_faults(mine.get(path, ""))), path
 

@@ -32,7 +32,7 @@ from corpus.structure import (
 )
 
 from scaffold.answers.catalog import Value
-from scaffold.merge.files import Merged, merge_files
+from scaffold.merge.merge import Merged, merge_files
 from scaffold.project.pristine import Pristine
 
 Answers = Mapping[str, Value]

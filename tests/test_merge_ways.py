@@ -39,7 +39,7 @@ from test_merge_moves import (
 )
 
 from scaffold.answers.catalog import Value
-from scaffold.merge.files import Merged, merge_files
+from scaffold.merge.merge import Merged, merge_files
 from scaffold.project.pristine import Pristine
 
 FIRST = {"features.first_evaluation.enabled": True}

@@ -8,7 +8,7 @@ from conftest import Cli, command_line, read_files, replace_in
 
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import find_leftovers
-from scaffold.merge.syntax import parse
+from scaffold.merge.source.parse import parse
 from scaffold.project.encoding import decode, encode, encoding_of
 
 

@@ -11,7 +11,7 @@ from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.cache import remember
 from scaffold.errors import AnswerError
 from scaffold.merge.conflicts import Conflict
-from scaffold.merge.files import merge_files
+from scaffold.merge.merge import merge_files
 from scaffold.project.answers import complete
 from scaffold.project.aside import find_aside, tell_aside
 from scaffold.project.changes import Change

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.syntax import parse
+from scaffold.merge.source.parse import parse
 
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 
@@ -18,9 +18,9 @@ class Conflict:
     label: str  # the answer or the reason that caused it
 
 
-def frame(mine: Sequence[str], base: Sequence[str], theirs: Sequence[str], cause: str) -> list[str]:
+def frame(ours: Sequence[str], base: Sequence[str], theirs: Sequence[str], cause: str) -> list[str]:
     """The lines of one conflict."""
-    return [YOURS, *mine, BASE, *base, MIDDLE, *theirs, NEW + cause]
+    return [YOURS, *ours, BASE, *base, MIDDLE, *theirs, NEW + cause]
 
 
 def find_conflicts(path: str, text: str) -> list[Conflict]:
@@ -56,14 +56,14 @@ def _is_python(text: str) -> bool:
     return True
 
 
-def take_side(text: str, mine: bool) -> str:
+def take_side(text: str, ours: bool) -> str:
     """The text with one side of each conflict: the owner's, or what was generated."""
     lines = text.split("\n")
     kept: list[str] = []
     after = 0
     for first, base, middle, last, _ in _regions(text):
         kept += lines[after:first]
-        kept += lines[first + 1 : base] if mine else lines[middle + 1 : last]
+        kept += lines[first + 1 : base] if ours else lines[middle + 1 : last]
         after = last + 1
     return "\n".join([*kept, *lines[after:]])
 

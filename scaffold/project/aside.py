@@ -8,7 +8,7 @@ updates find it, and find it again if its owner moves it over the other one.
 from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
-from scaffold.merge.dialect import take_ending
+from scaffold.merge.source.style import take_ending
 from scaffold.project.pristine import Pristine
 
 

@@ -33,7 +33,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.cli import main
 from scaffold.commands import plan
-from scaffold.merge.check import checked_in, find_new_wrongs
+from scaffold.merge.checks.project import checked_in, find_new_wrongs
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.render.project import render_project
 

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import itertools
 import json
 import os
 import random
@@ -17,8 +18,12 @@ sys.path.insert(0, str(HERE.parent))
 
 from corpus.changes import CHANGES  # noqa: E402
 from corpus.edit import EDITS  # noqa: E402
+from corpus.frozen import compare, freeze, of_corpus, of_scenarios  # noqa: E402
 from corpus.judge import VERDICTS, WRONG, Verdict, judge  # noqa: E402
 from corpus.rivals import Bench  # noqa: E402
+from scaffold.merge.checks import project  # noqa: E402
+from scaffold.merge.guards import broken_names  # noqa: E402
+from scaffold.merge.normalize import files  # noqa: E402
 
 Case = tuple[tuple[str, ...], str]  # names of edits, and a change
 
@@ -111,7 +116,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--show", help="write the files of the results below this folder")
     parser.add_argument("--json", help="write all verdicts to this file")
+    parser.add_argument("--freeze", help="write what the merge makes of the cases to this file")
+    parser.add_argument("--compare", help="print each case of such a file that is merged otherwise")
+    parser.add_argument("--without", action="append", default=[], help="leave out a rule by name")
     given = parser.parse_args()
+    for rule in given.without:
+        leave_out(rule)
     wanted = drawn(given.fuzz, given.seed) if given.fuzz else cases(given.half)
     if given.edit:
         every = wanted if given.fuzz else cases("both")
@@ -124,6 +134,12 @@ def main() -> None:
         wanted = [c for c in wanted if (places[c[0][0]] + places[c[1]]) % of == part]
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
+        if given.compare:
+            raise SystemExit(bool(compare(Path(given.compare), part, of, bool(given.show))))
+        if given.freeze:
+            more = () if given.fuzz or given.edit or part else of_scenarios()
+            print(freeze(Path(given.freeze), itertools.chain(of_corpus(wanted), more)), "cases")
+            return
         verdicts = []
         if given.tool:
             bench = Bench(given.tool, Path(folder))
@@ -141,6 +157,20 @@ def main() -> None:
         rows = [[v.names, v.change, v.verdict, v.why] for v in verdicts]
         Path(given.json).write_text(json.dumps(rows))
     raise SystemExit(any(verdict.verdict == WRONG for verdict in verdicts))
+
+
+def leave_out(rule: str) -> None:
+    """Merge without a rule: a normalizer, a guard or a check, by the name of its function."""
+    found = 0
+    lists = ((files, ("SPELLING", "PLACES", "PAGES")), (broken_names, ("GUARDS",)))
+    for module, names in (*lists, (project, ("CHECKS",))):
+        for name in names:
+            rules = getattr(module, name)
+            rest = tuple(one for one in rules if one.__name__ != rule)
+            found += len(rules) - len(rest)
+            setattr(module, name, rest)
+    if not found:
+        raise SystemExit(f"there is no rule {rule}")
 
 
 def prepare(folder: Path) -> None:

@@ -1,0 +1,72 @@
+"""Calls that do not fit what they call, where that is written in the project."""
+
+import ast
+from collections.abc import Iterator
+
+from scaffold.merge.semantics.infer import Project, is_plain
+from scaffold.merge.semantics.scopes import Facts, Function
+from scaffold.merge.semantics.types import Class, Object, Outside
+
+
+def wrong_calls(project: Project, facts: Facts) -> Iterator[tuple[int, str]]:
+    """The line of each, and what is wrong."""
+    for call, scope in facts.calls:
+        kind = project.kind(call.func, scope)
+        name = ast.unparse(call.func)
+        if isinstance(kind, Outside):
+            if kind.name == "dataclasses.replace" and call.args:
+                changed = project.kind(call.args[0], scope)
+                if isinstance(changed, Object):
+                    yield from _fields(project, changed.of, call, "replace")
+            continue
+        if isinstance(kind, Class) and "__init__" not in project.members(kind).bindings:
+            yield from _fields(project, kind, call, name)
+            continue
+        function, skipped = project.called(call, scope)
+        if function is not None and is_plain(function):
+            yield from ((call.lineno, text) for text in _misfits(function, skipped, call, name))
+
+
+def _keywords(call: ast.Call) -> Iterator[str]:
+    for keyword in call.keywords:
+        if keyword.arg:
+            yield keyword.arg
+        elif isinstance(keyword.value, ast.Dict):
+            for key in keyword.value.keys:
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield key.value
+
+
+def _fields(project: Project, kind: Class, call: ast.Call, name: str) -> Iterator[tuple[int, str]]:
+    members = project.members(kind)
+    if members.is_dataclass and not members.is_open:
+        for keyword in _keywords(call):
+            if keyword not in members.fields:
+                yield call.lineno, f"{name}({keyword}=...): {kind.name} has no field {keyword}"
+
+
+def _misfits(function: Function, skipped: int, call: ast.Call, name: str) -> Iterator[str]:
+    arguments = function.args
+    places = [*arguments.posonlyargs, *arguments.args][skipped:]
+    names = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)}
+    given = [*_keywords(call)]
+    if not arguments.kwarg:
+        for keyword in given:
+            if keyword not in names:
+                yield f"{name}({keyword}=...): {name} has no argument {keyword}"
+    if any(isinstance(value, ast.Starred) for value in call.args):
+        return
+    if len(call.args) > len(places) and not arguments.vararg:
+        yield f"{name}(...) gets {len(call.args)} positional arguments, but accepts {len(places)}"
+    if any(keyword.arg is None for keyword in call.keywords):
+        return
+    needed = [argument.arg for argument in places[: len(places) - len(arguments.defaults)]]
+    needed = needed[len(call.args) :]
+    needed += [
+        argument.arg
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        if default is None
+    ]
+    for missing in needed:
+        if missing not in given:
+            yield f"{name}(...) is missing {missing}"

@@ -1,0 +1,56 @@
+"""Changes of a deleted file whose code its owner has in another one, written in another way.
+
+Files that were moved are found before (`project/moves.py`), and so are definitions that were moved
+as they are (`normalize/moved_definitions.py`).
+"""
+
+import ast
+from collections.abc import Mapping
+from difflib import unified_diff
+
+from scaffold.merge.semantics.names import defines, is_test
+from scaffold.merge.source.parse import parse
+
+SHARED = 2  # definitions by the same names, from which on another file counts as the new place
+SHOWN = 40  # rows of a change
+
+
+def tell_deleted(
+    path: str, base: str, new: str, ours: Mapping[str, str], merged: Mapping[str, str | None]
+) -> str:
+    """A warning with the change, if the code of a deleted file is elsewhere without it.
+
+    `ours` are the owner's files before the update, and `merged` those after it that it concerns.
+    """
+    before, after = _definitions(base), _definitions(new)
+    changed = {name for name, code in after.items() if code != before.get(name)}
+    names = {name for name in before if defines(base, name)}  # a method may share its name
+    code = {other: text for other, text in ours.items() if other.endswith(".py")}
+    places = {
+        other: defined
+        for other, text in code.items()
+        if not is_test(other)
+        and len((defined := _definitions(text)).keys() & names) >= min(SHARED, len(names)) > 0
+    }
+    for other in {*code, *merged} if places else ():
+        now = _definitions(merged.get(other) or "") if other.endswith(".py") else {}
+        old = places.get(other, {})
+        changed -= {name for name, code in now.items() if code != old.get(name)}
+    if is_test(path) or not places or not changed:
+        return ""
+    rows = list(unified_diff(base.splitlines(), new.splitlines(), lineterm="", n=1))[2:]
+    if len(rows) > SHOWN:
+        rows[SHOWN:] = [f"... and {len(rows) - SHOWN} more lines"]
+    where = " or ".join(sorted(places))
+    advice = f"{path}: you deleted it. If its code is in {where} now, make this change there:"
+    return "\n".join([advice, *(f"  {row}" for row in rows)])
+
+
+def _definitions(text: str) -> dict[str, str]:
+    """The code of functions, methods and classes by name. Nothing if it is not valid Python."""
+    try:
+        tree = parse(text)
+    except SyntaxError:
+        return {}
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name: ast.dump(node) for node in ast.walk(tree) if isinstance(node, kinds)}

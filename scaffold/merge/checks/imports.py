@@ -1,0 +1,79 @@
+"""What a file imports from other files of the project, or reads of its Config, and they lack."""
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from scaffold.merge.semantics.modules import Modules
+from scaffold.merge.semantics.names import Fault, module_of
+from scaffold.merge.semantics.scopes import Facts, read_facts
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A module that is not there, or a name that it lacks."""
+
+    module: str  # as it is imported
+    name: str  # in it; of a module itself, nothing
+    source: str  # the file that should have it
+    line: int = field(compare=False)
+
+
+def missing_imports(modules: Modules, facts: Facts, known: Collection[str]) -> Iterator[Missing]:
+    """What a file imports and the project lacks. `known` are the names of its modules, also
+    before and after the update: others belong to packages."""
+    for imported, line in facts.imports:
+        found = modules.find_module(facts.path, imported)
+        if imported.name and modules.submodule(facts.path, imported):
+            continue
+        module = "." * imported.level + imported.module
+        if found is None:
+            if imported.level or imported.module in known:
+                yield Missing(module, "", f"{imported.module.replace('.', '/')}.py", line)
+        elif imported.name not in ("", "*") and not modules.has_name(found, imported.name):
+            yield Missing(module, imported.name, found, line)
+
+
+def names_of_modules(paths: Iterable[str]) -> set[str]:
+    """The names by which code may import files: with the folders that they are in, and without."""
+    found = {module_of(path) for path in paths if path.endswith(".py")}
+    return found | {name.rpartition(".")[2] for name in found}
+
+
+def faults_across_files(files: Mapping[str, str], known: Collection[str]) -> dict[str, set[Fault]]:
+    """What each file uses of others that does not exist there, for those that are Python."""
+    read = {path: read_facts(path, text) for path, text in files.items() if path.endswith(".py")}
+    modules = Modules({path: facts for path, facts in read.items() if facts is not None})
+    fields = {path: set(_config_fields(facts)) for path, facts in modules.files.items()}
+    homes = [path for path, names in fields.items() if names]
+    found: dict[str, set[Fault]] = {}
+    for path, facts in modules.files.items():
+        found[path] = {_as_fault(row) for row in missing_imports(modules, facts, known)}
+        if len(homes) == 1:
+            lost = _fields_read(facts) - fields[homes[0]]
+            found[path] |= {Fault("Config has no field {name}", name, homes[0]) for name in lost}
+    return found
+
+
+def _as_fault(row: Missing) -> Fault:
+    if row.name:
+        return Fault(f"{row.module} has no {{name}}", row.name, row.source)
+    return Fault("the module {name} may be missing", row.module, row.source)
+
+
+def _config_fields(facts: Facts) -> Iterator[str]:
+    """The fields of the class Config that a file defines."""
+    for node in facts.tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == "Config":
+            for row in node.body:
+                if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
+                    yield row.target.id
+
+
+def _fields_read(facts: Facts) -> set[str]:
+    """What a file reads of `config`."""
+    return {
+        node.attr
+        for node, _ in facts.attributes
+        if isinstance(node.value, ast.Name) and node.value.id == "config"
+    }

@@ -1,0 +1,101 @@
+"""New calls of functions whose owner made them return something else: a pair, nothing, a dict."""
+
+import ast
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+
+from scaffold.merge.checks.update import Update
+from scaffold.merge.semantics.infer import Project
+from scaffold.merge.semantics.names import is_test
+from scaffold.merge.semantics.scopes import Function, walk
+
+
+def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
+    """Calls that an update brings, as it renders them: path, what is wrong, and line."""
+    before, after = update.before, update.after
+    changed = {path for path, facts in after.files.items() if before.files.get(path) is not facts}
+    found = list(_results(after, changed))
+    had = {text for _, text, _, _ in _results(before)} if found else set()
+    found = [row for row in found if row[1] not in had]
+    shapes = _results(update.fresh) if found else ()
+    meant = {(text, called): shape for _, text, called, shape in shapes}
+    for (path, line), text, called, shape in found:
+        other = meant.get((text, called))
+        if other and shape != other:
+            yield path, f"{called}() returns {shape}, and this line needs {other}", line
+
+
+def _results(
+    project: Project, paths: Collection[str] | None = None
+) -> Iterator[tuple[tuple[str, int], str, str, str]]:
+    """Statements whose calls return something known: place, text, the call's name, its shape."""
+    for path, facts in project.files.items():
+        if is_test(path) or (paths is not None and path not in paths):
+            continue  # of a test, pytest says it
+        scopes = {id(call): scope for call, scope in facts.calls}
+        for statement in ast.walk(facts.tree):
+            if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return):
+                continue
+            unused = statement.value if isinstance(statement, ast.Expr) else None
+            for call in ast.walk(statement):
+                if not isinstance(call, ast.Call) or id(call) not in scopes or call is unused:
+                    continue
+                function, _ = project.called(call, scopes[id(call)])
+                if function is None or function.name == "__init__":
+                    continue
+                if shape := shape_of(function):
+                    place = path, statement.lineno
+                    yield place, ast.unparse(statement), function.name, shape
+
+
+@lru_cache(maxsize=4096)
+def shape_of(function: Function) -> str:
+    """What all returns of a function give, in words, or nothing if that is not plain to see."""
+    own = [*walk(function)]
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own):
+        return ""
+    values = [node.value for node in own if isinstance(node, ast.Return)]
+    shapes = {_shape(value, own) for value in values}
+    if not shapes - {"nothing"}:
+        return "" if _is_stub(function.body[-1]) else "nothing"
+    return shapes.pop() if len(shapes) == 1 else ""
+
+
+def _is_stub(last: ast.stmt) -> bool:
+    """Whether a function ends with `raise`, `pass`, `...` or its docstring: others write it."""
+    if isinstance(last, ast.Expr):
+        return isinstance(last.value, ast.Constant)
+    return isinstance(last, ast.Raise | ast.Pass)
+
+
+def _shape(value: ast.expr | None, own: list[ast.AST]) -> str:
+    match value:
+        case None | ast.Constant(value=None):
+            return "nothing"
+        case ast.Tuple() if not any(isinstance(item, ast.Starred) for item in value.elts):
+            return f"{len(value.elts)} values"
+        case ast.Dict() | ast.DictComp() | ast.Call(func=ast.Name(id="dict")):
+            return "a dict"
+        case ast.Constant() | ast.JoinedStr() | ast.Call(func=ast.Name(id="float" | "int" | "len")):
+            return "one value"
+        case ast.BinOp(op=ast.Div()):
+            return "one value"
+        case ast.BinOp(op=ast.BitOr()):
+            return (
+                "a dict" if "a dict" in (_shape(value.left, own), _shape(value.right, own)) else ""
+            )
+        case ast.Name():
+            given = [
+                node.value
+                for node in own
+                if isinstance(node, ast.Assign | ast.AnnAssign)
+                for target in _targets(node)
+                if isinstance(target, ast.Name) and target.id == value.id
+            ]
+            shapes = {_shape(item, []) for item in given}
+            return shapes.pop() if len(shapes) == 1 else ""
+    return ""
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -1,0 +1,267 @@
+"""Merges two edited versions of one text, unit by unit.
+
+Each side keeps, changes or deletes each unit of the base, and may fill the gaps between units. What
+only one side did is done. What both did is done if they agree, or if it can be combined
+(`expression.py`, `commute.py`); everything else is a conflict (`hunks.py`).
+"""
+
+import itertools
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from scaffold.merge.conflicts import frame
+from scaffold.merge.diff.deletions import (
+    goes_with_deleted,
+    is_written_by_hand,
+    stays_deleted,
+)
+from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
+from scaffold.merge.diff.hunks import find_clashes, merge_pair, work_on_given
+from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.diff.triple import Hunk, Triple, contains
+from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
+from scaffold.merge.source.write import write_units
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A conflict in the file that the owner has to resolve."""
+
+    ours: tuple[Statement, ...]
+    base: tuple[Statement, ...]
+    theirs: tuple[Statement, ...]
+    hunk: Hunk
+
+
+Piece = Statement | Clash
+
+
+@dataclass
+class Assembly(Triple):
+    """Three texts, put together."""
+
+    indent: str  # of the owner's file
+
+    def merge(self, doubtful: Collection[Hunk] = ()) -> list[Piece]:
+        """The merged units and the conflicts between them.
+
+        `doubtful` are regions that merge as text but would break the code.
+        """
+        hunks = find_clashes(self, doubtful)
+        pieces: list[Piece] = []
+        number = 0
+        for start, end in hunks:
+            pieces += self._plain(number, start)
+            pieces += self._clash(start, end)
+            number = end
+            if end > start:
+                # the gap after the region is not part of it
+                continue
+            pieces += self._unit(number)
+            number += 1
+        pieces += self._plain(number, len(self.base) + 1)
+        pieces = _close_up(self, pieces)
+        return [
+            piece for piece in pieces if not isinstance(piece, Clash) or piece.ours or piece.theirs
+        ]
+
+    # output
+
+    def _plain(self, start: int, end: int) -> list[Piece]:
+        """The units of a range of the base, with the gaps before them."""
+        pieces: list[Piece] = []
+        for number in range(start, end):
+            pieces += self._gap(number)
+            pieces += self._unit(number)
+        return pieces
+
+    def _unit(self, number: int) -> list[Piece]:
+        if number >= len(self.base):
+            return []
+        unit, ours, theirs = self.base[number], self.ours.of(number), self.theirs.of(number)
+        if ours is None or theirs is None:
+            return []
+        depth = ours.depth + theirs.depth - unit.depth
+        if ours.depth == theirs.depth and in_same_block(self, number):
+            depth = ours.depth
+        # blank lines separate two units: a new one above has its own distance
+        own = bool(self.ours.inserts[number]) or ours.blanks != unit.blanks
+        blanks = ours.blanks if own else theirs.blanks
+        if unit.same == theirs.same:
+            # reformatted by neither the owner nor the merge: as generated
+            merged = theirs if ours.same == unit.same and ours.flat == unit.flat else ours
+        elif unit.same == ours.same or ours.same == theirs.same:
+            merged = ours if ours.same == theirs.same else theirs
+        else:
+            merged = merge_pair(self, unit, ours, theirs) or ours
+        return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
+
+    def _gap(self, gap: int) -> list[Piece]:
+        ours = [self._move(self.ours, self.theirs, place, gap) for place in self.ours.inserts[gap]]
+        places = self.theirs.inserts[gap]
+        theirs = [self._move(self.theirs, self.ours, place, gap) for place in places]
+        if theirs and (contains(ours, theirs) or goes_with_deleted(self, gap)):
+            return [*ours]
+        if ours and contains(theirs, ours):
+            return [*theirs]
+        theirs = [
+            unit
+            for place, unit in zip(places, theirs, strict=True)
+            if not is_written_by_hand(self, place, gap) and not stays_deleted(self, place)
+        ]
+        if not ours or not theirs:
+            return [*ours, *theirs]
+        if theirs[0].depth == ours[0].depth and work_on_given(self, gap, ours, theirs):
+            return [*ours, *theirs]
+        # what continues the block above comes first, what opens one for the next unit comes last
+        if self.stands_for_next(gap, ours) or self.goes_with_next(gap):
+            return [*theirs, *ours]
+        inside = ours[0].blanks and self.opens_for_next(self.theirs, gap)
+        last = self.opens_for_next(self.ours, gap)
+        if last and min(unit.depth for unit in theirs) > ours[-1].depth:
+            return [*ours, *theirs]  # into the owner's block, with what needs them
+        if inside or last or theirs[0].depth > ours[0].depth:
+            return [*theirs, *ours]
+        return [*ours, *theirs]
+
+    def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
+        """A new unit of one side, at the depth that the other side gave its surroundings."""
+        unit = one.units[place]
+        moved = self._place(unit, unit.depth + depth_change(self, one, other, place, gap))
+        return replace(moved, origin=self.origin(one, place))
+
+    def _place(self, unit: Statement, depth: int) -> Statement:
+        in_place = unit.depth == depth and indent_fits(unit, self.indent)
+        if self.kind != PYTHON or in_place:
+            return replace(unit, depth=depth)
+        return unit.at(depth, self.indent)
+
+    def _clash(self, start: int, end: int) -> list[Piece]:
+        ours = self._span(self.ours, self.theirs, start, end)
+        theirs = self._span(self.theirs, self.ours, start, end)
+        base = list(self.base[start:end])
+        before: list[Piece] = []
+        after: list[Piece] = []
+        while ours and theirs and _equal(ours[0], theirs[0]):
+            before.append(ours.pop(0))
+            theirs.pop(0)
+            if base and base[0].same == before[-1].same:  # type: ignore[union-attr]
+                base.pop(0)
+        while ours and theirs and _equal(ours[-1], theirs[-1]):
+            after.insert(0, ours.pop())
+            theirs.pop()
+            if base and base[-1].same == after[0].same:  # type: ignore[union-attr]
+                base.pop()
+        return [*before, Clash(tuple(ours), tuple(base), tuple(theirs), (start, end)), *after]
+
+    def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
+        """One side's units in a region, at the depth that the other side gave its surroundings."""
+        places = [*one.inserts[start]]
+        for number in range(start, end):
+            place = one.match[number] if number < len(self.base) else None
+            places += [] if place is None else [place]
+            places += one.inserts[number + 1] if number + 1 < end else []
+        change = depth_change_of_hunk(self, other, start, end)
+        return [
+            replace(
+                self._place(one.units[place], one.units[place].depth + change),
+                origin=self.origin(one, place),
+            )
+            for place in places
+        ]
+
+
+def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
+    """Remove blank lines after the head of a block that neither side has."""
+    known = {
+        (one.key, two.key)
+        for side in (triple.ours, triple.theirs)
+        for one, two in itertools.pairwise(side.units)
+    }
+    out: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Statement) and piece.blanks and out and isinstance(out[-1], Statement):
+            opens = out[-1].depth < piece.depth
+            if opens and (out[-1].key, piece.key) not in known:
+                piece = replace(piece, blanks=0)
+        out.append(piece)
+    return out
+
+
+def _equal(one: Statement, two: Statement) -> bool:
+    return (one.same, one.depth) == (two.same, two.depth)
+
+
+def indent_fits(unit: Statement, indent: str) -> bool:
+    """Whether a unit is indented in the owner's way."""
+    return unit.lines[0].startswith(indent * unit.depth) and not unit.lines[0].startswith(
+        (indent * unit.depth + " ", indent * unit.depth + "\t")
+    )
+
+
+def assemble(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    theirs: Sequence[Statement],
+    kind: str,
+    *,
+    indent: str = "    ",
+    union: bool = False,
+) -> Assembly:
+    return Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
+
+
+def merge_lines(base: str, ours: str, theirs: str) -> str | None:
+    """The text merged line by line. None if there is a conflict, or if it has only one line."""
+    texts = [split_lines(text) for text in (base, ours, theirs)]
+    if max(map(len, texts)) < 2:
+        return None
+    rows: list[str] = []
+    for piece in assemble(texts[0], texts[1], texts[2], TEXT).merge():
+        if isinstance(piece, Clash):
+            return None
+        rows += [""] * piece.blanks + list(piece.lines)
+    return "\n".join(rows)
+
+
+# what is written
+
+
+def choose_ours(pieces: Sequence[Piece]) -> list[Statement]:
+    """The merged units, with the owner's side of each conflict."""
+    return choose(pieces, lambda clash: clash.ours)
+
+
+def choose(
+    pieces: Sequence[Piece], side: Callable[[Clash], Sequence[Statement]]
+) -> list[Statement]:
+    """The merged units, with one side of each conflict."""
+    units: list[Statement] = []
+    for piece in pieces:
+        units += side(piece) if isinstance(piece, Clash) else [piece]
+    return units
+
+
+def write_pieces(
+    pieces: Sequence[Piece], name_cause: Callable[[str, Hunk], str]
+) -> tuple[str, list[tuple[int, str]]]:
+    """The text with its conflicts, and the line and the cause of each.
+
+    `name_cause` returns the cause of a conflict about these lines, in this region.
+    """
+    rows: list[str] = []
+    conflicts = []
+    for piece in pieces:
+        if isinstance(piece, Statement):
+            rows += [""] * piece.blanks + list(piece.lines)
+            continue
+        ours, base, theirs = (_rows(side) for side in (piece.ours, piece.base, piece.theirs))
+        rows += [""] * (piece.ours or piece.theirs)[0].blanks
+        cause = name_cause("\n".join(theirs or base), piece.hunk)
+        conflicts.append((len(rows) + 1, cause))
+        rows += frame(ours, base, theirs, cause)
+    return "".join(f"{row}\n" for row in rows), conflicts
+
+
+def _rows(units: Sequence[Statement]) -> list[str]:
+    return write_units(units).strip("\n").split("\n") if units else []

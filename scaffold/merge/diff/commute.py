@@ -1,0 +1,105 @@
+"""Decides whether statements inserted in the same place can stand there in either order."""
+
+import ast
+import builtins
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.semantics.effects import read_effects
+from scaffold.merge.source.statement import Statement, parse_unit
+
+
+def can_commute(
+    one: Sequence[Statement],
+    two: Sequence[Statement],
+    modules: Collection[str],
+    given: Collection[str] = (),
+) -> bool:
+    """Whether neither part can notice which of them comes first, apart from the names `given`.
+
+    `modules` are imported names, whose methods change nothing that is named here.
+    """
+    trees = [_parse(units) for units in (one, two)]
+    if trees[0] is None or trees[1] is None:
+        return False
+    first, second = (read_effects(tree, modules).without(given) for tree in trees if tree)
+    for x, y in ((first, second), (second, first)):
+        if x.binds & (y.binds | y.reads):
+            return False
+        if x.changes & (y.changes | {part.split("[")[0].split(".")[0] for part in y.parts}):
+            return False
+        if x.changes & y.reads - y.changes and (y.binds or y.changes):
+            return False
+        if x.parts & y.parts:
+            return False
+        if x.leaves and (y.leaves or y.binds or y.changes or y.parts):
+            return False
+    return True
+
+
+def _parse(units: Sequence[Statement]) -> ast.Module | None:
+    level = min(unit.depth for unit in units)
+    text = "\n".join(unit.at(unit.depth - level, "    ").text for unit in units)
+    after = "    " * (units[-1].depth - level + 1) + "pass"
+    for source in (text, f"{text}\n{after}"):
+        try:
+            return ast.parse(source)
+        except SyntaxError:
+            continue
+    return None
+
+
+def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Statement]) -> bool:
+    """Whether the owner already added something different for the same purpose.
+
+    That is: something with the same name, or another call with a name as specific as
+    `clip_grad_norm_`. `own` are the owner's new units, `known` those of the base.
+    """
+    purposes = _purposes(unit)
+    for row in known:
+        if row.scope == unit.scope and purposes:
+            purposes = purposes - _purposes(row)
+    return bool(purposes) and any(
+        row.scope == unit.scope
+        and (row.key, row.depth) != (unit.key, unit.depth)
+        and not purposes.isdisjoint(_purposes(row))
+        for row in own
+    )
+
+
+def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
+    purpose = anchor(unit)
+    named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
+    found = {purpose} if named and purpose[1] else set()
+    if unit.is_code and not unit.is_comment:
+        found |= {("call", name) for name in _telling_calls(unit.text.strip())}
+    return frozenset(found)
+
+
+@lru_cache(maxsize=262_144)
+def _telling_calls(text: str) -> frozenset[str]:
+    """The names of several words that a statement calls."""
+    found = parse_unit(text)
+    names = map(_name, _outer_calls(found[1])) if found else ()
+    return frozenset(name for name in names if "_" in name.strip("_"))
+
+
+def _outer_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls of a statement, without those that only make arguments for another function.
+
+    What is built in, as float(), only looks at a result.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call):
+            yield node
+            if not hasattr(builtins, _name(node)):
+                yield from _outer_calls(ast.Expr(node.func))
+                continue
+        yield from _outer_calls(node)
+
+
+def _name(call: ast.Call) -> str:
+    """What a call calls, without the object of a method."""
+    func = call.func
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")

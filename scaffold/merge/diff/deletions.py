@@ -1,0 +1,117 @@
+"""What the owner deleted, or wrote by hand, and an update brings in another place."""
+
+from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.diff.triple import Triple
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.statement import PYTHON, Statement
+
+
+def stays_deleted(triple: Triple, place: int) -> bool:
+    """Whether a new statement of the other side is a call that it moved, and the owner deleted.
+
+    There is nothing of the owner's in its place, and it is not all that its new block does.
+    """
+    units = triple.theirs.units
+    unit, own = units[place], [triple.ours.units[row] for gap in triple.ours.inserts for row in gap]
+    if triple.kind != PYTHON or anchor(unit)[:1] != ("Expr",):
+        return False
+    if sum(is_same(unit, row) for row in units) > 1 or any(
+        anchor(unit) == anchor(row) for row in own
+    ):
+        return False
+    found = [number for number, row in enumerate(triple.base) if is_same(unit, row)]
+    if len(found) != 1 or triple.ours.match[found[0]] is not None:
+        return False
+    start = end = found[0]
+    while start > 0 and triple.ours.match[start - 1] is None:
+        start -= 1
+    while end + 1 < len(triple.base) and triple.ours.match[end + 1] is None:
+        end += 1
+    replaced = [
+        triple.ours.units[row] for gap in range(start, end + 2) for row in triple.ours.inserts[gap]
+    ]
+    beside = [
+        row.depth
+        for row in units[place - 1 : place + 2]
+        if row is not unit and row.depth == unit.depth
+    ]
+    return bool(beside) and all(row.is_comment for row in replaced)
+
+
+def goes_with_deleted(triple: Triple, gap: int) -> bool:
+    """Whether new calls of the other side only say more of what the owner deleted around them.
+
+    They stand between deleted lines, in whose place is nothing, and read what is computed no more.
+    """
+    places = triple.theirs.inserts[gap]
+    if triple.kind != PYTHON or not places or not 0 < gap < len(triple.base):
+        return False
+    start, end = gap, gap
+    while start > 0 and triple.ours.match[start - 1] is None:
+        start -= 1
+    while end < len(triple.base) and triple.ours.match[end] is None:
+        end += 1
+    if start == gap or end == gap or any(triple.ours.inserts[start : end + 1]):
+        return False
+    return all(
+        anchor(triple.theirs.units[place])[:1] == ("Expr",) and _reads_deleted(triple, place)
+        for place in places
+    )
+
+
+def _reads_deleted(triple: Triple, place: int) -> bool:
+    sources, text = triple.their_sources, triple.theirs.units[place].text.strip()
+    for name in effects_of(text).reads:
+        source = sources.above(place, name)
+        number = None if source is None else triple.theirs.number_of.get(source)
+        if number is not None and triple.ours.match[number] is None:
+            return True
+    return False
+
+
+def is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
+    """Whether the owner wrote a new statement of the other side into the same block by hand.
+
+    It is another one if what it reads changes between the two places.
+    """
+    unit = triple.theirs.units[place]
+    level = min(triple.theirs.units[other].depth for other in triple.theirs.inserts[gap])
+    if unit.depth != level or len(anchor(unit)) < 2 or unit.text.rstrip().endswith(":"):
+        return False
+    if any(is_same(unit, row) for row in triple.base):
+        return False
+    found = [
+        number
+        for number, places in enumerate(triple.ours.inserts)
+        if is_in(unit, [triple.ours.units[row] for row in places])
+    ]
+    if not found or triple.kind != PYTHON:
+        return bool(found)
+    effects = effects_of(unit.text.strip())
+    between = [row for number in range(found[0], gap) for row in triple.theirs.inserts[number]]
+    between += [row for row in triple.theirs.inserts[gap] if row < place]
+    if any(
+        effects_of(triple.theirs.units[row].text.strip()).binds & effects.reads for row in between
+    ):
+        return False
+    return not _is_used_between(triple, effects.changes, *sorted((found[0], gap)))
+
+
+def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> bool:
+    """Whether statements that all have call or change these objects: so the order counts."""
+    for number in range(start, end):
+        unit = triple.base[number]
+        if unit.is_comment or None in (triple.ours.match[number], triple.theirs.match[number]):
+            continue
+        effects = effects_of(unit.text.strip())
+        if names & (effects.changes | effects.binds):
+            return True
+    return False
+
+
+def is_in(unit: Statement, own: list[Statement]) -> bool:
+    return any(is_same(unit, row) and row.depth == unit.depth for row in own)
+
+
+def is_same(unit: Statement, row: Statement) -> bool:
+    return (row.scope, row.key) == (unit.scope, unit.key)

@@ -1,0 +1,92 @@
+"""Finds the depth of a unit in the merged text after a side put a block around others."""
+
+import itertools
+import re
+
+from scaffold.merge.diff.mapping import Side
+from scaffold.merge.diff.triple import Triple
+from scaffold.merge.source.statement import Statement
+
+_CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
+
+
+def in_same_block(triple: Triple, number: int) -> bool:
+    """Whether both sides put a unit into the same new blocks, or neither into one."""
+    heads = []
+    for side in (triple.ours, triple.theirs):
+        new: list[str] = []
+        place = side.match[number]
+        while place is not None and (place := side.parents[place]) is not None:
+            if place not in side.number_of:
+                new.append(side.units[place].key)
+        heads.append(new)
+    return heads[0] == heads[1]
+
+
+def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -> int:
+    """How much deeper the other side has what is around a new unit of one side."""
+    replaced = other.of(gap) if gap < len(triple.base) and one.match[gap] is None else None
+    if replaced is not None:
+        return replaced.depth - triple.base[gap].depth
+    if one is triple.ours and triple.goes_with_next(gap) and (there := other.of(gap)) is not None:
+        return there.depth - triple.base[gap].depth
+    places = one.inserts[gap]
+    level = one.levels[gap]
+    best: tuple[int, int, int] | None = None
+    after = one.of(gap) if gap < len(triple.base) else None
+    # a blank line above, and none below: it belongs to what follows
+    to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
+    rest = itertools.takewhile(lambda row: row >= place, reversed(places))
+    if after is not None and all(one.units[row].is_comment for row in rest):
+        to_next = True  # a comment is about what stands below it
+    if after is not None and limits_gradients(one.units[place]):
+        to_next = True
+    opens = triple.opens_for_next(one, gap)
+    if opens:  # if both do, the owner's block is the inner one
+        to_next = one is triple.ours or not triple.opens_for_next(triple.ours, gap)
+    for number, rank in ((_above(triple, one, gap, level), int(to_next)), (gap, int(not to_next))):
+        if not 0 <= number < len(triple.base):
+            continue
+        near, there = one.of(number), other.of(number)
+        if near is None or there is None:
+            continue
+        # what a new block is opened for is beside its head in the base
+        distance = 0 if opens and number == gap else abs(near.depth - level)
+        score = (distance, rank, there.depth - triple.base[number].depth)
+        best = min(best, score) if best else score
+    return best[2] if best else 0
+
+
+def limits_gradients(unit: Statement) -> bool:
+    """Whether a statement clips gradients, which are complete at the end of a step."""
+    return bool(_CLIPS.match(unit.text.strip()))
+
+
+def _above(triple: Triple, side: Side, gap: int, level: int) -> int:
+    """The nearest unit of the base above a gap that is not in a deeper block, or -1."""
+    for number in range(gap - 1, -1, -1):
+        unit = side.of(number)
+        if unit is not None and unit.depth <= level:
+            return number
+    return -1
+
+
+def depth_change_of_hunk(triple: Triple, side: Side, start: int, end: int) -> int:
+    """How much deeper a side has a region, apart from the blocks it opens or drops in it."""
+    opened = {place for gap in range(start, end) for place in side.inserts[gap]}
+    for number in range(start, min(end, len(triple.base))):
+        place: int | None = side.match[number]
+        if place is None:
+            continue
+        change = side.units[place].depth - triple.base[number].depth
+        while place is not None:
+            place = side.parents[place]
+            change -= place in opened
+        head = triple.parents[number]
+        while head is not None and head >= start:
+            change += side.match[head] is None
+            head = triple.parents[head]
+        return change
+    head = triple.parents[start] if start < len(triple.base) else None
+    around = None if head is None else side.of(head)
+    return 0 if around is None or head is None else around.depth - triple.base[head].depth

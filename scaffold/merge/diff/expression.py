@@ -1,0 +1,506 @@
+"""Merges three versions of one statement, argument by argument.
+
+What one side changed in a call, a list, an import or a signature is put into the owner's text, so
+that the owner's layout and comments stay. Arguments are matched by name, not by position.
+"""
+
+import ast
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
+
+from scaffold.merge.source.statement import Statement, indent_of, parse_framed, shift
+
+LINE_LENGTH = 100
+
+
+class Differs(Exception):
+    """Both sides changed the same part."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A statement with its text, so that parts can be cut out."""
+
+    text: str
+    tree: ast.stmt
+    rows: int  # that the tree has above the text
+    column: int  # and in front of its first row
+
+    def offset(self, line: int, column: int) -> int:
+        """The place in the text, in characters, of a position in the tree (columns in bytes)."""
+        lines = self.text.split("\n")
+        row = line - 1 - self.rows
+        before = sum(len(text) + 1 for text in lines[:row])
+        if row == 0:
+            column -= self.column
+        return before + len(lines[row].encode()[:column].decode())
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        place = [getattr(node, name, None) for name in _POSITIONS]
+        if None in place:
+            raise Differs
+        start_line, start, end_line, end = place
+        return self.offset(start_line, start), self.offset(end_line, end)  # type: ignore[arg-type]
+
+    def cut(self, node: ast.AST) -> str:
+        start, end = self.span(node)
+        return self.text[start:end]
+
+
+_POSITIONS = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One argument, element or name of a list."""
+
+    name: str  # what identifies it
+    says: str
+    start: int  # in its text
+    end: int
+    node: ast.AST | None  # what can be merged further
+    shape: str = ""  # of an element: its form
+
+    def cut(self, source: Source) -> str:
+        return source.text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class Splice:
+    start: int
+    end: int
+    text: str
+
+
+MergeLines = Callable[[str, str, str], str | None]  # merges three texts, None if they clash
+
+
+def merge_unit(
+    base: Statement, ours: Statement, theirs: Statement, merge_lines: MergeLines
+) -> Statement | None:
+    """The owner's unit with the other side's change. None if they can't be merged.
+
+    `merge_lines` merges docstrings.
+    """
+    if base.is_comment or ours.is_comment or theirs.is_comment:
+        return None
+    if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
+        return ours
+    if _imports_all(ours, theirs):
+        return ours
+    if _imports_nothing(base, ours, theirs):
+        return theirs  # which no code needs then, so that it goes
+    if base.key == ours.key and all(len(unit.lines) == 1 for unit in (base, ours, theirs)):
+        return _with_comment(ours, theirs)  # the owner changed a comment
+    flat = [_flat_text(unit) for unit in (base, ours, theirs)]
+    text = merge_lines(*flat) if _is_docstring(flat[1]) else merge_text(*flat)
+    if text is None:
+        return None
+    width = indent_of(ours.lines[0])
+    if text != flat[1]:
+        text = lay_out(text, width, ours)
+    lines = shift(tuple(text.split("\n")), width)
+    return replace(ours, lines=lines, key=f"merged {text}")
+
+
+def _flat_text(unit: Statement) -> str:
+    return "\n".join(unit.flat)
+
+
+def _imports_all(ours: Statement, theirs: Statement) -> bool:
+    """Whether the owner imports all names of the module that the other side imports some of."""
+    own = re.fullmatch(r"(from [\w.]+ import) \*", ours.lines[0].partition("#")[0].strip())
+    return own is not None and theirs.text.startswith(own[1]) and " as " not in theirs.text
+
+
+def _imports_nothing(base: Statement, ours: Statement, theirs: Statement) -> bool:
+    """Whether each name that a module is asked for goes on one of the two sides."""
+    trees = [parse_framed(_flat_text(unit)) for unit in (base, ours, theirs)]
+    nodes = [tree[0] if tree else None for tree in trees]
+    if not all(isinstance(node, ast.ImportFrom) for node in nodes):
+        return False
+    old, own, new = ({ast.dump(alias) for alias in node.names} for node in nodes)  # type: ignore
+    modules = {node.module for node in nodes}  # type: ignore[union-attr]
+    return len(modules) == 1 and own | new <= old and not own & new
+
+
+def _with_comment(ours: Statement, theirs: Statement) -> Statement:
+    """Their code with the owner's trailing comment, on one line."""
+    code = _without(theirs.lines[0], theirs.comment)
+    line = f"{code}  {ours.comment}" if ours.comment else code
+    return replace(theirs, lines=(line,), comment=ours.comment)
+
+
+def _without(line: str, comment: str) -> str:
+    return line[: line.rindex(comment)].rstrip() if comment else line.rstrip()
+
+
+def merge_text(base: str, ours: str, theirs: str) -> str | None:
+    """The merged statement, or None."""
+    sources = [read_source(text) for text in (base, ours, theirs)]
+    if None in sources:
+        return None
+    try:
+        splices = list(_merge_nodes(*sources, *(source.tree for source in sources)))  # type: ignore
+    except Differs:
+        return None
+    splices.sort(key=lambda splice: (splice.start, splice.end))
+    if any(one.end > two.start for one, two in itertools.pairwise(splices)):
+        return None
+    for splice in reversed(splices):
+        ours = ours[: splice.start] + splice.text + ours[splice.end :]
+    return ours if parse_framed(ours) else None
+
+
+def read_source(text: str) -> Source | None:
+    found = parse_framed(text)
+    return found and Source(text, found[0], found[1].rows, found[1].column)
+
+
+def _merge_nodes(
+    base: Source, ours: Source, theirs: Source, b: ast.AST, m: ast.AST, t: ast.AST
+) -> Iterator[Splice]:
+    """What to replace in the owner's text. Raises Differs."""
+    says = [ast.dump(node) for node in (b, m, t)]
+    if says[2] in (says[0], says[1]):
+        return
+    if says[0] == says[1] and not _comments_differ(base, ours, b, m):
+        yield Splice(*ours.span(m), theirs.cut(t))
+        return
+    if not type(b) is type(m) is type(t):
+        raise Differs
+    if isinstance(b, ast.Call) and _is_another_call(b, m, t):
+        raise Differs
+    for name in b._fields:
+        if type(m) in _LISTS and name in _LISTS[type(m)][0]:
+            continue
+        old, own, new = (getattr(node, name, None) for node in (b, m, t))
+        if isinstance(old, ast.AST) and isinstance(own, ast.AST) and isinstance(new, ast.AST):
+            yield from _merge_nodes(base, ours, theirs, old, own, new)
+        elif _is_list(old) and _is_list(own) and _is_list(new) and len(old) == len(own) == len(new):
+            if not all(isinstance(node, ast.AST) for node in (*old, *own, *new)):
+                raise Differs
+            for nodes in zip(old, own, new, strict=True):
+                yield from _merge_nodes(base, ours, theirs, *nodes)
+        elif _dump(new) not in (_dump(old), _dump(own)):
+            raise Differs
+    if type(m) in _LISTS:
+        read = _LISTS[type(m)][1]
+        old, own, new = (
+            _items(source, read(node)) for source, node in ((base, b), (ours, m), (theirs, t))
+        )
+        yield from _merge_items(base, ours, theirs, old, own, new)
+
+
+def _comments_differ(base: Source, ours: Source, b: ast.AST, m: ast.AST) -> bool:
+    """Whether the owner has other comments between the lines of a part."""
+    rows = [re.findall(r"#.*", source.cut(node)) for source, node in ((base, b), (ours, m))]
+    return rows[0] != rows[1] and hasattr(b, "lineno")
+
+
+def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
+    """Whether one side calls something else, and the other side's arguments are new.
+
+    New arguments are for what was called before: `loss(x, y)` and `loss_of(x, y).mean()`.
+    """
+    assert isinstance(m, ast.Call) and isinstance(t, ast.Call)
+    for one, other in ((m, t), (t, m)):
+        if _callee(one) != _callee(b) and _arguments(other) != _arguments(b):
+            return True
+    return False
+
+
+def _callee(node: ast.AST) -> str:
+    """What is called, without arguments: `loss_of().mean`."""
+    if isinstance(node, ast.Call):
+        return f"{_callee(node.func)}()"
+    if isinstance(node, ast.Attribute):
+        return f"{_callee(node.value)}.{node.attr}"
+    return ast.dump(node)
+
+
+def _arguments(call: ast.Call) -> str:
+    return _dump(call.args) + _dump(call.keywords)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _dump(value: object) -> str:
+    if isinstance(value, list):
+        return repr([_dump(row) for row in value])
+    return ast.dump(value) if isinstance(value, ast.AST) else repr(value)
+
+
+# a name, the nodes that it begins and ends with, and the one that can be merged further
+Named = tuple[str, ast.AST, ast.AST, ast.AST | None]
+
+
+def _call(node: ast.AST) -> list[Named]:
+    assert isinstance(node, ast.Call)
+    named: list[Named] = []
+    for number, argument in enumerate(node.args):
+        named.append((f"{number}", argument, argument, argument))
+    for keyword in node.keywords:
+        name = keyword.arg or f"**{ast.dump(keyword.value)}"
+        named.append((name, keyword, keyword, keyword.value))
+    return named
+
+
+def _elements(node: ast.AST) -> list[Named]:
+    assert isinstance(node, ast.List | ast.Tuple | ast.Set)
+    return [(ast.dump(element), element, element, None) for element in node.elts]
+
+
+def _pairs(node: ast.AST) -> list[Named]:
+    assert isinstance(node, ast.Dict)
+    return [
+        (ast.dump(key) if key else f"**{ast.dump(value)}", key or value, value, value)
+        for key, value in zip(node.keys, node.values, strict=True)
+    ]
+
+
+def _names(node: ast.AST) -> list[Named]:
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    return [(ast.dump(alias), alias, alias, None) for alias in node.names]
+
+
+# nodes that hold a list of items: the fields it is in, and what reads it in the order of the text
+_LISTS: dict[type[ast.AST], tuple[tuple[str, ...], Callable[[ast.AST], list[Named]]]] = {
+    ast.Call: (("args", "keywords"), _call),
+    ast.List: (("elts",), _elements),
+    ast.Tuple: (("elts",), _elements),
+    ast.Set: (("elts",), _elements),
+    ast.Dict: (("keys", "values"), _pairs),
+    ast.Import: (("names",), _names),
+    ast.ImportFrom: (("names",), _names),
+}
+
+
+def _items(source: Source, named: Sequence[Named]) -> list[Item]:
+    found = []
+    for name, first, last, inner in named:
+        start, end = source.span(first)[0], source.span(last)[1]
+        says, shape = f"{ast.dump(first)} {ast.dump(last)}", "" if inner else _shape(last)
+        found.append(Item(name, says, start, end, inner, shape))
+    return found
+
+
+def _shape(node: ast.AST) -> str:
+    """The form of an element: a tuple of two, a call of something, a text."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return f"{type(node).__name__} {len(node.elts)}"
+    if isinstance(node, ast.Constant):
+        return type(node.value).__name__
+    return ast.dump(node.func) if isinstance(node, ast.Call) else type(node).__name__
+
+
+def _merge_items(
+    base: Source,
+    ours: Source,
+    theirs: Source,
+    b: Sequence[Item],
+    m: Sequence[Item],
+    t: Sequence[Item],
+) -> Iterator[Splice]:
+    if _shapes_differ(b, m, t) or _shapes_differ(b, t, m):
+        raise Differs  # one side wrote all elements in another form, which the other's lack
+    old, own, new = ({item.name: item for item in items} for items in (b, m, t))
+    if any(len(table) != len(items) for table, items in ((old, b), (own, m), (new, t))):
+        raise Differs  # the same item twice: they can't be told apart
+    positional = [sum(_is_positional(item) for item in items) for items in (b, m, t)]
+    if len(set(positional)) > 1 and positional[1] != positional[0] != positional[2]:
+        b, m, t = _by_variable(b), _by_variable(m), _by_variable(t)
+        if not _go_in_one_order(b, m, t):
+            raise Differs
+        old, own, new = ({item.name: item for item in items} for items in (b, m, t))
+    if old.keys() - own.keys() - new.keys() and own.keys() - old.keys() - new.keys():
+        raise Differs  # the owner may have renamed an item that the other side removes
+    for name, item in new.items():
+        if name in old and name in own:
+            before, here = old[name], own[name]
+            if item.says in (before.says, here.says):
+                continue
+            if before.says == here.says:
+                yield _replacement(base, ours, theirs, before, here, item)
+            elif before.node and here.node and item.node:
+                yield from _merge_nodes(base, ours, theirs, before.node, here.node, item.node)
+            else:
+                raise Differs
+        elif name in old:  # the owner removed it
+            if item.says != old[name].says:
+                raise Differs
+        elif name in own and item.says != own[name].says:
+            raise Differs
+    yield from _insert_items(ours, theirs, [item for item in t if item.name not in old], m, t, own)
+    for name, item in own.items():
+        if name in old and name not in new:
+            if item.says != old[name].says:
+                raise Differs
+            yield _removal(ours, m, item)
+
+
+def _shapes_differ(b: Sequence[Item], one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether one side gave all elements another form, and the other one has new ones."""
+    known = {item.says for item in b}
+    before, after = ({item.shape for item in items} for items in (b, one))
+    brought = {item.shape for item in other if item.says not in known}
+    return bool(b) and len(before) == len(after) == 1 and before != after and brought == before
+
+
+def _is_positional(item: Item) -> bool:
+    return item.name[:1].isdigit()
+
+
+def _by_variable(items: Sequence[Item]) -> Sequence[Item]:
+    """Positional arguments that are variables, identified by these, not by their places."""
+    found = [
+        (
+            replace(item, name=f"0 {item.node.id}")
+            if _is_positional(item) and isinstance(item.node, ast.Name)
+            else item
+        )
+        for item in items
+    ]
+    names = {item.name for item in found}
+    if len(names) < len(found) or any(name.isdigit() for name in names):
+        raise Differs
+    return found
+
+
+def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) -> bool:
+    """Whether no side moved a positional argument, and only one added some at each place."""
+    rows = [[item.name for item in items if _is_positional(item)] for items in (b, m, t)]
+    shared = set(rows[0]).intersection(*rows)
+    if len({tuple(name for name in row if name in shared) for row in rows}) > 1:
+        return False
+    places = []  # what new arguments follow
+    for row in rows[1:]:
+        last = ""
+        followed = set()
+        for name in row:
+            last = name if name in shared else last
+            followed |= {last} if name not in rows[0] else set()
+        places.append(followed)
+    return not places[0] & places[1]
+
+
+def _replacement(
+    base: Source, ours: Source, theirs: Source, before: Item, here: Item, item: Item
+) -> Splice:
+    """Their item in place of the owner's, with the comment behind it if that is new too."""
+    old, own, new = (_tail(*pair) for pair in ((base, before), (ours, here), (theirs, item)))
+    if new[0] == old[0] or own[0] != old[0] or not new[0]:
+        return Splice(here.start, here.end, item.cut(theirs))
+    return Splice(here.start, own[1], f"{item.cut(theirs)},  {new[0]}")
+
+
+def _tail(source: Source, item: Item) -> tuple[str, int]:
+    """The comment behind an item that ends its line, and where that line ends."""
+    found = re.compile(r",?[ \t]*(#[^\n]*)?(?=\n|$)").match(source.text, item.end)
+    return (found[1] or "", found.end()) if found else ("", item.end)
+
+
+def _insert_items(
+    ours: Source,
+    theirs: Source,
+    added: Sequence[Item],
+    m: Sequence[Item],
+    t: Sequence[Item],
+    own: dict[str, Item],
+) -> Iterator[Splice]:
+    """Insert their new items after the items that they follow in their own text."""
+    where: dict[int, str] = {}
+    for item in added:
+        if item.name in own:
+            continue
+        place = t.index(item)
+        anchor = next((own[row.name] for row in reversed(t[:place]) if row.name in own), None)
+        if item.name.isdigit():
+            raise Differs
+        text = _with_comments(theirs, t, place)
+        if anchor is None and not m:
+            raise Differs  # an empty list has no item to insert after
+        below = next((own[row.name] for row in t[place:] if row.name in own), None)
+        if anchor is None and below is not None and not _is_positional(below):
+            start = _start_with_comments(ours, below)
+            where[start] = where.get(start, "") + (
+                f"{text}, " if start == below.start else f"{text},\n"
+            )
+            continue
+        if anchor is None or ("=" in text and _before_keywords(anchor, m)):
+            anchor = m[-1] if m else None
+        assert anchor is not None
+        comment, end = _tail(ours, anchor)
+        if comment or _tail_is_new(theirs, t, anchor):  # after the comment, on a line of its own
+            where[end] = where.get(end, "") + f"\n{text},"
+            if ours.text[anchor.end : anchor.end + 1] != ",":
+                where[anchor.end] = ","
+        else:
+            where[anchor.end] = where.get(anchor.end, "") + f", {text}"
+    for end, text in where.items():
+        yield Splice(end, end, text)
+
+
+def _start_with_comments(source: Source, item: Item) -> int:
+    """Where an item begins, or the comment lines above it."""
+    found = re.search(r"(?:^[ \t]*#[^\n]*\n)+[ \t]*\Z", source.text[: item.start], re.MULTILINE)
+    return found.start() if found else item.start
+
+
+def _tail_is_new(theirs: Source, t: Sequence[Item], anchor: Item) -> bool:
+    """Whether the other side adds a comment after an item."""
+    return any(item.name == anchor.name and _tail(theirs, item)[0] for item in t)
+
+
+def _before_keywords(anchor: Item, m: Sequence[Item]) -> bool:
+    """Whether a positional argument follows the anchor, so that no keyword may."""
+    return any(_is_positional(item) for item in m[m.index(anchor) + 1 :])
+
+
+def _with_comments(theirs: Source, items: Sequence[Item], place: int) -> str:
+    """An item with the comment lines above it."""
+    item = items[place]
+    start = items[place - 1].end if place else 0
+    above = theirs.text[start : item.start]
+    comments = [row.strip() for row in above.split("\n")[1:] if row.strip().startswith("#")]
+    comments += [_tail(theirs, item)[0]] if _tail(theirs, item)[0] else []
+    text = item.cut(theirs)
+    return "\n" + "\n".join([*comments, text]) if comments else text
+
+
+def _removal(ours: Source, m: Sequence[Item], item: Item) -> Splice:
+    """Cut out an item with its comma and the comment after it, but no other comment."""
+    place = m.index(item)
+    if place + 1 < len(m):
+        end = _tail(ours, item)[1]
+        if "#" not in ours.text[end : m[place + 1].start]:
+            end = m[place + 1].start
+        return Splice(item.start, end, "")
+    if place and "#" not in ours.text[m[place - 1].end : item.start]:
+        return Splice(m[place - 1].end, item.end, "")
+    comma = re.match(r"\s*,", ours.text[item.end :])
+    return Splice(item.start, item.end + (comma.end() if comma else 0), "")
+
+
+def lay_out(text: str, width: int, ours: Statement) -> str:
+    """The statement formatted with black, if the owner's was not formatted by hand."""
+    import black
+
+    length = max([LINE_LENGTH, *(len(row) for row in ours.lines)]) - width
+    found = parse_framed(text)
+    if found is None or found[1].word or text.rstrip().endswith(":"):
+        return text
+    try:
+        mode = black.Mode(line_length=length, string_normalization="'" not in text)
+        return black.format_str(text, mode=mode).rstrip("\n")
+    except ValueError:  # InvalidInput: black can't read it
+        return text
+
+
+def _is_docstring(text: str) -> bool:
+    return bool(re.match(r"[rR]?(\"\"\"|''')", text))

@@ -1,0 +1,272 @@
+"""Finds where two edited versions can't be merged, and how far each conflict reaches.
+
+A conflict covers what belongs together: everything that was deleted in one place, and a complete
+block if it contains its head.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from scaffold.merge.diff.commute import can_commute, same_purpose
+from scaffold.merge.diff.deletions import goes_with_deleted
+from scaffold.merge.diff.expression import merge_unit
+from scaffold.merge.diff.mapping import Side, anchor
+from scaffold.merge.diff.triple import Hunk, Triple, contains
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.statement import PYTHON, TOML, Statement
+
+
+def find_clashes(triple: Triple, doubtful: Collection[Hunk] = ()) -> list[Hunk]:
+    """The regions that the owner has to decide."""
+    hunks = _join([*_find_clashes(triple), *doubtful])
+    while True:
+        whole = _join([_whole_blocks(triple, hunk) for hunk in hunks])
+        if whole == hunks:
+            return hunks
+        hunks = whole
+
+
+def their_changes(triple: Triple) -> list[Hunk]:
+    """The regions in which the other side differs from the base."""
+    found: list[Hunk] = []
+    for number in range(len(triple.base) + 1):
+        if triple.theirs.inserts[number]:
+            found.append((number, number))
+        if number < len(triple.base):
+            unit = triple.theirs.of(number)
+            old = triple.base[number]
+            if unit is None or (unit.same, unit.depth) != (old.same, old.depth):
+                found.append((number, number + 1))
+    return _join(found, touching=True)
+
+
+def _find_clashes(triple: Triple) -> list[Hunk]:
+    found: list[Hunk] = []
+    for number, unit in enumerate(triple.base):
+        ours, theirs = triple.ours.of(number), triple.theirs.of(number)
+        if ours is None and theirs is not None and theirs.same != unit.same:
+            if triple.kind == PYTHON and _imports_more(unit, theirs):
+                continue  # what the code needs is imported again
+            found.append(_deleted_run(triple, triple.ours, number))
+        elif theirs is None and (
+            _is_rewritten(triple, number) if ours is None else triple.edited(number)
+        ):
+            found.append(_deleted_run(triple, triple.theirs, number))
+        elif ours and theirs and not _go_together(triple, unit, ours, theirs):
+            found.append((number, number + 1))
+    for gap in range(len(triple.base) + 1):
+        if goes_with_deleted(triple, gap):
+            continue
+        if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
+            found.append((gap, gap))
+        for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
+            if one.inserts[gap] and (lost := _lost_context(triple, one, other, gap)) is not None:
+                found.append(_deleted_run(triple, other, lost))
+        if triple.ours.inserts[gap] and _is_replaced(triple, triple.theirs, gap):
+            found.append(_deleted_run(triple, triple.theirs, gap))
+    found += _same_purpose(triple)
+    return found
+
+
+def _imports_more(unit: Statement, theirs: Statement) -> bool:
+    """Whether an import has new names of the same module."""
+    heads = [re.match(r"from [\w.]+ import\b", row.text) for row in (unit, theirs)]
+    return bool(heads[0] and heads[1] and heads[0][0] == heads[1][0])
+
+
+def _go_together(triple: Triple, unit: Statement, ours: Statement, theirs: Statement) -> bool:
+    if unit.same in (ours.same, theirs.same):
+        return True
+    return merge_pair(triple, unit, ours, theirs) is not None
+
+
+def merge_pair(
+    triple: Triple, base: Statement, ours: Statement, theirs: Statement
+) -> Statement | None:
+    if ours.same == theirs.same:
+        return ours
+    if triple.kind not in (PYTHON, TOML):
+        return None
+    return merge_unit(base, ours, theirs, triple.merge_lines)
+
+
+def _both_fit(triple: Triple, gap: int) -> bool:
+    ours = [triple.ours.units[place] for place in triple.ours.inserts[gap]]
+    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    if contains(ours, theirs) or contains(theirs, ours):
+        return True
+    if triple.kind != PYTHON:
+        purposes = [{anchor(unit) for unit in units} - {()} for units in (ours, theirs)]
+        return triple.union and not purposes[0] & purposes[1]
+    levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
+    if levels[0] != levels[1]:
+        return True  # the deeper one continues the block above, the other one follows it
+    if triple.opens_for_next(triple.ours, gap) and not triple.opens_for_next(triple.theirs, gap):
+        while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
+            ours.pop()  # theirs stand in front of the block, whose head decides nothing
+    return (
+        not ours
+        or can_commute(ours, theirs, triple.modules())
+        or work_on_given(triple, gap, ours, theirs)
+    )
+
+
+def work_on_given(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> bool:
+    """Whether new lines of both sides share only what the line above them binds: a batch, say.
+
+    The owner's come first then: they were written for what is given there.
+    """
+    above = triple.base[gap - 1] if 0 < gap <= len(triple.base) else None
+    there = triple.theirs.of(gap - 1) if above else None
+    if triple.kind != PYTHON or above is None or there is None or there.key != above.key:
+        return False
+    given = effects_of(above.text.strip()).binds
+    modules = triple.modules()
+    return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
+
+
+def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | None:
+    """The base unit that the other side deleted, if new units have lost all their context."""
+    number_of = one.number_of
+    first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
+    depth = one.units[first].depth
+    head = one.parents[first]
+    if head is not None and head not in number_of:
+        return None  # in a new block
+    near: list[int] = []  # the units above and below it in its block, the nearest first
+    for places in (range(first - 1, -1, -1), range(first + 1, len(one.units))):
+        found: list[int] = []
+        for place in places:
+            unit = one.units[place]
+            if unit.depth < depth and not unit.is_comment:
+                break
+            if unit.depth == depth and place in number_of:
+                found.append(number_of[place])
+        near += found if one is triple.ours else found[:1]
+    if not near and head is not None:
+        near.append(number_of[head])
+    if not near or any(other.match[number] is not None for number in near):
+        return None
+    if one is triple.ours and depth == 0:
+        return None
+    return near[0]
+
+
+def _same_purpose(triple: Triple) -> list[Hunk]:
+    """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
+    known = triple.base
+    own = [triple.ours.units[place] for gap in triple.ours.inserts for place in gap]
+    set_by_hand = {anchor(unit) for unit in own if len(anchor(unit)) == 3 and triple.kind != PYTHON}
+    changed = [
+        (number, number + 1)
+        for number, unit in enumerate(known)
+        if (there := triple.theirs.of(number)) and there.same != unit.same
+        # of an option of a job script that is there twice, the last one counts
+        if anchor(unit) in set_by_hand
+    ]
+    return changed + [
+        (gap, gap)
+        for gap, places in enumerate(triple.theirs.inserts)
+        for place in places
+        if same_purpose(triple.theirs.units[place], own, known)
+    ]
+
+
+def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
+    """Whether this side wrote something else in place of the units on both sides of a gap."""
+    if not 0 < gap < len(triple.base) or side.match[gap - 1] is not None:
+        return False
+    if side.match[gap] is not None:
+        return False
+    start, end = _deleted_run(triple, side, gap)
+    return any(side.inserts[place] for place in range(start, end))
+
+
+def _is_rewritten(triple: Triple, number: int) -> bool:
+    """Whether the other side wrote something new in place of what the owner deleted."""
+    if triple.kind != PYTHON or triple.base[number].is_comment:
+        return False
+    start, _ = _deleted_run(triple, triple.theirs, number)
+    new = [triple.theirs.units[place] for place in triple.theirs.inserts[start]]
+    own = [triple.ours.units[place] for place in triple.ours.inserts[start]]
+    return any(not unit.is_comment for unit in new) and not contains(own, new)
+
+
+def _deleted_run(triple: Triple, side: Side, number: int) -> Hunk:
+    """The range around a unit that this side deleted together with it."""
+    if triple.kind != PYTHON or _stands_alone(triple, number):
+        return number, number + 1
+    start, end = number, number + 1
+    while start > 0 and side.match[start - 1] is None and not _ends_before(triple, start):
+        start -= 1
+    while end < len(triple.base) and side.match[end] is None and not _ends_before(triple, end):
+        end += 1
+    return start, end
+
+
+def _stands_alone(triple: Triple, number: int) -> bool:
+    """Whether a unit is a field or a top-level statement."""
+    unit = triple.base[number]
+    if unit.is_comment or unit.text.rstrip().endswith(":"):
+        return False
+    head = triple.parents[number]
+    text = "" if head is None else triple.base[head].text.lstrip()
+    return (unit.depth == 0 and not text) or text.startswith("class ")
+
+
+def _ends_before(triple: Triple, number: int) -> bool:
+    """Whether a top-level definition ends before a unit."""
+    unit, before = triple.base[number], triple.base[number - 1]
+    if unit.depth > 0:
+        return False
+    return not before.is_comment and not before.text.startswith("@")
+
+
+def _whole_blocks(triple: Triple, hunk: Hunk) -> Hunk:
+    """A region, extended to the end of all blocks that one side opens or removes in it."""
+    start, end = hunk
+    last = end
+    for number in range(start, min(end, len(triple.base))):
+        if None in (triple.ours.match[number], triple.theirs.match[number]):
+            level = triple.base[number].depth
+            after = number + 1
+            while after < len(triple.base) and (
+                triple.base[after].depth > level or triple.base[after].is_comment
+            ):
+                after += 1
+            last = max(last, after if after > number + 1 else last)
+    for side in (triple.ours, triple.theirs):
+        for gap in range(start, max(end, start + 1)):
+            for place in side.inserts[gap]:
+                after = place + 1
+                while after < len(side.units) and (
+                    side.units[after].depth > side.units[place].depth
+                ):
+                    last = max(last, side.number_of.get(after, -1) + 1)
+                    after += 1
+    return start, last
+
+
+def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:
+    """The regions in order; overlapping ones are joined, and touching ones if that is wanted."""
+    joined: list[Hunk] = []
+    for start, end in sorted(set(hunks)):
+        if joined and (start < joined[-1][1] + touching or start == joined[-1][0]):
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def mentions(triple: Triple, hunk: Hunk, name: str) -> bool:
+    """Whether what the other side changed in a hunk has a name in it."""
+    start, end = hunk
+    units = list(triple.base[start:end])
+    for number in range(start, end + 1):
+        units += [triple.theirs.units[place] for place in triple.theirs.inserts[number]]
+        unit = triple.theirs.of(number) if number < end else None
+        units += [unit] if unit else []
+    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+    return any(word.search(unit.text) for unit in units)

@@ -1,0 +1,224 @@
+"""Matches the units of an edited file with those of the file it was made from."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+
+from scaffold.merge.source.statement import Statement, parse_unit
+
+# the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
+_SBATCH = {
+    "-A": "--account",
+    "-a": "--array",
+    "-c": "--cpus-per-task",
+    "-J": "--job-name",
+    "-N": "--nodes",
+    "-n": "--ntasks",
+    "-o": "--output",
+    "-p": "--partition",
+    "-t": "--time",
+}
+_ALIKE = 0.55  # the share of common words below which units are different statements
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two edited files, seen from the base."""
+
+    units: Sequence[Statement]
+    match: Sequence[int | None]  # for each unit of the base, its unit in this file
+    inserts: Sequence[Sequence[int]]  # new units before each unit of the base, and at the end
+    number_of: Mapping[int, int]  # the inverse of `match`
+
+    @cached_property
+    def parents(self) -> Sequence[int | None]:
+        """For each unit, the head of the block that it is in."""
+        return find_parents(self.units)
+
+    @cached_property
+    def levels(self) -> Sequence[int]:
+        """The smallest depth of the new units of each gap."""
+        return [
+            min((self.units[row].depth for row in places), default=0) for places in self.inserts
+        ]
+
+    def of(self, number: int) -> Statement | None:
+        """What became of a unit of the base."""
+        found = self.match[number]
+        return None if found is None else self.units[found]
+
+
+def find_parents(units: Sequence[Statement]) -> list[int | None]:
+    """For each unit, the nearest code above it that is less deep."""
+    found: list[int | None] = []
+    heads: list[int] = []
+    for place, unit in enumerate(units):
+        above = [head for head in heads if units[head].depth < unit.depth]
+        found.append(above[-1] if above else None)
+        if not unit.is_comment:  # a comment may stand anywhere in a block
+            heads = [*above, place]
+    return found
+
+
+def align(base: Sequence[Statement], units: Sequence[Statement]) -> Side:
+    match: list[int | None] = [None] * len(base)
+    _match_equal(base, units, match)
+    free = _gaps(base, units, match)
+    for b_range, u_range in free:
+        _match_alike(base, units, b_range, u_range, match)
+    _part_heads(base, units, match)
+    inserts: list[list[int]] = [[] for _ in range(len(base) + 1)]
+    number_of = {found: number for number, found in enumerate(match) if found is not None}
+    gap = 0
+    for position in range(len(units)):
+        if position in number_of:
+            gap = number_of[position] + 1
+        else:
+            inserts[gap].append(position)
+    return Side(units, match, inserts, number_of)
+
+
+def _match_equal(
+    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
+) -> None:
+    one = [(unit.scope, unit.same) for unit in base]
+    two = [(unit.scope, unit.same) for unit in units]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    for i, j, size in matcher.get_matching_blocks():
+        for step in range(size):
+            match[i + step] = j + step
+
+
+def _gaps(
+    base: Sequence[Statement], units: Sequence[Statement], match: Sequence[int | None]
+) -> list[tuple[range, range]]:
+    """Ranges between matches in which both files have units."""
+    found = []
+    i = j = 0
+    for number, position in [*enumerate(match), (len(base), len(units))]:
+        if position is None:
+            continue
+        if number > i and position > j:
+            found.append((range(i, number), range(j, position)))
+        i, j = number + 1, position + 1
+    return found
+
+
+def _match_alike(
+    base: Sequence[Statement],
+    units: Sequence[Statement],
+    b_range: range,
+    u_range: range,
+    match: list[int | None],
+) -> None:
+    """Pair edited units, in order, so that all pairs together are as alike as possible."""
+    if len(b_range) * len(u_range) > 10_000:
+        return
+    best = [[0.0] * (len(u_range) + 1) for _ in range(len(b_range) + 1)]
+    likeness = [[alike(base[i], units[j]) for j in u_range] for i in b_range]
+    for x in reversed(range(len(b_range))):
+        for y in reversed(range(len(u_range))):
+            paired = likeness[x][y] and likeness[x][y] + best[x + 1][y + 1]
+            best[x][y] = max(best[x + 1][y], best[x][y + 1], paired)
+    x = y = 0
+    while x < len(b_range) and y < len(u_range):
+        if likeness[x][y] and best[x][y] == likeness[x][y] + best[x + 1][y + 1]:
+            match[b_range[x]] = u_range[y]
+            x, y = x + 1, y + 1
+        elif best[x][y] == best[x + 1][y]:
+            x += 1
+        else:
+            y += 1
+
+
+def _part_heads(
+    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
+) -> None:
+    """Undo the match of edited heads if most of what was in the block is elsewhere now."""
+    for number, position in enumerate(match):
+        if position is None or base[number].same == units[position].same:
+            continue
+        block = _block(units, position)
+        found = [match[row] for row in _block(base, number)]
+        kept = sum(row in block for row in found if row is not None)
+        if 2 * kept < sum(row is not None for row in found):
+            match[number] = None
+
+
+def _block(units: Sequence[Statement], head: int) -> range:
+    """The units in the block that a unit opens."""
+    end = head + 1
+    while end < len(units) and units[end].depth > units[head].depth:
+        end += 1
+    return range(head + 1, end)
+
+
+def alike(one: Statement, two: Statement) -> float:
+    """How likely two units are versions of the same one: from 0 (they are not) to 2."""
+    if one.same == two.same:
+        return 2.0
+    if one.key == two.key:
+        return 1.9
+    if one.is_comment != two.is_comment:
+        return 0.0
+    first, second = anchor(one), anchor(two)
+    if len(first) > 1 and first == second:
+        return 1.0 + _ratio(one, two)
+    if first[:1] != second[:1]:
+        return 0.0
+    ratio = _ratio(one, two)
+    return ratio if ratio >= _ALIKE else 0.0
+
+
+def _ratio(one: Statement, two: Statement) -> float:
+    words = [re.findall(r"\w+|[^\w\s]", unit.text) for unit in (one, two)]
+    matcher = SequenceMatcher(None, words[0], words[1], autojunk=False)
+    quick: float = matcher.quick_ratio()
+    return matcher.ratio() if quick >= _ALIKE else quick
+
+
+def anchor(unit: Statement) -> tuple[str, ...]:
+    """What a statement is for: its kind, and the name that it binds or calls."""
+    if unit.is_comment:
+        return ()
+    return _anchor(unit.text.strip()) if unit.is_code else _row_anchor(unit.key.strip())
+
+
+def _row_anchor(text: str) -> tuple[str, ...]:
+    """The key of a row of TOML, YAML or shell, or the package of a requirement."""
+    option = re.match(r"SBATCH\s+(--[\w-]+|-\w)", text)
+    if option:
+        return ("row", "SBATCH", _SBATCH.get(option[1], option[1]))
+    variable = re.match(r"(?:export|ENV|ARG)\s+(\w+)[=\s]", text)
+    if variable:
+        return ("row", "variable", variable[1])
+    found = re.match(r"[\"'-]*\s*([\w.-]+)[\"']?\s*(?:[=:<>~!,;\[\"']|$)", text)
+    return ("row", found[1].lower()) if found else ()
+
+
+@lru_cache(maxsize=262_144)
+def _anchor(text: str) -> tuple[str, ...]:
+    found = parse_unit(text)
+    if found is None:
+        return ()
+    word, node = found
+    kind = word + type(node).__name__
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and not word:
+        return (kind, node.name)
+    if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return ("bind", *(ast.unparse(target) for target in targets))
+    if isinstance(node, ast.ImportFrom):
+        return (kind, node.module or "")
+    if isinstance(node, ast.Import):
+        return (kind, node.names[0].name)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return (kind, ast.unparse(node.value.func))
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return (kind, "text")
+    if isinstance(node, ast.Return):
+        return (kind, "")
+    return (kind,)

@@ -1,0 +1,125 @@
+"""Three versions of one text, aligned: the input of a merge."""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scaffold.merge.diff.expression import MergeLines
+from scaffold.merge.diff.mapping import Side, find_parents
+from scaffold.merge.semantics.sources import Sources
+from scaffold.merge.source.statement import Statement, parse_unit
+
+# Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
+# One that reaches beyond the last unit has the gap at the end of the file in it.
+Hunk = tuple[int, int]
+
+_IMPORT = re.compile(r"\s*(import|from)\b")
+
+
+@dataclass
+class Triple:
+    base: Sequence[Statement]
+    ours: Side
+    theirs: Side
+    kind: str
+    merge_lines: MergeLines  # for docstrings
+    union: bool  # whether lines of text that both sides insert in one place may both stay
+
+    @cached_property
+    def parents(self) -> Sequence[int | None]:
+        """For each unit of the base, the head of the block that it is in."""
+        return find_parents(self.base)
+
+    @cached_property
+    def their_sources(self) -> Sources:
+        """The lines of the other side that bind each name."""
+        return Sources(self.theirs.units)
+
+    def origin(self, side: Side, place: int) -> str:
+        """Where a unit of a side comes from."""
+        known = side.number_of.get(place)
+        return f"{'m' if side is self.ours else 't'}{place}" if known is None else f"b{known}"
+
+    def modules(self) -> set[str]:
+        """Imported names."""
+        rows = (*self.base, *self.ours.units, *self.theirs.units)
+        found = [re.sub(r".*\bimport\b", "", row.text) for row in rows if _IMPORT.match(row.text)]
+        return {name for text in found for name in re.findall(r"\w+", text)}
+
+    @cached_property
+    def has_other_comments(self) -> bool:
+        """Whether the owner wrote, or translated, most comments anew."""
+        pairs = [
+            (unit.comment, ours.comment)
+            for number, unit in enumerate(self.base)
+            if unit.comment and (ours := self.ours.of(number)) and ours.key == unit.key
+        ]
+        return len(pairs) >= 5 and 2 * sum(old != new for old, new in pairs) > len(pairs)
+
+    def edited(self, number: int) -> bool:
+        """Whether the owner changed a unit, so that it may not go without a question.
+
+        The comment of a line goes with it if the owner took it out, as everywhere.
+        """
+        unit, ours = self.base[number], self.ours.of(number)
+        if ours is None or ours.key != unit.key:
+            return ours is None or not _imports_less(ours, unit)
+        return bool(ours.comment) and ours.comment != unit.comment and not self.has_other_comments
+
+    def opens_for_next(self, side: Side, gap: int) -> bool:
+        """Whether new lines end with the head of a block around the next unit."""
+        after = side.of(gap) if gap < len(self.base) else None
+        places = side.inserts[gap]
+        return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
+
+    def goes_with_next(self, gap: int) -> bool:
+        """Whether the owner's new lines make a call that was in the next line, which uses it now.
+
+        They follow it into a new block.
+        """
+        after = self.ours.of(gap) if gap < len(self.base) else None
+        if after is None or after.key == self.base[gap].key or not self.ours.inserts[gap]:
+            return False
+        gone = _called(self.base[gap]) - _called(after)
+        return any(gone & _called(self.ours.units[place]) for place in self.ours.inserts[gap])
+
+    def stands_for_next(self, gap: int, ours: Sequence[Statement]) -> bool:
+        """Whether the owner's new lines replace the next unit, which the other side kept.
+
+        Only comments follow it into a new block: it may be out.
+        """
+        replaced = gap < len(self.base) and self.ours.match[gap] is None
+        if not replaced or self.theirs.match[gap] is None:
+            return False
+        return all(unit.is_comment for unit in ours) or not self.opens_for_next(self.theirs, gap)
+
+
+def _called(unit: Statement) -> set[str]:
+    """What a statement calls."""
+    found = None if unit.is_comment else parse_unit(unit.text.strip())
+    nodes = ast.walk(found[1]) if found else ()
+    return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
+
+
+def _imports_less(ours: Statement, unit: Statement) -> bool:
+    """Whether an import only lacks names that its owner no longer uses."""
+    found = [
+        {ast.dump(alias) for alias in row[1].names}
+        for row in map(parse_unit, (ours.text.strip(), unit.text.strip()))
+        if row and isinstance(row[1], ast.ImportFrom)
+    ]
+    heads = [re.split(r"\bimport\b", row.text)[0].strip() for row in (ours, unit)]
+    return len(found) == 2 and found[0] < found[1] and heads[0] == heads[1]
+
+
+def contains(units: Sequence[Statement], others: Sequence[Statement]) -> bool:
+    """Whether the units contain all the others, in their order and in the same blocks."""
+    rest = iter(_levels(units))
+    return all(other in rest for other in _levels(others))
+
+
+def _levels(units: Sequence[Statement]) -> list[tuple[str, int]]:
+    level = min((unit.depth for unit in units), default=0)
+    return [(unit.key, unit.depth - level) for unit in units]

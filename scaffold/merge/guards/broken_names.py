@@ -1,0 +1,172 @@
+"""Finds regions of a file that merge as text but not as code: the owner has to resolve them."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from scaffold.merge.diff.assemble import Clash, choose, choose_ours
+from scaffold.merge.diff.hunks import find_clashes, mentions, their_changes
+from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.guards.changed_blocks import find_changed_blocks
+from scaffold.merge.guards.element_forms import find_element_forms
+from scaffold.merge.guards.moved_out import find_moved_out
+from scaffold.merge.guards.name_clashes import find_name_clashes
+from scaffold.merge.guards.reverted_edits import find_reverted_edits
+from scaffold.merge.guards.split_loops import find_split_loops
+from scaffold.merge.guards.stale_reads import find_stale_reads
+from scaffold.merge.model import OpenFile, mended_text
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.imports import comes_with_all
+from scaffold.merge.semantics.names import (
+    UNDEFINED,
+    UNUSED_VARIABLE,
+    Fault,
+    find_faults,
+)
+from scaffold.merge.source.parse import parse
+from scaffold.merge.source.statement import PYTHON, TOML, Statement
+from scaffold.merge.source.write import write_units
+
+# each yields hunks with a reason to ask
+GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
+    find_reverted_edits,
+    find_name_clashes,
+    find_split_loops,
+    find_stale_reads,
+    find_element_forms,
+    find_moved_out,
+)
+
+
+def verify(file: OpenFile) -> None:
+    """Find the regions of a file whose merge would break its code."""
+    if file.kind == TOML:
+        _verify_toml(file)
+    if file.kind != PYTHON:
+        return
+    # what is wrong on one of the sides is not caused by the merge
+    before = find_faults(file.texts[1]) | find_faults(file.texts[2])
+    for guard in GUARDS:
+        file.doubts |= dict(guard(file.assembly))
+    for _ in range(8):
+        pieces = file.assembly.merge(file.doubts)
+        open_hunks = [piece.hunk for piece in pieces if isinstance(piece, Clash)]
+        moving = [
+            hunk
+            for hunk in _moving(file, choose_ours(pieces), open_hunks)
+            if hunk not in file.doubts
+        ]
+        if moving:
+            file.doubts |= dict.fromkeys(moving, "it would end up in another block")
+            continue
+        # with the owner's side of all conflicts, nothing else may need the other side
+        text = write_units(choose_ours(pieces)) if open_hunks else mended_text(file, pieces)
+        new = [
+            fault
+            for fault in find_faults(text)
+            if fault not in before
+            and not comes_with_all(fault, *file.texts[1:])
+            and not _is_left_over(file, fault)
+        ]
+        if open_hunks:
+            new = [fault for fault in new if fault.kind == UNDEFINED]
+        known = set(file.doubts)
+        for fault in new:
+            doubt(file, fault)
+        if not new or (open_hunks and known == set(file.doubts)):
+            break
+    if _is_open(file):
+        _balance(file)
+
+
+def _is_open(file: OpenFile) -> bool:
+    """Whether there is a conflict in a file."""
+    return any(isinstance(piece, Clash) for piece in file.assembly.merge(file.doubts))
+
+
+def _is_left_over(file: OpenFile, fault: Fault) -> bool:
+    """Whether a variable that all three versions set in the same way is no longer used.
+
+    Its owner took out some lines that use it, and the update the others: what sets it may stay.
+    """
+    if fault.kind != UNUSED_VARIABLE:
+        return False
+    sides = [
+        {
+            unit.same
+            for unit in units
+            if not unit.is_comment and fault.name in effects_of(unit.text.strip()).binds
+        }
+        for units in (file.assembly.base, file.assembly.ours.units, file.assembly.theirs.units)
+    ]
+    return sides[0] == sides[1] == sides[2]
+
+
+def _moving(
+    file: OpenFile, units: Sequence[Statement], open_hunks: Sequence[Hunk]
+) -> Iterator[Hunk]:
+    """The other side's changes that put lines into other blocks, apart from those in conflict."""
+    misplaced = [
+        number
+        for number in find_changed_blocks(file.assembly, units)
+        if not any(start <= number <= end for start, end in open_hunks)
+    ]
+    for hunk in their_changes(file.assembly):
+        if any(hunk[0] <= number <= hunk[1] for number in misplaced):
+            yield hunk
+
+
+def _balance(file: OpenFile) -> None:
+    """Extend each conflict until the file is valid Python with either side."""
+    last = len(file.assembly.base) + 1
+    for _ in range(40):
+        grown = False
+        for start, end in find_clashes(file.assembly, file.doubts):
+            if not all(_can_be_read(file, (start, end), theirs) for theirs in (False, True)):
+                hunk = max(0, start - 1), min(last, end + 1)
+                grown = grown or hunk not in file.doubts
+                file.doubts.setdefault(hunk, "")
+        if not grown:
+            return
+
+
+def _can_be_read(file: OpenFile, hunk: Hunk, theirs: bool) -> bool:
+    """Whether the file is Python with this side in one region and the owner's in the others."""
+    units = choose(
+        file.assembly.merge(file.doubts),
+        lambda clash: clash.theirs if theirs and clash.hunk == hunk else clash.ours,
+    )
+    try:
+        parse(write_units(units))
+    except SyntaxError:
+        return False
+    return True
+
+
+def _verify_toml(file: OpenFile) -> None:
+    import tomllib
+
+    pieces = file.assembly.merge()
+    if any(isinstance(piece, Clash) for piece in pieces):
+        return
+    try:
+        tomllib.loads(file.texts[1])
+        tomllib.loads(write_units(choose_ours(pieces)))
+    except tomllib.TOMLDecodeError:
+        for hunk in their_changes(file.assembly):
+            file.doubts[hunk] = "the merged file would not be valid TOML"
+
+
+def doubt(file: OpenFile, fault: Fault) -> None:
+    """Doubt the changes that cause a fault: those that contain its name, or else all."""
+    changes = their_changes(file.assembly)
+    if not fault.name:
+        for hunk in changes:
+            pieces = file.assembly.merge({*file.doubts, hunk})
+            if fault not in find_faults(mended_text(file, pieces)):
+                file.doubts[hunk] = str(fault)
+                return
+    named = [hunk for hunk in changes if fault.name and mentions(file.assembly, hunk, fault.name)]
+    fresh = [hunk for hunk in named if not file.doubts.get(hunk)]
+    if named and not fresh and _is_open(file):
+        return  # they are conflicts already: the others have nothing to do with it
+    for hunk in fresh or changes:
+        file.doubts[hunk] = str(fault)

@@ -1,0 +1,61 @@
+"""Checks that a merge leaves every unit in the blocks that its sides put it into."""
+
+from collections.abc import Sequence
+
+from scaffold.merge.diff.triple import Triple
+from scaffold.merge.source.statement import Statement
+
+
+def find_changed_blocks(triple: Triple, units: Sequence[Statement]) -> list[int]:
+    """Where units are in different blocks than in their sides, by number in the base."""
+    found = []
+    dropped = _dropped(triple, units)
+    blocks: list[tuple[int, str]] = []  # around what comes next
+    last = 0
+    for unit in units:
+        if unit.is_comment or not unit.origin:
+            continue
+        while blocks and blocks[-1][0] >= unit.depth:
+            blocks.pop()
+        around = {head for _, head in blocks}
+        mark, place = unit.origin[0], int(unit.origin[1:])
+        if mark == "b":
+            last = place
+            ours = _heads(triple, "m", triple.ours.match[place])
+            theirs = _heads(triple, "t", triple.theirs.match[place])
+            # what one side moved out of a block of the base is not in it
+            wanted = ours & theirs | (ours ^ theirs) - _base_heads(triple, place)
+            fits = wanted - dropped == around
+        else:  # the other side may have put a new block around it
+            wanted = _heads(triple, mark, place) - dropped
+            fits = wanted <= around and not any(head[0] in "b" + mark for head in around - wanted)
+        if not fits:
+            found += [last, last + 1]
+        blocks.append((unit.depth, unit.origin))
+    return found
+
+
+def _dropped(triple: Triple, units: Sequence[Statement]) -> set[str]:
+    """What one of the sides has and the merge does not."""
+    there = {unit.origin for unit in units}
+    every = {f"b{number}" for number in range(len(triple.base))}
+    every |= {f"m{number}" for number in range(len(triple.ours.units))}
+    every |= {f"t{number}" for number in range(len(triple.theirs.units))}
+    return every - there
+
+
+def _base_heads(triple: Triple, place: int | None) -> set[str]:
+    heads = set()
+    while place is not None and (place := triple.parents[place]) is not None:
+        heads.add(f"b{place}")
+    return heads
+
+
+def _heads(triple: Triple, mark: str, place: int | None) -> set[str]:
+    """The origins of the heads of the blocks around a unit, in one side."""
+    side = triple.ours if mark == "m" else triple.theirs
+    heads = set()
+    while place is not None and (place := side.parents[place]) is not None:
+        known = side.number_of.get(place)
+        heads.add(f"{mark}{place}" if known is None else f"b{known}")
+    return heads

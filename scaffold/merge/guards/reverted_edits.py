@@ -1,0 +1,52 @@
+"""Finds where an update would undo an edit. Deleting a statement is an edit, too.
+
+An update may move a statement that the owner deleted, or moved elsewhere, or write something else
+in its place. Merged as text, both would be done, and the statement would be back, or run twice.
+"""
+
+from collections.abc import Iterator
+
+from scaffold.merge.diff.deletions import is_in, is_same, stays_deleted
+from scaffold.merge.diff.mapping import alike, anchor
+from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.source.statement import Statement
+
+_MOVED = 1.5  # the likeness from which a statement with the same role is the same one
+
+
+def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The gaps into which the other side puts what the owner took away, or has written already."""
+    gone = [
+        unit
+        for number, unit in enumerate(triple.base)
+        if triple.ours.match[number] is None
+        and triple.theirs.match[number] is None
+        and unit.is_code
+        and not unit.is_comment
+    ]
+    known = {(unit.scope, unit.key) for unit in triple.base}
+    own = [triple.ours.units[place] for gap in triple.ours.inserts for place in gap]
+    for gap, places in enumerate(triple.theirs.inserts):
+        for place in places:
+            unit = triple.theirs.units[place]
+            if unit.is_comment or not unit.is_code or not _is_telling(unit):
+                continue
+            if is_in(unit, own):
+                continue  # the owner wrote it there too
+            if stays_deleted(triple, place):
+                continue
+            is_new = (unit.scope, unit.key) not in known
+            if any(_is_moved(old, unit) for old in gone) or (
+                is_new and any(is_same(unit, row) for row in own)
+            ):
+                yield (gap, gap), ""
+
+
+def _is_telling(unit: Statement) -> bool:
+    """Whether a statement binds or calls something that has a name."""
+    purpose = anchor(unit)
+    return len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
+
+
+def _is_moved(old: Statement, new: Statement) -> bool:
+    return old.scope == new.scope and alike(old, new) >= _MOVED

@@ -1,0 +1,284 @@
+"""Finds the owner's statements in a loop that an update splits into two.
+
+An update that makes a step from several parts puts the forward pass into an inner loop, and leaves
+the rest of the step in the outer one. A statement between the two may be meant for each part or
+for each step. Only one thing tells: a statement that needs what each part has, such as its labels,
+and keeps the result under a name of its owner's, has to see all the parts.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from scaffold.merge.diff.depth import depth_change, limits_gradients
+from scaffold.merge.diff.mapping import Side
+from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.sources import Sources
+from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
+
+QUESTION = "does your line belong to each step, or to each part of a step?"
+
+_REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
+_LOOPS = re.compile(r"(for|while|async for)\b")
+_GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added up
+_OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")  # done once for all parts
+_LEAVES = re.compile(r"(?m)^\s*(break|continue)\b")  # it would leave the inner loop
+_OUTPUT = re.compile(
+    r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
+)
+
+
+@dataclass(frozen=True)
+class _Near:
+    """The nearest lines above and below, in the same block, that both sides have."""
+
+    above: int | None = None
+    below: int | None = None
+
+
+def find_split_loops(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The gaps with such statements, each with the reason."""
+    if triple.kind != PYTHON:
+        return
+    new = [
+        place
+        for place, unit in enumerate(triple.theirs.units)
+        if place not in triple.theirs.number_of and _LOOPS.match(unit.text.lstrip())
+    ]
+    if not new:
+        return
+    units = triple.ours.units
+    sources = Sources(units), Sources(triple.theirs.units)
+    for gap, places in enumerate(triple.ours.inserts):
+        near, level = _Near(), -1
+        own: set[str] = set()  # what the owner's lines above make of a part
+        for statement in _statements(units, places):
+            after, depth = statement[-1] + 1, units[statement[0]].depth
+            if after < len(units) and units[after].depth > depth:
+                continue  # a block around lines of ours: changed_blocks.py
+            if depth != level:  # the statements of a gap and a depth have the same lines around
+                near, level = _find_near(triple, statement), depth
+            reason = _is_split(triple, gap, statement, near, own)
+            reason = reason or _sees_one_part(triple, statement, near, *sources)
+            if reason:
+                yield (gap, gap), reason
+                break
+
+
+def _statements(units: Sequence[Statement], places: Sequence[int]) -> Iterator[list[int]]:
+    """Each new statement with what is inside of it, without comments."""
+    found: list[int] = []
+    for place in places:
+        if units[place].is_comment:
+            continue
+        if found and units[place].depth <= units[found[0]].depth:
+            yield found
+            found = []
+        found.append(place)
+    if found:
+        yield found
+
+
+def _is_split(
+    triple: Triple, gap: int, statement: Sequence[int], near: _Near, own: set[str]
+) -> str:
+    """Why a statement has no place, if the lines around it go into different loops.
+
+    `own` gets the names that it binds if its place is in the inner one.
+    """
+    ours, theirs = triple.ours, triple.theirs
+    above, below = near.above, near.below
+    if below is None:
+        return ""
+    around_below = _new_heads(theirs, theirs.match[below])
+    if above is not None:
+        around_above = _new_heads(theirs, theirs.match[above])
+    else:  # it is the first in its block, whose head may have been replaced by several
+        head = ours.parents[statement[0]]
+        known = None if head is None else ours.number_of.get(head)
+        if head is None or known is None:
+            return ""
+        place = theirs.match[known]
+        if place is not None:
+            around_above = [row for row in around_below if row < place]
+        else:
+            around_above = around_below[:1]
+    if around_above == around_below:
+        text = "\n".join(ours.units[place].text for place in statement)
+        if not _OF_A_STEP.search(text):
+            return ""
+        # beside it in the base: some of it may be done once for all parts
+        block = [n for n, head in enumerate(triple.parents) if head == triple.parents[below]]
+        counts = [len(_new_loops(theirs, place)) for n in block if (place := theirs.match[n])]
+        return QUESTION if len(_new_loops(theirs, theirs.match[below])) > min(counts) else ""
+    inner = max(around_above, around_below, key=len)
+    change = depth_change(triple, ours, theirs, statement[0], gap)
+    if inner == around_above and _clips(triple, statement):
+        return "" if change == _change_of(triple, below) else QUESTION
+    if _belongs_inside(triple, statement, inner, own):
+        beside = above if inner == around_above and above is not None else below
+        if change == _change_of(triple, beside):
+            for place in statement:
+                own |= effects_of(ours.units[place].text.strip()).binds
+            return ""
+    return QUESTION
+
+
+def _clips(triple: Triple, statement: Sequence[int]) -> bool:
+    """Whether a statement limits the gradients, which are complete when all parts are done."""
+    return all(limits_gradients(triple.ours.units[place]) for place in statement)
+
+
+def _change_of(triple: Triple, number: int) -> int:
+    """How much deeper the other side has a unit of the base."""
+    there = triple.theirs.of(number)
+    return (there.depth if there else 0) - triple.base[number].depth
+
+
+def _find_near(triple: Triple, statement: Sequence[int]) -> _Near:
+    units = triple.ours.units
+    depth = units[statement[0]].depth
+    found: list[int | None] = []
+    for places in (range(statement[0] - 1, -1, -1), range(statement[-1] + 1, len(units))):
+        found.append(None)
+        for place in places:
+            if units[place].is_comment:
+                continue
+            if units[place].depth < depth:
+                break
+            number = triple.ours.number_of.get(place)
+            if units[place].depth > depth or number is None:
+                continue
+            if triple.theirs.match[number] is not None:
+                found[-1] = number
+                break
+    return _Near(*found)
+
+
+def _new_heads(side: Side, place: int | None) -> list[int]:
+    """The new loops and conditions around a unit, the outermost first."""
+    heads: list[int] = []
+    while place is not None and (place := side.parents[place]) is not None:
+        if place not in side.number_of and _REPEATS.match(side.units[place].text.lstrip()):
+            heads.insert(0, place)
+    return heads
+
+
+def _new_loops(side: Side, place: int | None) -> list[int]:
+    """The new loops around a unit."""
+    heads = _new_heads(side, place)
+    return [head for head in heads if _LOOPS.match(side.units[head].text.lstrip())]
+
+
+def _is_fixed(triple: Triple, statement: Sequence[int]) -> bool:
+    """Whether a statement gives a name its only value, which no part and no step changes."""
+    units = triple.ours.units
+    found = parse_unit(units[statement[0]].text.strip())
+    node = found[1] if found else None
+    if not isinstance(node, ast.Assign) or any(isinstance(row, ast.Call) for row in ast.walk(node)):
+        return False
+    effects = effects_of(units[statement[0]].text.strip())
+    others = [
+        effects_of(unit.text.strip())
+        for place, unit in enumerate(units)
+        if place != statement[0] and unit.scope == units[statement[0]].scope and unit.is_code
+    ]
+    changed = set().union(*(row.binds | row.changes for row in others))
+    return (
+        not effects.changes and not effects.parts and not changed & (effects.binds | effects.reads)
+    )
+
+
+def _belongs_inside(
+    triple: Triple, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
+) -> bool:
+    """Whether a statement has one right place: it needs each part, or sets what each part sets
+    anew, and changes nothing else of ours.
+    """
+    if not heads:
+        return False
+    text = "\n".join(triple.ours.units[place].text for place in statement)
+    if _GRADIENTS.search(text) or _LEAVES.search(text):
+        return False
+    if _is_fixed(triple, statement):
+        return True
+    inside = _bound_in(triple.theirs.units, heads[-1])
+    scope = triple.theirs.units[heads[-1]].scope
+    ours = {
+        name
+        for unit in triple.theirs.units
+        if unit.scope == scope and not unit.is_comment
+        for name in effects_of(unit.text.strip()).binds
+    } - inside
+    reads: set[str] = set()
+    changes: set[str] = set()
+    binds: set[str] = set()
+    for place in statement:
+        effects = effects_of(triple.ours.units[place].text.strip())
+        reads |= effects.reads
+        binds |= effects.binds
+        changes |= effects.binds | effects.changes
+        changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
+    needs_part = bool(reads & inside.union(own)) or (bool(binds) and binds <= inside)
+    return needs_part and not changes & ours - triple.modules()
+
+
+def _bound_in(units: Sequence[Statement], head: int) -> set[str]:
+    """The names that a block binds, with those of its head."""
+    found = set(effects_of(units[head].text.strip()).binds)
+    for unit in units[head + 1 :]:
+        if unit.depth <= units[head].depth:
+            break
+        found |= effects_of(unit.text.strip()).binds
+    return found
+
+
+def _sees_one_part(
+    triple: Triple, statement: Sequence[int], near: _Near, our_sources: Sources, sources: Sources
+) -> str:
+    """Why a statement that adds up what it reads would miss most of it, if it would."""
+    ours, theirs = triple.ours, triple.theirs
+    beside = near.below if near.above is None else near.above
+    if beside is None:
+        beside = ours.number_of.get(ours.parents[statement[0]] or -1)
+    here = None if beside is None else theirs.match[beside]
+    if here is None:
+        return ""
+    for place in statement:
+        text = ours.units[place].text.strip()
+        effects = effects_of(text)
+        if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
+            continue
+        for name in sorted(effects.reads - effects.binds):
+            if not _is_of_this_round(ours, our_sources, statement[0], name):
+                continue
+            place_there = sources.above(here + (beside == near.above), name)
+            loops = _new_heads(theirs, place_there)
+            if place_there is not None and _LOOPS.match(theirs.units[place_there].text.lstrip()):
+                loops += [place_there] if place_there not in theirs.number_of else []
+            loops = [row for row in loops if _LOOPS.match(theirs.units[row].text.lstrip())]
+            if set(loops) - set(_new_heads(theirs, here)):
+                return f"{name} would cover only the last part"
+    return ""
+
+
+def _is_of_this_round(side: Side, sources: Sources, place: int, name: str) -> bool:
+    """Whether a name is bound in each round of the loop that a line is in."""
+    found = sources.above(place, name)
+    if found is None:
+        return False
+    around = (*_heads(side, found), found)
+    loops = [row for row in around if _LOOPS.match(side.units[row].text.lstrip())]
+    return bool(loops) and set(loops) <= set(_heads(side, place))
+
+
+def _heads(side: Side, place: int) -> list[int]:
+    """The heads of all blocks around a unit."""
+    heads = []
+    head = side.parents[place]
+    while head is not None:
+        heads.append(head)
+        head = side.parents[head]
+    return heads

@@ -1,0 +1,129 @@
+"""Finds new lines that would read a value which the other side no longer computes there.
+
+Names alone don't tell: `metrics` is bound in several places, and a line that reads the metrics of
+the test reads those of the last epoch if the test was deleted.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from scaffold.merge.diff.deletions import goes_with_deleted
+from scaffold.merge.diff.mapping import Side
+from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.semantics.effects import effects_of, read_effects
+from scaffold.merge.semantics.sources import Sources
+from scaffold.merge.source.parse import parse
+from scaffold.merge.source.statement import PYTHON, Statement, is_constant, parse_unit
+from scaffold.merge.source.write import write_units
+
+
+def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The gaps of such lines, each with the reason."""
+    if triple.kind != PYTHON:
+        return
+    for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
+        sources = Sources(one.units, _changed_by_calls(one.units))
+        for gap, places in enumerate(one.inserts):
+            if one is triple.theirs and goes_with_deleted(triple, gap):
+                continue
+            name = _stale_name(triple, one, other, gap, places, sources)
+            if name:
+                yield (gap, gap), f"{name} would have a different value here"
+
+
+def _stale_name(
+    triple: Triple, one: Side, other: Side, gap: int, places: Sequence[int], sources: Sources
+) -> str:
+    for place in places:
+        unit = one.units[place]
+        if unit.is_comment or not unit.scope:
+            continue
+        for name in sorted(effects_of(unit.text.strip()).reads):
+            source = sources.above(place, name)
+            number = None if source is None else one.number_of.get(source)
+            if source is None or number is None or other.match[number] is not None:
+                continue
+            if sources.above(source, name) is None:
+                continue  # there is no other value: it would be undefined
+            if _reads_kept_keys(one, other, place, name):
+                continue
+            if not _is_replaced(triple, other, number, gap, name, unit.scope):
+                return name
+    return ""
+
+
+def _reads_kept_keys(one: Side, other: Side, place: int, name: str) -> bool:
+    """Whether a line reads only values of a dictionary that are still set where they were."""
+    keys = _keys_read(one.units[place], name)
+    return bool(keys) and all(_is_kept(one, other, place, name, key) for key in keys)
+
+
+def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
+    """Whether the other side has the line that sets a value of a dictionary."""
+    for row in range(place - 1, -1, -1):
+        unit = one.units[row]
+        if unit.scope == one.units[place].scope and key in _keys_set(unit, name):
+            number = one.number_of.get(row)
+            return number is None or other.match[number] is not None
+    return False
+
+
+def _keys_read(unit: Statement, name: str) -> set[str]:
+    """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
+    found = parse_unit(unit.text.strip())
+    nodes = list(ast.walk(found[1])) if found else []
+    reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
+    keys = {
+        row.slice.value
+        for row in nodes
+        if isinstance(row, ast.Subscript) and row.value in reads and is_constant(row.slice)
+    }
+    parts = [row for row in nodes if isinstance(row, ast.Subscript) and row.value in reads]
+    texts = {key for key in keys if isinstance(key, str)}
+    return texts if len(parts) == len(reads) and len(texts) == len(keys) else set()
+
+
+def _keys_set(unit: Statement, name: str) -> set[str]:
+    """The keys that a statement gives to a dictionary: all of it, or `name["key"] = ...`."""
+    found = None if unit.is_comment else parse_unit(unit.text.strip())
+    node = found[1] if found else None
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return set()
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    nodes: list[ast.expr | None] = [
+        row.slice
+        for row in targets
+        if isinstance(row, ast.Subscript) and ast.unparse(row.value) == name
+    ]
+    if isinstance(node.value, ast.Dict) and name in map(ast.unparse, targets):
+        nodes += node.value.keys
+    return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
+
+
+def _is_replaced(triple: Triple, side: Side, number: int, gap: int, name: str, scope: str) -> bool:
+    """Whether a side that deleted a line wrote another one, up to a gap, that binds the name."""
+    start = number
+    while start > 0 and side.match[start - 1] is None:
+        start -= 1
+    new = [side.units[place] for row in range(start, gap + 1) for place in side.inserts[row]]
+    kept = [side.of(row) for row in range(number + 1, min(gap, len(triple.base)))]
+    return any(
+        unit.scope == scope and name in effects_of(unit.text.strip()).binds
+        for unit in [*new, *(unit for unit in kept if unit)]
+        if not unit.is_comment
+    )
+
+
+def _changed_by_calls(units: Sequence[Statement]) -> dict[str, set[str]]:
+    """The names of a file that each of its functions changes when it is called."""
+    try:
+        body = parse(write_units(units)).body
+    except SyntaxError:
+        return {}
+    found = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            effects = read_effects(ast.Module(node.body, []), ())
+            own = {row.arg for row in (*node.args.args, *node.args.kwonlyargs)}
+            found[node.name] = effects.changes - effects.binds - own
+    return found

@@ -1,0 +1,89 @@
+"""Follows an owner who took a type hint out of all signatures."""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from scaffold.merge.source.parse import parse
+from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.write import write_units
+
+Hint = tuple[tuple[str, str], str, tuple[int, int, int, int]]  # of a parameter, what it says, where
+
+
+def follow_annotations(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Base and theirs without the hints that their owner has nowhere."""
+    old, own, new = map(write_units, (base, ours, theirs))
+    texts = _without_gone(old, own, new)
+    if texts == (old, new):
+        return list(base), list(theirs)
+    return split(texts[0], PYTHON), split(texts[1], PYTHON)
+
+
+def _without_gone(base: str, ours: str, theirs: str) -> tuple[str, str]:
+    try:
+        old, own = (list(_hints(text)) for text in (base, ours))
+        new = list(_hints(theirs))
+    except SyntaxError:
+        return base, theirs
+    renamed = _renamed(old, own)
+    bare = {renamed.get(place, place) for place, says, _ in own if not says}
+    kept = {says for _, says, _ in own}
+    gone = {says for place, says, _ in old if place in bare and says not in kept}
+    had, results = ([says for place, says, _ in side if place[1] == "->"] for side in (old, own))
+    if any(had) and len(results) > 1 and not any(results):
+        gone |= {says for place, says, _ in new if place[1] == "->"}
+    gone.discard("")
+    if not gone:
+        return base, theirs
+    return _without(base, old, gone), _without(theirs, new, gone)
+
+
+def _renamed(old: list[Hint], own: list[Hint]) -> dict[tuple[str, str], tuple[str, str]]:
+    """The parameters to which the owner gave other names, and what they were called."""
+    before, now = _parameters(old), _parameters(own)
+    return {
+        (function, new): (function, name)
+        for function in before.keys() & now.keys()
+        if len(before[function]) == len(now[function])
+        for name, new in zip(before[function], now[function], strict=True)
+        if new not in before[function]
+    }
+
+
+def _parameters(hints: list[Hint]) -> dict[str, list[str]]:
+    """The parameters of each function, in their order."""
+    found: dict[str, list[str]] = {}
+    for (function, name), _, _ in hints:
+        found.setdefault(function, []).append(name)
+    return found
+
+
+def _hints(text: str) -> Iterator[Hint]:
+    """The parameters of all functions with their hints, and what they return."""
+    rows = text.split("\n")
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+                says = "" if arg.annotation is None else ast.unparse(arg.annotation)
+                start = arg.lineno, arg.col_offset + len(arg.arg.encode())
+                end = arg.end_lineno or arg.lineno, arg.end_col_offset or 0
+                yield (node.name, arg.arg), says, (*start, *end)
+            if node.returns is None:
+                yield (node.name, "->"), "", (0, 0, 0, 0)
+            else:
+                line = node.returns.lineno
+                before = rows[line - 1].encode()[: node.returns.col_offset].rpartition(b"->")[0]
+                end = node.returns.end_lineno or line, node.returns.end_col_offset or 0
+                says = f"-> {ast.unparse(node.returns)}"
+                yield (node.name, "->"), says, (line, len(before.rstrip()), *end)
+
+
+def _without(text: str, hints: list[Hint], gone: set[str]) -> str:
+    rows = text.split("\n")
+    for _, says, (first, start, last, end) in sorted(hints, key=lambda h: h[2], reverse=True):
+        if says in gone and first == last and start:
+            row = rows[first - 1].encode()
+            rows[first - 1] = (row[:start] + row[end:]).decode()
+    return "\n".join(rows)

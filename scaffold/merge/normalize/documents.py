@@ -1,0 +1,30 @@
+"""Follows an owner who deleted paragraphs of a generated document, or wrote others in their place.
+
+What an update says differently there is not wanted either. Nothing runs a document, so the two
+generated versions go without those lines, and there is nothing to resolve.
+"""
+
+from collections.abc import Sequence
+
+from scaffold.merge.diff.mapping import align
+from scaffold.merge.source.statement import Statement
+
+DOCUMENTS = (".md", ".rst")
+
+
+def follow_deleted(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """The pristine and the new document without the lines that the owner deleted."""
+    own, new = align(base, ours), align(base, theirs)
+    deleted = [place is None for place in own.match]
+    dropped = {
+        place for gone, place in zip(deleted, new.match, strict=True) if gone and place is not None
+    }
+    around = [True, *deleted, True]
+    for gap, places in enumerate(new.inserts):
+        titled = any(theirs[place].text.startswith("#") for place in places)
+        if around[gap] and around[gap + 1] and any(deleted) and not titled:
+            dropped |= set(places)
+    kept = [unit for unit, gone in zip(base, deleted, strict=True) if not gone]
+    return kept, [unit for place, unit in enumerate(theirs) if place not in dropped]

@@ -1,0 +1,251 @@
+"""Finds the parts of a generated function that its owner moved into other functions or methods.
+
+A part is a run of statements that is gone from the function, stands in a new definition, and is
+called where it was. In a method, variables may be attributes: `optimizer` is `self.optimizer`.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+
+from scaffold.merge.semantics.flow import Function, bound_names, functions
+from scaffold.merge.source.statement import Statement, fingerprint
+
+
+@dataclass(eq=False)
+class Part:
+    """Where a run of statements stands in the base, and where the owner put it."""
+
+    function: Function  # of the base, which it was taken from
+    start: int  # in the base, with comments
+    end: int
+    target: Function  # of the owner
+    inside: tuple[int, int]  # the owner's lines that are the run
+    places: Mapping[int, int]  # of the owner, by number in the base
+    as_generated: bool = False  # whether it has the generated names, which the owner renamed
+    calls: list[int] = field(default_factory=list)  # the owner's lines that stand for the run
+    outer: "Part | None" = None  # the part that it was taken from in turn
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether it stands in the function that it was taken from, and sees its variables."""
+        return self.target.name.startswith(f"{self.function.name}.")
+
+    @property
+    def name(self) -> str:
+        """What is called."""
+        *_, owner, name = f".{self.target.name}".split(".")
+        return owner if name == "__init__" else name
+
+    def is_called_in(self, text: str) -> bool:
+        """Whether a statement calls it: as a function or class, or as a method."""
+        method = self.target.owner and not self.target.name.endswith(".__init__")
+        front = r"\." if method else r"(?<!def )(?<!class )(?<![.\w])"
+        return bool(re.search(rf"{front}{self.name}\(", text))
+
+
+def find_parts(
+    base: Sequence[Statement], ours: Sequence[Statement], renamed: Sequence[Statement]
+) -> list[Part]:
+    """All parts, the larger ones first. `renamed` is the base with the owner's names."""
+    old, new = functions(base), functions(ours, inner=True)
+    classes = {"", *(name.rpartition(".")[0] for name in functions(ours))}
+    found: list[Part] = []
+    for function in old.values():
+        own = new.get(function.name)
+        kept = _kept(renamed, ours, function, own, _inner_lines(new, own))
+        gone = [
+            number
+            for number in range(function.head + 1, function.end)
+            if number not in kept and not base[number].is_comment
+        ]
+        if len(gone) < 2:
+            continue
+        targets = [
+            target
+            for target in new.values()
+            if target.name not in old
+            and target.name.rpartition(".")[0] in (function.name, *classes)
+        ]
+        parts = [
+            part
+            for target in targets
+            if (part := _best_part(base, renamed, ours, function, target, kept, gone))
+            and not (own is None and _is_renamed(part, gone))
+        ]
+        found += _nested(renamed, ours, parts, kept, own)
+    return found
+
+
+def _inner_lines(new: Mapping[str, Function], own: Function | None) -> set[int]:
+    """The lines of the functions in a function."""
+    inner = [f for f in new.values() if own and f.name.startswith(f"{own.name}.")]
+    return {number for f in inner for number in range(f.head, f.end)}
+
+
+def _best_part(
+    base: Sequence[Statement],
+    renamed: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    kept: Mapping[int, int],
+    gone: Sequence[int],
+) -> Part | None:
+    """The part with the owner's names, or the one as it was generated if that has more lines."""
+    part = _part_in(renamed, ours, function, target, kept, gone)
+    other = None if renamed is base else _part_in(base, ours, function, target, kept, gone)
+    if other and (part is None or len(other.places) > len(part.places)):
+        return replace(other, as_generated=True)
+    return part
+
+
+def _part_in(
+    side: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    kept: Mapping[int, int],
+    gone: Sequence[int],
+) -> Part | None:
+    """The part of a function in a definition, if it has several statements that are gone."""
+    keys = {side[number].key for number in gone}
+    if not _shares(ours, target, keys, bound_names(side, function)):
+        return None
+    return _find(side, ours, function, target, kept)
+
+
+def _shares(
+    ours: Sequence[Statement], target: Function, keys: Collection[str], known: set[str]
+) -> bool:
+    """Whether a definition has several of these statements."""
+    rows = ours[target.head + 1 : target.end]
+    return sum(_plain(unit, target, known) in keys for unit in rows) > 1
+
+
+def _is_renamed(part: Part, gone: Sequence[int]) -> bool:
+    """Whether a function has only another name: all of it stands in one that is not a method."""
+    return not part.target.owner and part.start <= gone[0] and gone[-1] < part.end
+
+
+def _kept(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    own: Function | None,
+    inner: Collection[int],
+) -> dict[int, int]:
+    """The lines of a function that are still in it, with their places."""
+    if own is None:
+        return {}
+    return _match(base, ours, function, own, [n for n in _lines_of(own) if n not in inner])
+
+
+def _lines_of(function: Function) -> range:
+    return range(function.head + 1, function.end)
+
+
+def _match(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    lines: Sequence[int],
+) -> dict[int, int]:
+    known = bound_names(base, function)
+    one = [unit.key for unit in base[function.head + 1 : function.end]]
+    two = [_plain(ours[number], target, known) for number in lines]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    return {
+        function.head + 1 + i + step: lines[j + step]
+        for i, j, size in matcher.get_matching_blocks()
+        for step in range(size)
+    }
+
+
+def _plain(unit: Statement, target: Function, known: set[str]) -> str:
+    """What a statement of a method says if attributes with known names are variables."""
+    if not target.owner or unit.is_comment or f"{target.owner}." not in unit.text:
+        return unit.key
+    pattern = rf"\b{target.owner}\.(\w+)"
+    text = re.sub(pattern, lambda m: m[1] if m[1] in known else m[0], unit.text.strip())
+    return fingerprint(text)
+
+
+def _find(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    function: Function,
+    target: Function,
+    kept: Mapping[int, int],
+) -> Part | None:
+    places = _match(base, ours, function, target, _lines_of(target))
+    run = max(_runs(base, places, kept), key=len, default=[])
+    if not run:
+        return None
+    start, end = run[0], run[-1] + 1
+    level = base[start].depth
+    while end < function.end and base[end].depth > level:
+        end += 1
+    inner = [number for number in range(start, end) if not base[number].is_comment]
+    if any(base[n].depth < level or n in kept for n in inner):
+        return None
+    same = [number for number in run if not base[number].is_comment]
+    if any(n not in kept and n not in run and not base[n].is_comment for n in places):
+        return None  # it has lines from other places, too
+    if len(same) < 2 or 3 * len(same) < len(inner):
+        return None
+    inside = places[run[0]], places[run[-1]] + 1
+    depths = {ours[places[n]].depth - base[n].depth for n in same}
+    if len(depths) > 1:
+        return None
+    return Part(function, start, end, target, inside, {n: places[n] for n in run})
+
+
+def _runs(
+    base: Sequence[Statement], places: Mapping[int, int], kept: Mapping[int, int]
+) -> Iterator[list[int]]:
+    """Matched lines between which nothing is left in the function."""
+    run: list[int] = []
+    for number in sorted(places):
+        if number in kept and not base[number].is_comment:
+            continue
+        if run and any(n in kept and not base[n].is_comment for n in range(run[-1], number)):
+            yield run
+            run = []
+        if not run and base[number].is_comment and number + 1 not in places:
+            continue
+        run.append(number)
+    yield run
+
+
+def _nested(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    parts: Sequence[Part],
+    kept: Mapping[int, int],
+    own: Function | None,
+) -> list[Part]:
+    """The parts that are apart, or in one another, and that are called where they were."""
+    found: list[Part] = []
+    for part in sorted(parts, key=lambda part: part.start - part.end):
+        around = [p for p in found if p.start <= part.start and part.end <= p.end]
+        others = [p for p in found if p not in around]
+        crossing = any(part.start < p.end and p.start < part.end for p in others)
+        if crossing or any(number in around[-1].places for number in part.places if around):
+            continue
+        part.outer = around[-1] if around else None
+        if part.outer:
+            low, high = part.outer.inside
+            places = part.outer.places
+        else:
+            low, high = (own.head + 1, own.end) if own else (0, 0)
+            places = kept
+        above = [place for n, place in places.items() if n < part.start]
+        below = [place for n, place in places.items() if n >= part.end]
+        window = range(max(above, default=low - 1) + 1, min(below, default=high))
+        part.calls = [n for n in window if part.is_called_in(ours[n].text)]
+        if len(part.calls) == 1 or (own is None and any(part.is_called_in(u.text) for u in ours)):
+            found.append(part)
+    return found

@@ -1,0 +1,242 @@
+"""Passes on what a part needs and what comes of it: parameters, arguments, and what is returned."""
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from scaffold.merge.normalize.extracted.parts import Part
+from scaffold.merge.normalize.extracted.spans import Spans
+from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
+
+Instead = dict[int, list[Statement]]
+
+
+class Filled(Protocol):
+    """A generated file, and where the owner has the parts of it."""
+
+    ours: Sequence[Statement]
+    parts: Sequence[Part]
+    spans: Spans
+    indent: str
+
+    @property
+    def attributes(self) -> "Named": ...
+
+    def of(self, part: Part | None) -> Sequence[Statement]: ...
+
+    def called(self, part: Part, name: str) -> str: ...
+
+
+class Named(Protocol):
+    def table(self, part: Part) -> dict[str, str]: ...
+
+
+def passed_on(old: Filled, new: Filled) -> Instead:
+    """What stands in the new file instead of the owner's heads, calls and returns, by its number.
+
+    -1 - number: what is behind the part that begins at this line of the owner's.
+    """
+    instead: Instead = {}
+    for part in new.parts:
+        before, after = (_flow(moved, part) for moved in (old, new))
+        names = set(part.target.parameters)
+        needs = sorted(after[0] - before[0] - names)
+        spare = sorted((before[0] - _held(new, part)) & names - _other_reads(new, part))
+        given = sorted(after[1] - before[1])
+        gone = sorted(before[1] - bound_in(new.of(part)[slice(*new.spans[part])]))
+        if needs or spare or given or gone:
+            _edit(instead, new, part, needs, spare, given, gone)
+    return instead
+
+
+def _flow(moved: Filled, part: Part) -> tuple[set[str], set[str]]:
+    """The variables that a part needs, and those that are read behind it."""
+    start, end = moved.spans[part]
+    side = moved.of(part)
+    whole = functions(side)[part.function.name]
+    rows = side[start:end]
+    outside = [*side[whole.head + 1 : start], *side[end : whole.end]]
+    local = bound_in(outside) | set(whole.parameters)
+    attributes = moved.attributes.table(part).keys()
+    needs = set() if part.is_inner else needed_by(rows) & local - attributes
+    behind = [*side[end : whole.end], *_next_round(side, start, whole.head)]
+    gives = bound_in(rows) & needed_by(behind) - attributes
+    return needs, gives
+
+
+def binds_outer_names(old: Filled, new: Filled, part: Part) -> bool:
+    """Whether an update binds names in an inner function that it has from outside: they would be
+    other ones."""
+    start, end = new.spans[part]
+    rows = new.of(part)[start:end]
+    bound = bound_in(rows) - bound_in(old.of(part)[slice(*old.spans[part])])
+    return part.is_inner and bool(bound & needed_by(rows))
+
+
+def _held(moved: Filled, part: Part) -> set[str]:
+    """The variables of the function that a part was taken from."""
+    return bound_names(moved.of(part), functions(moved.of(part))[part.function.name])
+
+
+def _next_round(side: Sequence[Statement], start: int, head: int) -> Sequence[Statement]:
+    """What the innermost loop around a part does before it comes to the part again."""
+    depth = side[start].depth
+    for number in range(start - 1, head, -1):
+        if side[number].depth < depth and not side[number].is_comment:
+            depth = side[number].depth
+            if side[number].text.lstrip().startswith(("for ", "while ", "async for ")):
+                return side[number:start]
+    return ()
+
+
+def _other_reads(moved: Filled, part: Part) -> set[str]:
+    """What the owner's own lines of the definition read."""
+    head, end = part.target.head, part.target.end
+    start, last = part.inside
+    rows = [*moved.ours[head + 1 : start], *moved.ours[last:end]]
+    changed = [moved.ours[n] for n in range(start, last) if n not in set(part.places.values())]
+    return read_in([*rows, *changed])
+
+
+def _edit(
+    instead: Instead,
+    moved: Filled,
+    part: Part,
+    needs: Sequence[str],
+    spare: Sequence[str],
+    given: Sequence[str],
+    gone: Sequence[str],
+) -> None:
+    """Write other parameters and results, where there is one call and nothing unusual."""
+    ours = moved.ours
+    found = [n for n, u in enumerate(ours) if part.is_called_in(u.text)]
+    if len(found) != 1 or found != part.calls:
+        return
+    head, call = part.target.head, found[0]
+    behind = range(part.inside[1], part.target.end)
+    returns = [n for n in behind if ours[n].text.lstrip().startswith("return")]
+    now_head = instead.get(head, [ours[head]])[0]
+    now_call = instead.get(call, [ours[call]])[0]
+    called = [moved.called(part, name) for name in needs]
+    new_head = _changed(now_head, lambda tree: _parameters(tree, needs, spare))
+    new_call = _changed(now_call, lambda tree: _arguments(tree, part, called, spare))
+    if new_head is None or new_call is None:
+        return
+    edited = {head: [new_head], call: [new_call]}
+    if given or gone:
+        row = ours[returns[0]] if len(returns) == 1 else None
+        if len(returns) > 1:
+            return
+        names = _result(row)
+        if names is None:
+            return
+        wanted = [name for name in names if name not in gone] + list(given)
+        held, results = ([moved.called(part, n) for n in rows] for rows in (names, wanted))
+        with_result = _changed(new_call, lambda tree: _bound_to(tree, held, results))
+        if with_result is None:
+            return
+        edited[call] = [with_result]
+        listed = f"return {', '.join(wanted)}"
+        if row is not None:
+            edited[returns[0]] = [_written(row, listed)] if wanted else []
+        elif wanted:
+            first = next(u for u in ours[part.target.head + 1 :] if not u.is_comment)
+            margin = first.lines[0][: len(first.lines[0]) - len(first.lines[0].lstrip())]
+            line = Statement(
+                (margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
+            )
+            edited[-1 - part.inside[0]] = [line]
+    instead |= edited
+
+
+def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement | None:
+    """A statement after a change of its tree. None if the change is none for it."""
+    found = parse_unit(unit.text.strip())
+    if found is None or found[0]:
+        return None
+    tree = ast.parse(ast.unparse(found[1]))
+    before = ast.dump(tree)
+    if not change(tree):
+        return None
+    if ast.dump(tree) == before:
+        return unit
+    text = ast.unparse(tree)
+    if text.endswith("pass"):
+        text = text.rpartition("\n")[0]
+    return _written(unit, text)
+
+
+def _written(unit: Statement, text: str) -> Statement:
+    margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
+    end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
+    lines = tuple(margin + row for row in (text + end).split("\n"))
+    return replace(unit, lines=lines, key=fingerprint(text))
+
+
+def _parameters(tree: ast.Module, needs: Sequence[str], spare: Sequence[str]) -> bool:
+    (node,) = tree.body
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    rows = node.args
+    if rows.vararg or rows.kwarg or rows.kwonlyargs or rows.defaults:
+        return not needs and not spare
+    rows.args = [row for row in rows.args if row.arg not in spare]
+    rows.args += [ast.arg(name) for name in needs]
+    return True
+
+
+def _arguments(tree: ast.Module, part: Part, needs: Sequence[str], spare: Sequence[str]) -> bool:
+    calls = [
+        child
+        for child in ast.walk(tree)
+        if isinstance(child, ast.Call) and part.is_called_in(f"{ast.unparse(child.func)}(")
+    ]
+    if len(calls) != 1:
+        return False
+    (call,) = calls
+    if any(isinstance(row, ast.Starred) for row in call.args):
+        return False
+    names = part.target.parameters[bool(part.target.owner) :]
+    if len(call.args) + len(call.keywords) != len(names):
+        return not needs and not spare
+    pairs = [*zip(names, call.args, strict=False)]
+    call.args = [row for known, row in pairs if known not in spare]
+    call.keywords = [row for row in call.keywords if row.arg not in spare]
+    if call.keywords:
+        call.keywords += [ast.keyword(new, ast.Name(new)) for new in needs]
+    else:
+        call.args += [ast.Name(new) for new in needs]
+    return True
+
+
+def _result(row: Statement | None) -> list[str] | None:
+    """The variables that are returned. None if it is something else."""
+    if row is None:
+        return []
+    found = parse_unit(row.text.strip())
+    value = found[1].value if found and isinstance(found[1], ast.Return) else None
+    return _listed(value) if value else None
+
+
+def _listed(node: ast.expr) -> list[str] | None:
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return names if len(names) == len(parts) else None
+
+
+def _bound_to(tree: ast.Module, names: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Bind other results of a call, which is all of a statement."""
+    (node,) = tree.body
+    if isinstance(node, ast.Assign):
+        value, held = node.value, _listed(node.targets[0]) if len(node.targets) == 1 else None
+    elif isinstance(node, ast.Expr):
+        value, held = node.value, []
+    else:
+        return False
+    if not isinstance(value, ast.Call) or held != list(names):
+        return False
+    text = ast.unparse(value)
+    text = f"{', '.join(wanted)} = {text}" if wanted else text
+    tree.body = ast.parse(text).body
+    return True

@@ -1,0 +1,127 @@
+"""Where a new render has the statements of the parts that an owner moved."""
+
+from collections.abc import Sequence
+
+from scaffold.merge.diff.mapping import Side
+from scaffold.merge.normalize.extracted.parts import Part
+from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
+from scaffold.merge.source.statement import Statement, parse_unit
+
+Spans = dict["Part", tuple[int, int]]
+
+
+def spans_of(parts: Sequence[Part]) -> Spans:
+    """Where the base has them."""
+    return {part: (part.start, part.end) for part in parts}
+
+
+def find_spans(
+    side: Side, base: Sequence[Statement], ours: Sequence[Statement], parts: Sequence[Part]
+) -> Spans:
+    """Where the other side has them, without those that it tore apart or deleted.
+
+    If it repeats a part in a new loop, an own line in the part has no certain place.
+    """
+    spans: Spans = {}
+    for part in parts:  # the outer ones first
+        if part.outer and part.outer not in spans:
+            part.outer = part.outer.outer
+        span = _find_span(side, base, part, parts)
+        if span and has_new_loop(side, span[0]) and _has_own_lines(ours, part):
+            continue
+        if span and (part.outer is None or _is_in(span, spans[part.outer])):
+            spans[part] = span
+    return spans
+
+
+def _is_in(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return other[0] <= one[0] and one[1] <= other[1]
+
+
+def _find_span(
+    side: Side, base: Sequence[Statement], part: Part, parts: Sequence[Part]
+) -> tuple[int, int] | None:
+    held = {n for n in side.match[part.start : part.end] if n is not None}
+    for gap in range(part.start + 1, part.end):
+        held |= set(side.inserts[gap])
+    code = [n for n in sorted(held) if not side.units[n].is_comment]
+    if not code:
+        return None
+    level = side.units[code[0]].depth
+    above, below = side.inserts[part.start], side.inserts[part.end]
+    start, end = min(held), max(held) + 1
+    for place in below:  # what continues the last block
+        if place == end and (side.units[place].depth > level or _continues(side.units[place])):
+            held.add(place)
+            end += 1
+    rest = [place for place in below if place >= end]
+    siblings = [p for p in parts if p.outer is part.outer and p.function == part.function]
+    if rest and _goes_inside(base, part, siblings, side, rest):
+        held |= set(rest)
+        end = rest[-1] + 1
+    if above and not _keeps(base, part, siblings) and not _has_part_before(base, part, siblings):
+        held |= set(above)
+        start = above[0]
+    if held != set(range(start, end)):
+        return None
+    if any(side.units[n].depth < level for n in held if not side.units[n].is_comment):
+        return None
+    after = side.units[end] if end < len(side.units) else None
+    if after and (after.depth > level or _continues(after)):
+        return None
+    return start, end
+
+
+def has_new_loop(side: Side, place: int) -> bool:
+    """Whether there is a new loop around a line."""
+    head = side.parents[place]
+    while head is not None:
+        is_loop = side.units[head].text.lstrip().startswith(("for ", "while ", "async for "))
+        if is_loop and head not in side.number_of:
+            return True
+        head = side.parents[head]
+    return False
+
+
+def _has_own_lines(ours: Sequence[Statement], part: Part) -> bool:
+    """Whether a definition has more than a part: other lines than texts and what it returns."""
+    known = set(part.places.values())
+    return any(
+        number not in known and not ours[number].is_comment
+        for number in range(part.target.head + 1, part.target.end)
+        if not ours[number].key.startswith("text ")
+        and not ours[number].text.lstrip().startswith("return")
+    )
+
+
+def _continues(unit: Statement) -> bool:
+    found = None if unit.is_comment else parse_unit(unit.text.strip())
+    return bool(found and found[0] in ("else", "elif", "except", "finally"))
+
+
+def _goes_inside(
+    base: Sequence[Statement], part: Part, siblings: Sequence[Part], side: Side, new: Sequence[int]
+) -> bool:
+    """Whether new statements behind a part belong to it: no other place has what they need."""
+    if not _keeps(base, part, siblings):
+        return True
+    rows = [side.units[n] for n in new]
+    inside = bound_in(base[part.start : part.end])
+    outside = [*base[part.function.head + 1 : part.start], *base[part.end : part.function.end]]
+    known = bound_in(outside) | set(part.function.parameters)
+    returned = needed_by(base[part.end : part.function.end])
+    return bool(read_in(rows) & inside - known - returned)
+
+
+def _keeps(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> bool:
+    """Whether statements are left where a part was taken out, beside other parts."""
+    start, end = part.function.head + 1, part.function.end
+    if part.outer:
+        start, end = part.outer.start, part.outer.end
+    taken = {n for p in siblings for n in range(p.start, p.end)}
+    left = [n for n in range(start, end) if n not in taken and not base[n].is_comment]
+    return any(not base[n].key.startswith("text ") for n in left)
+
+
+def _has_part_before(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> bool:
+    return any(p.end <= part.start for p in siblings)

@@ -1,0 +1,141 @@
+"""Follows definitions that an owner moved out of a generated file into one of their own.
+
+Such a file gets a pristine and a new version too: the owner's, with the generated definitions in it
+as they were and as they are now. What it imports follows from what its code needs.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from scaffold.merge.model import OpenFile, open_file
+from scaffold.merge.normalize.extracted.follow import follow_extracted
+from scaffold.merge.normalize.order import chunks
+from scaffold.merge.semantics.imports import mended
+from scaffold.merge.semantics.names import module_of
+from scaffold.merge.source import style
+from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.write import write_units
+
+Chunks = dict[str, list[Statement]]
+
+
+def follow_definitions(
+    files: Sequence[OpenFile], ours: Mapping[str, str], generated: Collection[str]
+) -> list[OpenFile]:
+    """The files, and those of the owner's into which definitions of theirs went.
+
+    `generated` are the paths of all generated files, before and after.
+    """
+    own = {
+        path: text
+        for path, text in ours.items()
+        if path.endswith(".py") and path not in generated and not path.startswith("tests/")
+    }
+    targets: dict[str, OpenFile] = {}
+    for file in files:
+        if file.kind != PYTHON:
+            continue
+        for path, text in own.items():
+            if _imports(file.texts[1], path):
+                target = targets.get(path) or open_file(path, path, text, text, text)
+                if _follow(file, target):
+                    targets[path] = target
+    return [*files, *(file for file in targets.values() if file.texts[0] != file.texts[2])]
+
+
+def _imports(text: str, path: str) -> bool:
+    module = re.escape(module_of(path).rpartition(".")[2])
+    return bool(re.search(rf"(?m)^[ \t]*(from|import)\b.*\b{module}\b", text))
+
+
+def _follow(file: OpenFile, target: OpenFile) -> bool:
+    """Move definitions from the pristine and the new version of a file to those of another."""
+    base, own, new = (split(text, PYTHON) for text in file.texts)
+    held = split(target.texts[1], PYTHON)
+    there = {name: chunk for name, chunk in chunks(held) if _is_definition(name)}
+    here = {name for name, _ in chunks(own)}
+    if not there.keys() - here:
+        return False
+    joined = [*own, *(unit for name, chunk in there.items() for unit in chunk)]
+    followed = follow_extracted(base, joined, new, style.find_indent(file.texts[1]))
+    base, new = followed or (base, new)
+    known = [dict(chunks(units)) for units in (base, new)]
+    moved = (there.keys() - here) & known[0].keys()
+    if not moved:
+        return False
+    sides = []
+    for units, found in zip((base, new), known, strict=True):
+        # what is no longer generated stays: the file is the owner's
+        went = {name: found.get(name, known[0][name]) for name in moved}
+        if units is new:
+            went |= _needed_there(went, found, known[0], here)
+        sides.append((went, [unit for name, c in chunks(units) if name not in went for unit in c]))
+    texts = [
+        _filled(split(text, PYTHON), went, moved)
+        for text, (went, _) in zip((target.texts[0], target.texts[2]), sides, strict=True)
+    ]
+    before, after = (write_units(rest) for _, rest in sides)
+    brought = [name.split()[-1] for name in sides[1][0] if name not in moved]
+    sources = (file.texts[1], file.texts[2], _import_of(file.texts[1], target.path, brought))
+    target.texts = (
+        mended(texts[0], target.texts[1], (target.texts[1], file.texts[0])),
+        target.texts[1],
+        mended(texts[1], target.texts[1], (target.texts[1], file.texts[2])),
+    )
+    file.texts = (
+        mended(before, file.texts[0], sources),
+        file.texts[1],
+        mended(after, file.texts[2], sources),
+    )
+    return True
+
+
+def _import_of(text: str, path: str, names: Sequence[str]) -> str:
+    """An import of names from a file, as another file imports it."""
+    stem = re.escape(module_of(path).rpartition(".")[2])
+    found = re.search(rf"(?m)^from ((?:[\w.]*\.)?{stem}) import\b", text)
+    return f"from {found[1]} import {', '.join(names)}\n" if found and names else ""
+
+
+def _is_definition(name: str) -> bool:
+    return name.startswith(("FunctionDef ", "AsyncFunctionDef ", "ClassDef ", "bind "))
+
+
+def _needed_there(
+    went: Chunks, new: Chunks, base: Collection[str], here: Collection[str]
+) -> Chunks:
+    """The new definitions that those need which the owner moved."""
+    found: Chunks = {}
+    for name, chunk in new.items():
+        if name in base or name in here or not _is_definition(name):
+            continue
+        word = re.compile(rf"\b{re.escape(name.split()[-1])}\b")
+        users = {
+            other
+            for other, units in new.items()
+            if other != name and any(word.search(u.text) for u in units if not u.is_comment)
+        }
+        if users & {*went, *found}:
+            found[name] = chunk
+    return found
+
+
+def _filled(skeleton: Sequence[Statement], went: Chunks, moved: Collection[str]) -> str:
+    """A file of the owner's with definitions as they were generated."""
+    more = [name for name in went if name not in moved]
+    out: list[Statement] = []
+    for name, chunk in chunks(skeleton):
+        if name not in moved:
+            out += chunk
+        else:
+            for other in [n for n in more if _uses(went[name], n)]:
+                out += went[other]
+                more.remove(other)
+            first, *rest = went[name]
+            out += [replace(first, blanks=chunk[0].blanks), *rest]
+    return write_units(out)
+
+
+def _uses(chunk: Sequence[Statement], name: str) -> bool:
+    return any(re.search(rf"\b{re.escape(name.split()[-1])}\b", unit.text) for unit in chunk)

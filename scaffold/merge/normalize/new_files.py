@@ -1,0 +1,37 @@
+"""Gives new files the owner's names for what they import."""
+
+import re
+from collections.abc import Mapping
+
+from scaffold.merge.checks.scripts import NOTEBOOK
+from scaffold.merge.semantics.names import module_of
+from scaffold.merge.source.statement import PYTHON, split
+from scaffold.merge.source.style import Renames, find_renames, rename_units
+from scaffold.merge.source.write import write_units
+
+
+def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) -> str:
+    """A new file, with the owner's names for what it imports from other files.
+
+    `edited` are the Python files that the owner changed, by path: as generated, and theirs.
+    """
+    if not path.endswith((".py", NOTEBOOK)):
+        return text
+    table: dict[str, str] = {}
+    for other, (base, own) in edited.items():
+        module = re.escape(module_of(other).rpartition(".")[2])
+        imported = re.findall(rf"from (?:[\w.]*\.)?{module} import (\([^)]*|[^\n]*)", text)
+        whole = re.search(rf"(?m)^[ \t]*import {module}\b", text)
+        attributes = set(re.findall(rf"\b{module}\.(\w+)", text)) if whole else set()
+        names = set(re.findall(r"\w+", " ".join(imported)))
+        if not names | attributes:
+            continue
+        found = find_renames(split(base, PYTHON), split(own, PYTHON)).everywhere
+        table |= {name: new for name, new in found.items() if name in names}
+        for name in attributes & found.keys():  # `train.main`, also in what a test replaces
+            text = re.sub(rf"\b({module}\.){name}\b", rf"\g<1>{found[name]}", text)
+    if not table:
+        return text
+    if path.endswith(NOTEBOOK):  # words of its text are names, too
+        return re.sub(r"\w+", lambda word: table.get(word[0], word[0]), text)
+    return write_units(rename_units(split(text, PYTHON), Renames(everywhere=table)))

@@ -1,0 +1,113 @@
+"""Follows an owner who moved definitions, imports, methods or fields within a file.
+
+The pristine and the new file are put into the owner's order before they are compared, so that an
+update changes a function where it is now.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.source.statement import Statement, parse_unit
+
+Chunk = list[Statement]
+Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
+
+
+def follow_order(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Base and theirs in the owner's order."""
+    order = find_order(base, ours)
+    return in_order(base, order), in_order(theirs, order)
+
+
+def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
+    """Where the owner's order differs from the base."""
+    found: Order = {}
+    old, new = dict(_bodies(base)), dict(_bodies(ours))
+    for scope in old.keys() & new.keys():
+        before, after = ([name for name, _ in chunks(units)] for units in (old[scope], new[scope]))
+        shared = _once(before) & _once(after)
+        order = [name for name in after if name in shared]
+        if order != [name for name in before if name in shared]:
+            found[scope] = order
+    return found
+
+
+def in_order(units: Sequence[Statement], order: Order) -> list[Statement]:
+    """The units of a file in the owner's order. What the owner does not have stays behind what
+    it stood behind."""
+    if not order:
+        return list(units)
+    out: list[Statement] = []
+    for name, chunk in _reorder(units, order.get("", [])):
+        if name.startswith("ClassDef ") and name[9:] in order:
+            head = next(n for n, unit in enumerate(chunk) if unit.text.startswith("class "))
+            body = _reorder(chunk[head + 1 :], order[name[9:]])
+            chunk = [*chunk[: head + 1], *(unit for _, part in body for unit in part)]
+        out += chunk
+    return out
+
+
+def _once(names: Sequence[str]) -> set[str]:
+    return {name for name, count in Counter(names).items() if count == 1}
+
+
+def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[tuple[str, Chunk]]:
+    place = {name: number for number, name in enumerate(names)}
+    groups: list[tuple[int, list[tuple[str, Chunk]]]] = [(-1, [])]
+    for name, chunk in chunks(units):
+        if name in place:
+            groups.append((place[name], []))
+        groups[-1][1].append((name, chunk))
+    return [part for _, group in sorted(groups, key=lambda group: group[0]) for part in group]
+
+
+def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
+    """The file and the content of each of its classes, by the name of the class."""
+    yield "", list(units)
+    for name, chunk in chunks(units):
+        if name.startswith("ClassDef "):
+            yield name[9:], [unit for unit in chunk if unit.depth > 0]
+
+
+def chunks(units: Sequence[Statement]) -> Iterator[tuple[str, Chunk]]:
+    """Statements with everything inside them, each with its name and the comments above it."""
+    if not units:
+        return
+    level = min(unit.depth for unit in units)
+    name, chunk, comments = "", Chunk(), Chunk()
+    for unit in units:
+        if unit.is_comment and unit.depth == level:
+            comments.append(unit)
+        elif unit.depth == level and not _goes_on(chunk, unit):
+            if chunk:
+                yield name, chunk
+            name, chunk, comments = _name(unit), [*comments, unit], []
+        else:
+            last = _last_code(chunk)
+            if last is not None and last.text.lstrip().startswith("@"):
+                name = _name(unit)
+            chunk += [*comments, unit]
+            comments = []
+    yield name, [*chunk, *comments]
+
+
+def _goes_on(chunk: Chunk, unit: Statement) -> bool:
+    """Whether a unit continues the statement before it, such as `else` or what is decorated."""
+    found = parse_unit(unit.text.strip())
+    if found and found[0] in ("else", "elif", "except", "finally"):
+        return True
+    last = _last_code(chunk)
+    return last is not None and last.depth == unit.depth and last.text.lstrip().startswith("@")
+
+
+def _last_code(chunk: Chunk) -> Statement | None:
+    return next((unit for unit in reversed(chunk) if not unit.is_comment), None)
+
+
+def _name(unit: Statement) -> str:
+    purpose = anchor(unit)
+    return " ".join(purpose) if len(purpose) > 1 else re.sub(r"\s+", " ", unit.key)

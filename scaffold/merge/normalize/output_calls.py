@@ -1,0 +1,74 @@
+"""Follows an owner who uses another function for output: `logger.info(x)` instead of `log(x)`.
+
+The pristine and the new file then say it in the same way. Only calls whose result nobody uses are
+followed: a value that comes from another function is another value.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
+
+_FEW = 2  # calls that have to show it at least
+
+
+@dataclass(frozen=True)
+class Said:
+    """A statement that is a call: what is called, and with which arguments."""
+
+    callee: str
+    arguments: str
+
+
+def follow_output_calls(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """The pristine and the new file with the functions that the owner calls in place of others."""
+    table = _find_replaced(*(_by_callee(units) for units in (base, ours, theirs)))
+    return _put_on(base, table), _put_on(theirs, table)
+
+
+def _find_replaced(
+    old: Mapping[str, Counter[str]],
+    own: Mapping[str, Counter[str]],
+    new: Mapping[str, Counter[str]],
+) -> dict[str, str]:
+    """The functions that are called nowhere any more, each with the one that is called instead."""
+    found = {}
+    for callee in (old.keys() & new.keys()) - own.keys():
+        kept = {other: (old[callee] & own[other]).total() for other in own}
+        most = max(kept, key=lambda other: kept[other], default="")
+        if sum(map(bool, kept.values())) == 1 and kept[most] >= _FEW:
+            found[callee] = most
+    return found
+
+
+def _by_callee(units: Sequence[Statement]) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for unit in units:
+        if said := _said(unit):
+            found.setdefault(said.callee, Counter())[said.arguments] += 1
+    return found
+
+
+def _said(unit: Statement) -> Said | None:
+    found = None if unit.is_comment or not unit.is_code else parse_unit(unit.text.strip())
+    node = found[1].value if found and isinstance(found[1], ast.Expr) else None
+    if not isinstance(node, ast.Call) or not (node.args or node.keywords):
+        return None
+    callee = ast.unparse(node.func)
+    arguments = ast.unparse(ast.Call(ast.Name("_"), node.args, node.keywords))
+    return Said(callee, arguments) if unit.text.strip().startswith(f"{callee}(") else None
+
+
+def _put_on(units: Sequence[Statement], table: Mapping[str, str]) -> list[Statement]:
+    out = []
+    for unit in units:
+        said = _said(unit) if table else None
+        if said and said.callee in table:
+            text = unit.text.replace(f"{said.callee}(", f"{table[said.callee]}(", 1)
+            unit = replace(unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()))
+        out.append(unit)
+    return out

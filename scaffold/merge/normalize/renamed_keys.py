@@ -1,0 +1,102 @@
+"""Follows an owner who renamed keys: `evaluate(..., "valid")` in place of "val".
+
+Base and theirs then have the new key, also as the first part of others (`metrics["val_loss"]`).
+Only a text is followed that was an argument or a key wherever it was, and is nowhere any more.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from scaffold.merge.diff.expression import read_source
+from scaffold.merge.diff.mapping import align
+from scaffold.merge.source.statement import Statement, fingerprint
+
+_KEY = re.compile(r"[A-Za-z]\w*(?:[/.-]\w+)*")
+
+
+def follow_keys(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Base and theirs with the owner's keys."""
+    table = find_renamed_keys(base, ours)
+    kept: set[str] = set().union(*map(_texts, ours)) if table else set()
+    old, new = ([_renamed(unit, table, kept) for unit in side] for side in (base, theirs))
+    return old, new
+
+
+def find_renamed_keys(base: Sequence[Statement], ours: Sequence[Statement]) -> dict[str, str]:
+    """Keys that are gone, with those that stand in all of their places."""
+    old, own = (set().union(*map(_texts, units)) for units in (base, ours))
+    gone, new = old - own, own - old
+    if not gone or not new:
+        return {}
+    side = align(base, ours)
+    found: dict[str, set[str]] = {}
+    for number, unit in enumerate(base):
+        there = side.of(number)
+        for key in _texts(unit) & gone:
+            found.setdefault(key, set()).update(_replaced(unit, there, key) if there else {""})
+    return {
+        key: names.copy().pop()
+        for key, names in found.items()
+        if len(names) == 1 and names <= new and _KEY.fullmatch(key)
+    }
+
+
+def _replaced(unit: Statement, there: Statement, key: str) -> set[str]:
+    """What stands in place of a key, if all else of the statement is the same."""
+    old, new = _keys(unit), _keys(there)
+    if len(old) != len(new):
+        return {""}
+    pairs = {(one, two) for one, two in zip(old, new, strict=True) if one != two}
+    names = {two for one, two in pairs if one == key}
+    return names if all(_KEY.fullmatch(two) for two in names) else {""}
+
+
+def _keys(unit: Statement) -> list[str]:
+    return [text for _, text in _constants(unit)]
+
+
+def _texts(unit: Statement) -> set[str]:
+    return set(_keys(unit))
+
+
+def _constants(unit: Statement) -> Iterator[tuple[ast.expr, str]]:
+    """The texts of a statement that are arguments of calls or keys of dicts."""
+    source = None if unit.is_comment or not unit.is_code else read_source(unit.text.strip())
+    for node in ast.walk(source.tree) if source else ():
+        inner: list[ast.expr | None] = []
+        if isinstance(node, ast.Call):
+            inner = [*node.args, *(keyword.value for keyword in node.keywords)]
+        elif isinstance(node, ast.Subscript):
+            inner = [node.slice]
+        elif isinstance(node, ast.Dict):
+            inner = [*node.keys]
+        for part in inner:
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield part, part.value
+
+
+def _renamed(unit: Statement, table: Mapping[str, str], kept: set[str]) -> Statement:
+    """A statement with the owner's keys. Texts in `kept` are still there."""
+    if not table or not any(key in unit.text for key in table):
+        return unit
+    source = read_source(unit.text.strip())
+    places = []
+    for node, whole in _constants(unit) if source else ():
+        head = re.match(r"\w+?(?=[_/.]|$)", whole)
+        for key in dict.fromkeys((whole, head[0] if head else "")):
+            if key in table and source and whole not in kept:
+                start, end = source.span(node)
+                written = source.text[start:end].replace(key, table[key], 1)
+                places.append((start, end, written))
+                break
+    if not places or not source:
+        return unit
+    text = source.text
+    for start, end, written in sorted(places, reverse=True):
+        text = text[:start] + written + text[end:]
+    margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
+    return replace(unit, lines=tuple((margin + text).split("\n")), key=fingerprint(text))

@@ -1,0 +1,111 @@
+"""What the objects of a class have: its own members, those of its bases, and what methods set."""
+
+import ast
+from collections.abc import Callable as Function
+from collections.abc import Iterator
+
+from scaffold.merge.semantics.scopes import (
+    FUNCTIONS,
+    Annotated,
+    Binding,
+    Definition,
+    Facts,
+    Scope,
+    walk,
+)
+from scaffold.merge.semantics.types import Class, Kind, Members
+
+_EMPTY_BASES = {"ABC", "Generic", "Protocol", "object"}  # without attributes of interest
+
+
+def read_members(
+    facts: Facts,
+    scope: Scope,
+    kind_of: Function[[ast.expr, Scope], Kind | None],
+    members_of: Function[[Class], Members],
+) -> Members:
+    """The members of the class with this scope."""
+    node = scope.node
+    assert isinstance(node, ast.ClassDef)
+    decorators = decorators_of(node)
+    found: dict[str, list[tuple[Binding, Scope]]] = {}
+    fields: list[str] = []
+    is_open = bool(decorators - {"dataclass", "total_ordering"} or node.keywords)
+    for base in node.bases:
+        base = base.value if isinstance(base, ast.Subscript) else base
+        above = kind_of(base, scope.parent or scope)
+        if isinstance(above, Class):
+            other = members_of(above)
+            found |= other.bindings
+            fields += other.fields
+            is_open = is_open or other.is_open
+        else:
+            name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
+            is_open = is_open or name not in _EMPTY_BASES
+    for name, bindings in scope.names.items():
+        found[name] = [(binding, scope) for binding in bindings]
+    for row in node.body:
+        if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
+            fields += [row.target.id] * (row.target.id not in fields)
+    for name, value, where in _set_on_self(facts, scope):
+        found.setdefault(name, []).append((value, where))
+    is_open = is_open or bool({"__getattr__", "__getattribute__"} & found.keys())
+    return Members(found, tuple(fields), "dataclass" in decorators, is_open or _sets_by_name(node))
+
+
+def decorators_of(node: Definition) -> set[str]:
+    """The names of decorators, without the modules that they are from."""
+    found = set()
+    for decorator in node.decorator_list:
+        call = decorator.func if isinstance(decorator, ast.Call) else decorator
+        found.add(call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "?"))
+    return found
+
+
+def _set_on_self(facts: Facts, scope: Scope) -> Iterator[tuple[str, Binding, Scope]]:
+    """The attributes that methods set, and what they set them to."""
+    for inner in scope.node.body if isinstance(scope.node, ast.ClassDef) else ():
+        if not isinstance(inner, FUNCTIONS) or not inner.args.args:
+            continue
+        method, me = facts.scopes[id(inner)], inner.args.args[0].arg
+        for node in walk(inner):
+            yield from ((name, value, method) for name, value in _set_attributes(node, me))
+
+
+def _set_attributes(node: ast.AST, name: str) -> Iterator[tuple[str, Binding]]:
+    """The attributes of `name` that a statement sets."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _targets(target, node.value, name)
+    elif isinstance(node, ast.AnnAssign):
+        for attribute, _ in _targets(node.target, None, name):
+            yield attribute, Annotated(node.annotation)
+    elif isinstance(node, ast.AugAssign | ast.For):
+        yield from _targets(node.target, None, name)
+    elif isinstance(node, ast.withitem) and node.optional_vars:
+        yield from _targets(node.optional_vars, None, name)
+
+
+def _targets(target: ast.expr, value: ast.expr | None, name: str) -> Iterator[tuple[str, Binding]]:
+    match target:
+        case ast.Attribute(value=ast.Name(id=found)) if found == name:
+            yield target.attr, value
+        case ast.Tuple() | ast.List():
+            for number, part in enumerate(target.elts):
+                inner = None
+                if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+                    inner = value.elts[number]
+                yield from _targets(part, inner, name)
+        case ast.Starred():
+            yield from _targets(target.value, None, name)
+
+
+def _sets_by_name(node: ast.ClassDef) -> bool:
+    """Whether methods set attributes whose names can't be seen."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr == "__dict__":
+            return True
+        called = part.func if isinstance(part, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id in ("setattr", "vars"):
+            return True
+    return False

@@ -1,0 +1,129 @@
+"""The functions of a file as units, and the names that go into their statements and come out."""
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scaffold.merge.source.statement import Statement, parse_unit
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str  # qualified: "Trainer.fit"
+    head: int  # the unit with `def`
+    end: int
+    parameters: tuple[str, ...]
+    owner: str  # what a method calls its object; of a function nothing
+
+
+def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Function]:
+    """The functions and methods of a file by name; those in other functions if `inner`."""
+    found: dict[str, Function] = {}
+    kinds: dict[str, type] = {}
+    for number, unit in enumerate(units):
+        node = _definition(unit)
+        if node is None:
+            continue
+        name = f"{unit.scope}.{node.name}".strip(".")
+        kinds[name] = type(node)
+        if isinstance(node, ast.ClassDef):
+            continue
+        method = kinds.get(unit.scope) is ast.ClassDef
+        if unit.scope and not method and not inner:
+            continue
+        end = number + 1
+        while end < len(units) and units[end].depth > unit.depth:
+            end += 1
+        rows = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = tuple(row.arg for row in rows)
+        static = number and "staticmethod" in units[number - 1].text
+        owner = names[0] if method and names and not static else ""
+        found[name] = Function(name, number, end, names, owner)
+    return found
+
+
+def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
+    if unit.is_comment or not unit.text.lstrip().startswith(("def ", "async def ", "class ")):
+        return None
+    found = parse_unit(unit.text.strip())
+    node = found[1] if found else None
+    return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else None
+
+
+@dataclass(frozen=True)
+class Names:
+    """What one statement, or the head of a block, reads and binds."""
+
+    reads: frozenset[str] = frozenset()
+    binds: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=8192)
+def _names(text: str) -> Names:
+    found = parse_unit(text)
+    if found is None:
+        return Names()
+    node = found[1]
+    reads: set[str] = set()
+    binds: set[str] = set()
+    own: set[str] = set()  # of comprehensions and lambdas
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            (reads if isinstance(child.ctx, ast.Load) else binds).add(child.id)
+        elif isinstance(child, ast.comprehension):
+            own |= {n.id for n in ast.walk(child.target) if isinstance(n, ast.Name)}
+        elif isinstance(child, ast.Lambda):
+            own |= {row.arg for row in child.args.args}
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            binds.add(child.name)
+        elif isinstance(child, ast.Import | ast.ImportFrom):
+            binds |= {(alias.asname or alias.name).split(".")[0] for alias in child.names}
+        elif isinstance(child, ast.ExceptHandler) and child.name:
+            binds.add(child.name)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        reads.add(node.target.id)
+    return Names(frozenset(reads - own), frozenset(binds - own))
+
+
+def names_of(unit: Statement) -> Names:
+    return Names() if unit.is_comment else _names(unit.text.strip())
+
+
+def bound_names(units: Sequence[Statement], function: Function) -> set[str]:
+    """The variables of a function, with its parameters."""
+    found = set(function.parameters)
+    return found.union(*(names_of(unit).binds for unit in units[function.head + 1 : function.end]))
+
+
+def read_in(units: Iterable[Statement]) -> set[str]:
+    return set().union(*(names_of(unit).reads for unit in units))
+
+
+def bound_in(units: Iterable[Statement]) -> set[str]:
+    return set().union(*(names_of(unit).binds for unit in units))
+
+
+def needed_by(units: Sequence[Statement]) -> set[str]:
+    """The names that statements read, and have not bound before in each case."""
+    needed: set[str] = set()
+    bound: list[tuple[int, frozenset[str]]] = []  # with the depths at which they are known
+    around: list[int] = []  # depths of `with`, whose body always runs
+    for unit in units:
+        if unit.is_comment:
+            continue
+        around = [depth for depth in around if depth < unit.depth]
+        depth = unit.depth - len(around)
+        bound = [row for row in bound if row[0] <= depth]
+        names = names_of(unit)
+        needed |= names.reads.difference(*(row[1] for row in bound))
+        head = unit.text.rstrip().endswith(":")
+        bound.append((depth + (head and not _is_with(unit)), names.binds))
+        around += [unit.depth] if _is_with(unit) else []
+    return needed
+
+
+def _is_with(unit: Statement) -> bool:
+    return unit.text.lstrip().startswith(("with ", "async with ")) and (
+        unit.text.rstrip().endswith(":")
+    )

@@ -1,0 +1,147 @@
+"""Repairs the imports of a merged file: those that its code needs, each once."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Collection
+
+from scaffold.merge.semantics.names import (
+    REPEATED_IMPORT,
+    UNDEFINED,
+    UNUSED_IMPORT,
+    Fault,
+    find_faults,
+)
+from scaffold.merge.source.parse import parse
+
+
+def mended(text: str, before: str, sources: Collection[str]) -> str:
+    """The text with the imports that its code needs now, but for faults that it had before.
+
+    `sources` are the versions that may contain the missing imports. One that is unused there, too,
+    is there for others: a module may import names so that they can be imported from it.
+    """
+    kinds = (UNDEFINED, UNUSED_IMPORT, REPEATED_IMPORT)
+    known = find_faults(before)
+    for source in sources:
+        known = known | Counter(f for f in find_faults(source) if f.kind == UNUSED_IMPORT)
+    for _ in range(8):
+        faults = [f for f in find_faults(text) if f.kind in kinds and f not in known]
+        mended = mend_imports(text, faults, sources)
+        if mended == text:
+            break
+        text = mended
+    return text
+
+
+def mend_imports(text: str, faults: Collection[Fault], sources: Collection[str]) -> str:
+    """The text with imports added, removed and joined as its code needs them.
+
+    `sources` are the versions that may contain the missing imports.
+    """
+    for fault in faults:
+        if fault.kind == UNDEFINED:
+            statement = _find_import(fault.name, sources)
+            text = _add_import(text, *statement) if statement else text
+        elif fault.kind in (UNUSED_IMPORT, REPEATED_IMPORT):
+            text = _remove_import(text, fault.name, last=fault.kind == REPEATED_IMPORT)
+    return text
+
+
+def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
+    try:
+        body = parse(text).body
+    except SyntaxError:
+        return []
+    return [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def comes_with_all(fault: Fault, own: str, new: str) -> bool:
+    """Whether a name comes from a module of which the owner imports all names."""
+    statement = _find_import(fault.name, (new,)) if fault.kind.startswith("ImportStar") else None
+    if statement is None or statement[0] is None:
+        return False
+    return bool(re.search(rf"(?m)^from {re.escape(statement[0])} import \*", own))
+
+
+def _find_import(name: str, sources: Collection[str]) -> tuple[str | None, str] | None:
+    """The module and what is imported from it, as in one of the sources."""
+    for source in sources:
+        for node in _imports(source):
+            for alias in node.names:
+                if (alias.asname or alias.name).split(".")[0] == name:
+                    words = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+                    module = node.module if isinstance(node, ast.ImportFrom) else None
+                    return module, words
+    return None
+
+
+def _add_import(text: str, module: str | None, words: str) -> str:
+    rows = text.split("\n")
+    nodes = _imports(text)
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == module and module is not None:
+            names = [_alias(alias) for alias in node.names]
+            return replace_rows(rows, node, _statement(module, sorted([*names, words], key=_order)))
+    line = _statement(module, [words])
+    top = (module or words).split(".")[0]
+    near = [node for node in nodes if _top(node) == top] or nodes
+    place = near[-1].end_lineno or 0 if near else 0
+    return "\n".join([*rows[:place], line, *rows[place:]])
+
+
+def _remove_import(text: str, name: str, last: bool) -> str:
+    """The text without the first or last import of a name, as pyflakes has it: `x.y`, `x as y`."""
+    rows = text.split("\n")
+    nodes = _imports(text)
+    for node in reversed(nodes) if last else nodes:
+        module = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module else ""
+        for alias in node.names:
+            own = alias.asname or alias.name
+            if name in (module + _alias(alias), own, _alias(alias)):
+                names = [_alias(other) for other in node.names if other is not alias]
+                if not names:
+                    return replace_rows(rows, node, None)
+                held = node.module if isinstance(node, ast.ImportFrom) else None
+                return replace_rows(rows, node, _statement(held, names))
+    return text
+
+
+def _alias(alias: ast.alias) -> str:
+    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+
+
+def _top(node: ast.Import | ast.ImportFrom) -> str:
+    name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+    return (name or "").split(".")[0]
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Constants, classes, then the rest, as isort sorts them."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return kind, name.lower()
+
+
+def _statement(module: str | None, names: list[str]) -> str:
+    listed = ", ".join(names)
+    if module is None:
+        return f"import {listed}"
+    text = f"from {module} import {listed}"
+    if len(text) > 100:
+        text = f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+    return text
+
+
+def replace_rows(
+    rows: list[str], node: ast.stmt, statement: str | None, comment: bool = True
+) -> str:
+    """The text with another statement, or none, in the rows of one, whose comment it gets."""
+    lines = [] if statement is None else [statement]
+    found = re.search(r"\s+#.*$", rows[(node.end_lineno or 1) - 1]) if comment else None
+    if lines and found and "\n" not in lines[0]:
+        lines[0] += found[0]
+    above, below = rows[: node.lineno - 1], rows[node.end_lineno or 0 :]
+    if statement is None and below and not below[0].strip():
+        while above and not above[-1].strip():
+            above.pop()  # the blank lines below separate what remains
+    return "\n".join([*above, *lines, *below])

@@ -1,0 +1,291 @@
+"""What the expressions of a project are: its modules, classes, functions and their objects.
+
+Only what is certain: where a name may be two things, it is unknown. Parameters without an
+annotation are what they are called with.
+"""
+
+import ast
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from scaffold.merge.semantics.classes import decorators_of, read_members
+from scaffold.merge.semantics.modules import Modules
+from scaffold.merge.semantics.scopes import (
+    FUNCTIONS,
+    Annotated,
+    Binding,
+    Facts,
+    Function,
+    Imported,
+    Parameter,
+    Scope,
+    walk,
+)
+from scaffold.merge.semantics.types import (
+    Callable,
+    Class,
+    Kind,
+    Members,
+    Module,
+    Nothing,
+    Object,
+    Outside,
+    one_of,
+)
+
+# decorators after which a function is still called as it is written
+_PLAIN = {"cache", "contextmanager", "inference_mode", "lru_cache", "no_grad", "overload", "wraps"}
+
+
+class Kinds(Modules):
+    """The kinds of names and expressions."""
+
+    def __init__(self, files: Mapping[str, Facts]) -> None:
+        super().__init__(files)
+        self.definitions: dict[tuple[str, str], Scope] = {}
+        for path, facts in files.items():
+            for scope in facts.scopes.values():
+                self.definitions.setdefault((path, scope.name), scope)
+        self._members: dict[Class, Members] = {}
+        self._kinds: dict[tuple[int, int], Kind | None] = {}
+        self.given: dict[tuple[int, str], set[Kind | None]] = {}
+
+    def kind(self, node: ast.expr, scope: Scope) -> Kind | None:
+        """What an expression is. None if that is not certain."""
+        key = (id(node), id(scope))
+        if key not in self._kinds:
+            self._kinds[key] = None  # for what refers to itself
+            self._kinds[key] = self._find_kind(node, scope)
+        return self._kinds[key]
+
+    def _find_kind(self, node: ast.expr, scope: Scope) -> Kind | None:
+        match node:
+            case ast.Constant(value=None):
+                return Nothing()
+            case ast.Name():
+                return self.look_up(node.id, scope)
+            case ast.Attribute():
+                return self._attribute(self.kind(node.value, scope), node.attr)
+            case ast.Call():
+                return self._result(node, scope)
+            case ast.NamedExpr() | ast.Await():
+                return self.kind(node.value, scope)
+            case ast.IfExp():
+                return one_of([self.kind(part, scope) for part in (node.body, node.orelse)])
+            case ast.BoolOp(op=ast.Or()):
+                return one_of([self.kind(part, scope) for part in node.values])
+        return None
+
+    def look_up(self, name: str, scope: Scope) -> Kind | None:
+        place: Scope | None = scope
+        while place is not None:
+            if name in place.names and (place is scope or not isinstance(place.node, ast.ClassDef)):
+                found = [self._bound(binding, place) for binding in place.names[name]]
+                return one_of(found)
+            place = place.parent
+        for star in self.files[scope.path].stars:
+            path = self.find_module(scope.path, star)
+            if path is not None and path != scope.path and name in self.files[path].top.names:
+                return self.look_up(name, self.files[path].top)
+        return None
+
+    def _bound(self, binding: Binding, scope: Scope) -> Kind | None:
+        match binding:
+            case Imported():
+                return self._imported(scope.path, binding)
+            case Parameter():
+                return _parameter(self, binding, scope)
+            case Annotated():
+                return _annotated(self, binding.annotation, scope)
+            case None:
+                return None
+            case ast.ClassDef():
+                return Class(scope.path, f"{scope.name}.{binding.name}".lstrip("."))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return Callable(scope.path, f"{scope.name}.{binding.name}".lstrip("."))
+        return self.kind(binding, scope)
+
+    def _imported(self, path: str, imported: Imported) -> Kind | None:
+        if not imported.name:
+            found = self.find_module(path, imported)
+            return Module(found) if found else Outside(imported.module)
+        found = self.submodule(path, imported)
+        if found is not None:
+            return Module(found)
+        found = self.find_module(path, imported)
+        if found is None:
+            return Outside(f"{imported.module}.{imported.name}")
+        return self.look_up(imported.name, self.files[found].top) if found != path else None
+
+    def _attribute(self, kind: Kind | None, name: str) -> Kind | None:
+        match kind:
+            case Module():
+                if name in self.files[kind.path].top.names:
+                    return self.look_up(name, self.files[kind.path].top)
+                package = PurePosixPath(kind.path)
+                inner = str(package.with_name(f"{name}.py"))
+                is_package = package.name == "__init__.py" and inner in self.files
+                return Module(inner) if is_package else None
+            case Outside():
+                return Outside(f"{kind.name}.{name}")
+            case Object() | Class():
+                own = kind.of if isinstance(kind, Object) else kind
+                found = self.members(own).bindings.get(name, [])
+                kinds = [_member(self, *binding, isinstance(kind, Object)) for binding in found]
+                return one_of(kinds)
+        return None
+
+    def _result(self, node: ast.Call, scope: Scope) -> Kind | None:
+        match self.kind(node.func, scope):
+            case Class() as found:
+                return Object(found)
+            case Callable() as found:
+                return _returned(self, found)
+            case Outside(name=name):
+                same = ("dataclasses.replace", "copy.copy", "copy.deepcopy")
+                return self.kind(node.args[0], scope) if name in same and node.args else None
+        return None
+
+    def members(self, kind: Class) -> Members:
+        if kind not in self._members:
+            self._members[kind] = Members({}, (), False, True)  # for circles
+            scope = self.definitions[kind.path, kind.name]
+            self._members[kind] = read_members(
+                self.files[kind.path], scope, self.kind, self.members
+            )
+        return self._members[kind]
+
+
+def _parameter(kinds: Kinds, parameter: Parameter, scope: Scope) -> Kind | None:
+    owner = scope.parent
+    first = [*parameter.function.args.posonlyargs, *parameter.function.args.args][:1]
+    if owner and isinstance(owner.node, ast.ClassDef) and first:
+        decorators = decorators_of(parameter.function)
+        if first[0].arg == parameter.name and "staticmethod" not in decorators:
+            own = Class(scope.path, owner.name)
+            return own if "classmethod" in decorators else Object(own)
+    if parameter.annotation is not None:
+        return _annotated(kinds, parameter.annotation, scope)
+    given = kinds.given.get((id(parameter.function), parameter.name))
+    if given:
+        return one_of(list(given))
+    return _usual_config(kinds) if parameter.name == "config" else None
+
+
+def _usual_config(kinds: Kinds) -> Kind | None:
+    found = [Class(path, name) for path, name in kinds.definitions if name == "Config"]
+    return Object(found[0]) if len(found) == 1 else None
+
+
+def _annotated(kinds: Kinds, node: ast.expr, scope: Scope) -> Kind | None:
+    """The object that an annotation promises."""
+    match node:
+        case ast.Constant(value=str() as text):
+            try:
+                return _annotated(kinds, ast.parse(text, mode="eval").body, scope)
+            except (SyntaxError, ValueError):
+                return None
+        case ast.Constant(value=None):
+            return Nothing()
+        case ast.BinOp(op=ast.BitOr()):
+            return one_of([_annotated(kinds, side, scope) for side in (node.left, node.right)])
+        case ast.Subscript(value=ast.Name(id="Optional")):
+            return _annotated(kinds, node.slice, scope)
+        case ast.Name() | ast.Attribute():
+            kind = kinds.kind(node, scope)
+            return Object(kind) if isinstance(kind, Class) else None
+    return None
+
+
+def _returned(kinds: Kinds, function: Callable) -> Kind | None:
+    scope = kinds.definitions[function.path, function.name]
+    node = scope.node
+    assert isinstance(node, FUNCTIONS)
+    if decorators_of(node) & {"contextmanager", "fixture"}:
+        return None
+    if node.returns is not None:
+        return _annotated(kinds, node.returns, scope)
+    values = _values_returned(node)
+    return one_of([kinds.kind(value, scope) if value else Nothing() for value in values])
+
+
+@lru_cache(maxsize=4096)
+def _values_returned(function: Function) -> tuple[ast.expr | None, ...]:
+    return tuple(part.value for part in walk(function) if isinstance(part, ast.Return))
+
+
+def _member(kinds: Kinds, binding: Binding, scope: Scope, bound: bool) -> Kind | None:
+    kind = kinds._bound(binding, scope)
+    if isinstance(kind, Callable) and isinstance(binding, FUNCTIONS):
+        decorators = decorators_of(binding)
+        if decorators & {"property", "cached_property"}:
+            return _returned(kinds, kind)
+        bound = (bound or "classmethod" in decorators) and "staticmethod" not in decorators
+        return Callable(kind.path, kind.name, bound)
+    return kind
+
+
+class Project(Kinds):
+    """All Python files of a project, and what their functions are called with."""
+
+    def __init__(self, files: Mapping[str, Facts]) -> None:
+        super().__init__(files)
+        self._added: dict[Class, set[str]] = {}
+        for _ in range(2):  # what is passed on is known in the second round
+            self._read_calls()
+
+    def added(self, kind: Class) -> set[str]:
+        """Attributes that are set on objects of a class from outside."""
+        return self._added.get(kind, set())
+
+    def _read_calls(self) -> None:
+        """Note what each parameter is given."""
+        given: dict[tuple[int, str], set[Kind | None]] = {}
+        for facts in self.files.values():
+            for call, scope in facts.calls:
+                function, skipped = self.called(call, scope)
+                if function is None:
+                    continue
+                places = [*function.args.posonlyargs, *function.args.args][skipped:]
+                for parameter, value in zip(places, call.args, strict=False):
+                    if isinstance(value, ast.Starred):
+                        break
+                    given.setdefault((id(function), parameter.arg), set()).add(
+                        self.kind(value, scope)
+                    )
+                for keyword in call.keywords:
+                    if keyword.arg:
+                        kind = self.kind(keyword.value, scope)
+                        given.setdefault((id(function), keyword.arg), set()).add(kind)
+        self.given = given
+        self._kinds.clear()
+        for facts in self.files.values():
+            for node, scope in facts.attributes:
+                if isinstance(node.ctx, ast.Store):
+                    kind = self.kind(node.value, scope)
+                    if isinstance(kind, Object):
+                        self._added.setdefault(kind.of, set()).add(node.attr)
+
+    def called(self, call: ast.Call, scope: Scope) -> tuple[Function | None, int]:
+        """The function that a call runs, and how many of its parameters are given already."""
+        kind = self.kind(call.func, scope)
+        bound = False
+        if isinstance(kind, Class):
+            found = self.members(kind).bindings.get("__init__", [])
+            if len(found) != 1:
+                return None, 0
+            node: object = found[0][0]
+            bound = True
+        elif isinstance(kind, Callable):
+            node, bound = self.definitions[kind.path, kind.name].node, kind.bound
+        else:
+            return None, 0
+        if not isinstance(node, FUNCTIONS):
+            return None, 0
+        return node, int(bound)
+
+
+def is_plain(function: Function) -> bool:
+    """Whether a function is called as it is written."""
+    return decorators_of(function) <= _PLAIN | {"classmethod", "property", "staticmethod"}

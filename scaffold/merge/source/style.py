@@ -1,0 +1,390 @@
+"""What an owner changed throughout a file: newlines, indentation, layout, quotes, names.
+
+The pristine and the new file are translated into the same style before they are compared, so that
+none of this counts as a difference, and new lines look like the lines around them.
+"""
+
+import ast
+import builtins
+import io
+import keyword
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
+
+_GENERATED = 100  # the line length of generated files
+# common ones first: trying all of them would take seconds
+_WIDTHS = (88, 79, 120, 100, 80, 99, 119, 90, 110, 96, 72, 127, 140)
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a file begins and ends its lines."""
+
+    crlf: bool = False
+    mark: bool = False  # a byte order mark
+    final: bool = True  # a newline at the end
+
+    def put_on(self, text: str) -> str:
+        text = text if self.final else text.removesuffix("\n")
+        text = text.replace("\n", "\r\n") if self.crlf else text
+        return f"\ufeff{text}" if self.mark else text
+
+
+def take_ending(text: str) -> tuple[str, Ending]:
+    """The text with plain newlines, and its own kind. Mixed newlines stay."""
+    mark = text.startswith("\ufeff")
+    text = text.removeprefix("\ufeff")
+    crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    text = text.replace("\r\n", "\n") if crlf else text
+    final = text.endswith("\n") or not text
+    return text if final else text + "\n", Ending(crlf, mark, final)
+
+
+def find_indent(text: str) -> str:
+    """The indentation of one block."""
+    found = re.search(r":[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*([ \t]+)\S", text)
+    indent = found[1] if found else "    "
+    return "\t" if "\t" in indent else indent if len(indent) <= 8 else "    "
+
+
+# layout
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of an owner's file, if it differs from what was generated."""
+
+    width: int | None  # the line length, if black would change nothing
+    single: bool  # quotes
+
+    def put_on(self, text: str) -> str:
+        import black
+
+        if self.single:
+            text = single_quotes(text)
+        if self.width is None:
+            return text
+        mode = black.Mode(line_length=self.width, string_normalization=not self.single)
+        return black.format_str(text, mode=mode)
+
+    def fits(self, text: str) -> bool:
+        """Whether this layout would change nothing."""
+        try:
+            return self.put_on(text) == text
+        except ValueError:  # InvalidInput: black can't read it
+            return False
+
+
+def find_layout(base: Sequence[Statement], ours: Sequence[Statement], text: str) -> Layout | None:
+    """The layout of a file that its owner reformatted throughout, else None."""
+    # a statement may be there in several functions, with other comments
+    known = {unit.key: unit for unit in base}
+    there = {(unit.scope, unit.key): unit for unit in base}
+    shapes = {unit.flat for unit in base}
+    changed = [
+        (there.get((unit.scope, unit.key), known[unit.key]), unit)
+        for unit in ours
+        if unit.key in known and unit.flat not in shapes
+    ]
+    if not changed:
+        return None
+    marks = Counter(token for token, _, _ in _strings(text))
+    single = marks["'"] > marks['"']
+    width = _find_width(changed, text, single)
+    if len(changed) < 3 and width is None:
+        return None  # a few statements, formatted by hand
+    return Layout(width, single)
+
+
+def _find_width(
+    changed: Sequence[tuple[Statement, Statement]], text: str, single: bool
+) -> int | None:
+    """The line length for which black leaves the text unchanged, if there is one.
+
+    Statements that were split were too long for it, and those on one line were not. Without
+    either, it is that of generated files.
+    """
+    import black
+
+    split = [len(old.lines[0]) for old, new in changed if len(old.lines) == 1 < len(new.lines)]
+    joined = [len(new.lines[0]) for old, new in changed if len(new.lines) == 1 < len(old.lines)]
+    low, high = max(joined, default=0), min(split, default=1000)
+    widths = [width for width in _WIDTHS if low <= width < high]
+    if not split and not joined:
+        widths.insert(0, _GENERATED)
+    for width in widths[:4]:
+        mode = black.Mode(line_length=width, string_normalization=not single)
+        try:
+            if black.format_str(text, mode=mode) == text:
+                return width
+        except ValueError:  # InvalidInput: black can't read it
+            return None
+    return None
+
+
+def single_quotes(text: str) -> str:
+    """The text with single quotes around strings without quotes in them."""
+    rows = text.split("\n")
+    for mark, (row, start), (end_row, end) in reversed(list(_strings(text))):
+        literal = rows[row - 1][start:end]
+        if mark == '"' and row == end_row:
+            inside = literal[literal.index('"') + 1 : -1]
+            if not set(inside) & set("\"'\\"):
+                prefix = literal[: literal.index('"')]
+                rows[row - 1] = f"{rows[row - 1][:start]}{prefix}'{inside}'{rows[row - 1][end:]}"
+    return "\n".join(rows)
+
+
+def _strings(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
+    """The quotes and the span of each string with a single quote character at each end."""
+    start: tuple[int, int] = (0, 0)
+    opening = ""
+    level = 0
+    for token in _tokens(text):
+        name = tokenize.tok_name[token.type]
+        if name == "FSTRING_START":
+            level += 1
+            if level == 1:
+                start, opening = token.start, token.string
+        elif name == "FSTRING_END":
+            level -= 1
+            if level == 0 and not opening.endswith(('"""', "'''")):
+                yield opening[-1], start, token.end
+        elif name == "STRING" and not level and not token.string.endswith(('"""', "'''")):
+            yield token.string[-1], token.start, token.end
+
+
+def _tokens(text: str) -> list[tokenize.TokenInfo]:
+    try:
+        return list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return []
+
+
+# names
+
+
+@dataclass
+class Renames:
+    """Consistent renames. A name is `x`, an attribute `.x`, the name of an argument `x=`."""
+
+    everywhere: dict[str, str] = field(default_factory=dict)
+    inside: dict[str, dict[str, str]] = field(default_factory=dict)  # by top-level definition
+
+    def of(self, scope: str) -> Mapping[str, str]:
+        return {**self.everywhere, **self.inside.get(scope, {})}
+
+
+NO_RENAMES = Renames()
+
+
+@dataclass(frozen=True)
+class Word:
+    name: str  # as Renames has it
+    start: int
+    end: int
+
+
+def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Renames:
+    """What was renamed between two versions of a file, at least twice and without exception."""
+    before, after = _names_by_scope(base), _names_by_scope(ours)
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    one = [mask(unit) for unit in base]
+    two = [mask(unit) for unit in ours]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    for i, j, size in matcher.get_matching_blocks():
+        for step in range(size):
+            old, new = base[i + step], ours[j + step]
+            if old.text == new.text:
+                continue
+            for a, b in zip(words(old), words(new), strict=False):
+                if a.name != b.name and _kind(a.name) == _kind(b.name):
+                    found.setdefault(_top(old), Counter())[a.name, b.name] += 1
+    renames = Renames()
+    total: Counter[tuple[str, str]] = Counter()
+    for counts in found.values():
+        total += counts
+    all_before = set().union(*before.values()) if before else set()
+    all_after = set().union(*after.values()) if after else set()
+    for (x, y), count in total.items():
+        if x not in all_after and y not in all_before and count >= 2:
+            renames.everywhere[x] = y
+    for scope, counts in found.items():
+        for (x, y), count in counts.items():
+            new_scope = renames.everywhere.get(scope, scope)
+            gone = x not in after.get(new_scope, set())
+            if gone and y not in before.get(scope, set()) and count >= 2:
+                renames.inside.setdefault(scope, {}).setdefault(x, y)
+    return renames
+
+
+def drop_replaced(
+    renames: Renames, base: Sequence[Statement], is_renamed: Callable[[str, str, str], bool]
+) -> None:
+    """Forget renames of what a file imports, unless it has the new name where it comes from.
+
+    `RMSprop` in all places of `AdamW` is another optimizer. `is_renamed` tells this of a module,
+    the old name and the new one.
+    """
+    modules = dict(_imported(base))
+    for table in (renames.everywhere, *renames.inside.values()):
+        for old, new in list(table.items()):
+            if old in modules and not is_renamed(modules[old], old, new):
+                del table[old]
+
+
+def _imported(units: Sequence[Statement]) -> Iterator[tuple[str, str]]:
+    """The names that are imported as they are called in their modules, and these modules."""
+    for unit in units:
+        found = None if unit.is_comment else parse_unit(unit.text.strip())
+        if found and isinstance(found[1], ast.Import | ast.ImportFrom):
+            for alias in found[1].names:
+                if alias.asname is None:
+                    module = found[1].module if isinstance(found[1], ast.ImportFrom) else ""
+                    yield alias.name.split(".")[0], module or ""
+
+
+def spread_renames(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:
+    """Apply a rename in one file to the others too, if the old name is used nowhere.
+
+    `names` are the names in each of the owner's files.
+    """
+    together = {x: y for found in renames.values() for x, y in found.everywhere.items()}
+    for x, y in together.items():
+        if not any(x in held for held in names.values()):
+            for found in renames.values():
+                found.everywhere.setdefault(x, y)
+
+
+def names_in(units: Sequence[Statement]) -> set[str]:
+    return {word.name for unit in units for word in words(unit)}
+
+
+def rename_units(units: Sequence[Statement], renames: Renames) -> list[Statement]:
+    """The units with the new names in code, but not in texts and comments."""
+    if not renames.everywhere and not renames.inside:
+        return list(units)
+    out = []
+    for unit in units:
+        table = renames.of(_top(unit))
+        text = unit.text
+        for word in reversed(words(unit)):
+            if word.name in table:
+                new = table[word.name].strip(".=")
+                text = text[: word.start] + new + text[word.end :]
+        scope = ".".join(renames.everywhere.get(name, name) for name in unit.scope.split("."))
+        if text != unit.text or scope != unit.scope:
+            unit = replace(
+                unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()), scope=scope
+            )
+        out.append(unit)
+    return out
+
+
+def says_same(old: Statement, new: Statement, renames: Collection[tuple[str, str]]) -> bool:
+    """Whether two units say the same, but for renames: of a variable, attribute or argument."""
+    if old.same == new.same:
+        return True
+    plain = {(one.strip(".="), two.strip(".=")) for one, two in renames}
+    pairs = [
+        (one.name.strip(".="), two.name.strip(".="))
+        for one, two in zip(words(old), words(new), strict=False)
+    ]
+    return (mask(old), old.comment) == (mask(new), new.comment) and all(
+        one == two or (one, two) in plain for one, two in pairs
+    )
+
+
+def _names_by_scope(units: Sequence[Statement]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for unit in units:
+        found.setdefault(_top(unit), set()).update(word.name for word in words(unit))
+    return found
+
+
+def _top(unit: Statement) -> str:
+    return unit.scope.split(".")[0]
+
+
+def _kind(name: str) -> str:
+    return name[:1] if name[:1] == "." else name[-1:] if name[-1:] == "=" else ""
+
+
+def words(unit: Statement) -> Sequence[Word]:
+    """The names in a unit's code, including those in f-strings."""
+    if unit.is_comment:
+        return ()
+    in_class = bool(unit.scope) and unit.scope.rpartition(".")[2][:1].isupper()
+    return _words(unit.text, in_class)
+
+
+@lru_cache(maxsize=262_144)
+def _words(text: str, in_class: bool) -> tuple[Word, ...]:
+    lead = len(text) - len(text.lstrip())
+    body = text[lead:]
+    starts = [0]
+    for row in body.split("\n"):
+        starts.append(starts[-1] + len(row) + 1)
+    found: list[Word] = []
+    before = ""
+    level = 0
+    tokens = _tokens(body)
+    for number, token in enumerate(tokens):
+        start = lead + starts[min(token.start[0] - 1, len(starts) - 1)] + token.start[1]
+        if token.type == tokenize.NAME and start < len(text):
+            if not keyword.iskeyword(token.string):
+                after = tokens[number + 1].string if number + 1 < len(tokens) else ""
+                name = token.string
+                if before == ".":
+                    name = f".{name}"
+                elif level and after == "=":
+                    name = f"{name}="
+                elif in_class and not level and (before == "def" or (not before and after in ":=")):
+                    name = f".{name}"
+                found.append(Word(name, start, start + len(token.string)))
+        elif token.type == tokenize.STRING and re.match(r"(?i)r?f", token.string):
+            found += _words_of_fstring(token.string, start)
+        level += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        if token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.INDENT):
+            before = token.string
+    return tuple(found)
+
+
+def _words_of_fstring(text: str, start: int) -> Iterator[Word]:
+    """The names between the braces of an f-string, which is a single token before Python 3.12."""
+    for part in re.finditer(r"(?<!\{)\{(?!\{)([^{}:!]*)", text):
+        for name in _NAME.finditer(part[1]):
+            place = part.start(1) + name.start()
+            held = "." if text[place - 1] == "." else ""
+            if not keyword.iskeyword(name[0]) and text[place - 1] not in "\"'":
+                yield Word(held + name[0], start + place, start + place + len(name[0]))
+
+
+@lru_cache(maxsize=262_144)
+def _mask(text: str) -> str:
+    out = []
+    for token in _tokens(text.strip()):
+        if token.type == tokenize.NAME:
+            plain = keyword.iskeyword(token.string) or hasattr(builtins, token.string)
+            out.append(token.string if plain else "_")
+        elif token.type == tokenize.STRING:
+            literal = token.string.replace("'", '"')
+            if re.match(r"(?i)r?f", literal):
+                literal = re.sub(r"\{([^{}:!]*)", lambda part: _NAME.sub("_", part[0]), literal)
+            out.append(literal)
+        elif token.type not in (tokenize.NL, tokenize.COMMENT):
+            out.append(token.string.strip())
+    return " ".join(out)
+
+
+def mask(unit: Statement) -> str:
+    """What a unit says if all names are the same."""
+    return unit.key if unit.is_comment else _mask(unit.text)

@@ -1,0 +1,307 @@
+"""Each rule of the merge by itself, on a few lines: `scaffold/merge/README.md` says where they are.
+
+Tests of the real templates are in the other `test_merge_*` files.
+"""
+
+from collections.abc import Mapping
+from textwrap import dedent
+
+import pytest
+
+from scaffold.merge.checks.project import find_new_wrongs
+from scaffold.merge.merge import Merged, merge_files
+from scaffold.project.pristine import Pristine
+
+STEP = """
+def main(loader, model, optimizer):
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+
+def project(base: Mapping[str, str], ours: Mapping[str, str], theirs: Mapping[str, str]) -> Merged:
+    pristine = Pristine("", {}, _plain(base))
+    return merge_files(pristine, _plain(ours), _plain(theirs), "the update")
+
+
+def merge(base: str, ours: str, theirs: str, path: str = "train.py") -> Merged:
+    return project({path: base}, {path: ours}, {path: theirs})
+
+
+def _plain(files: Mapping[str, str]) -> dict[str, str]:
+    return {path: dedent(text).lstrip("\n") for path, text in files.items()}
+
+
+def clean(base: str, ours: str, theirs: str, path: str = "train.py") -> str:
+    """The merged text of one file, about which nobody is asked."""
+    merged = merge(base, ours, theirs, path)
+    assert not merged.conflicts and not merged.warnings, merged
+    return merged.files[path] or ""
+
+
+def asked(base: str, ours: str, theirs: str) -> str:
+    """Why somebody is asked: the label of the only conflict."""
+    merged = merge(base, ours, theirs)
+    assert len(merged.conflicts) == 1, merged
+    return merged.conflicts[0].label
+
+
+# the owner's form is followed
+
+
+def test_hints_that_the_owner_took_out_stay_out() -> None:
+    base = (
+        "def add(a: int, b: int) -> int:\n    return a + b\n\n\ndef one() -> int:\n    return 1\n"
+    )
+    ours = base.replace(": int", "").replace(" -> int", "")
+    assert "def two():" in clean(base, ours, base + "\n\ndef two() -> int:\n    return 2\n")
+
+
+def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
+    base = "def add(a, b):\n    return a + b\n\n\ndef one():\n    return 1\n"
+    theirs = base.replace("(a, b)", "(a: int, b: int) -> int")
+    text = clean(base, base.replace("return 1", "return 10 - 9"), theirs)
+    assert "def add(a: int, b: int) -> int:" in text and "10 - 9" in text
+
+
+def test_imports_of_whole_modules_are_followed() -> None:
+    base = "from tools import log\n\nlog(1)\n"
+    ours = "import tools\n\ntools.log(1)\n"
+    assert "tools.log(2)" in clean(base, ours, base + "log(2)\n")
+
+
+def test_imports_one_a_line_are_followed() -> None:
+    base = "from tools import log, read\n\nlog(read())\n"
+    ours = "from tools import log\nfrom tools import read\n\nlog(read())\n"
+    theirs = "from tools import log, read, write\n\nlog(read())\nwrite()\n"
+    assert "from tools import write\n" in clean(base, ours, theirs)
+
+
+def test_imports_that_are_only_there_for_others_stay() -> None:
+    base, more = "from .a import one\n", "from .b import two\n"
+    ours = "from .a import one\n\nNAME = 'mine'\n"
+    assert more in clean(base, ours, base + more, "__init__.py")
+
+
+def test_renamed_keys_are_followed() -> None:
+    base = "metrics = evaluate(model, 'val')\nbest(metrics['val_loss'])\n"
+    ours = base.replace("'val", "'valid")
+    theirs = base + "stop(metrics['val_accuracy'])\n"
+    assert "stop(metrics['valid_accuracy'])" in clean(base, ours, theirs)
+
+
+def test_a_value_that_is_replaced_once_is_no_renamed_key() -> None:
+    base = "kind = 'linear'\nrun(kind)\n"
+    text = clean(base, base.replace("linear", "cosine"), base + "log('linear')\n")
+    assert "log('linear')" in text
+
+
+def test_output_that_goes_elsewhere_is_followed() -> None:
+    base = "log('a')\nlog('b')\n"
+    ours = "logger.info('a')\nlogger.info('b')\n"
+    assert "logger.info('c')" in clean(base, ours, base + "log('c')\n")
+
+
+def test_definitions_in_another_order_are_followed() -> None:
+    one, two = "def one():\n    return 1\n", "def two():\n    return 2\n"
+    theirs = f"{one}\n\n{two.replace('2', '3')}"
+    assert clean(f"{one}\n\n{two}", f"{two}\n\n{one}", theirs).startswith(
+        "def two():\n    return 3"
+    )
+
+
+def test_lines_that_were_put_into_a_function_are_followed() -> None:
+    ours = """
+        def step(loss, optimizer):
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+        def main(loader, model, optimizer):
+            for batch in loader:
+                loss = model(batch)
+                step(loss, optimizer)
+        """
+    theirs = STEP.replace(
+        "        optimizer.step()", "        clip(loss)\n        optimizer.step()"
+    )
+    assert "    loss.backward()\n    clip(loss)\n" in clean(STEP, ours, theirs)
+
+
+def test_a_function_inside_of_the_function_is_followed() -> None:
+    ours = """
+        def main(loader, model, optimizer):
+            def step(loss):
+                loss.backward()
+                optimizer.step()
+                optimizer.zero_grad()
+
+            for batch in loader:
+                loss = model(batch)
+                step(loss)
+        """
+    theirs = STEP.replace(
+        "        optimizer.step()", "        clip(loss)\n        optimizer.step()"
+    )
+    assert "        loss.backward()\n        clip(loss)\n" in clean(STEP, ours, theirs)
+
+
+def test_lines_that_were_put_into_a_function_and_renamed_around_it_are_followed() -> None:
+    base = STEP.replace(
+        "        optimizer.step()", "        model.norm()\n        optimizer.step()"
+    )
+    ours = """
+        def step(loss, optimizer, model):
+            loss.backward()
+            model.norm()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+        def main(loader, net, optimizer):
+            for batch in loader:
+                loss = net(batch, net)
+                step(loss, optimizer, net)
+        """
+    base = base.replace("model(batch)", "model(batch, model)")
+    theirs = base.replace("        model.norm()\n", "        model.norm()\n        model.clip()\n")
+    assert "    model.norm()\n    model.clip()\n" in clean(base, ours, theirs)
+
+
+def test_definitions_in_a_file_of_the_owner_are_followed() -> None:
+    base = "def rate(step):\n    return 1 / step\n\n\nprint(rate(2))\n"
+    ours = {"train.py": "from rates import rate\n\nprint(rate(2))\n", "rates.py": base[:36]}
+    theirs = {"train.py": base.replace("1 / step", "2 / step")}
+    assert "2 / step" in (project({"train.py": base}, ours, theirs).files["rates.py"] or "")
+
+
+def test_a_file_that_was_put_into_another_one_is_followed() -> None:
+    save = "def save(model):\n    write(model)\n"
+    base = {"weights.py": save, "train.py": "from weights import save\n\nsave(1)\n"}
+    ours = {"train.py": f"{save}\n\nsave(1)\n"}
+    theirs = {**base, "weights.py": save.replace("write(", "write_safely(")}
+    merged = project(base, ours, theirs)
+    assert "write_safely(model)" in (merged.files["train.py"] or "") and not merged.notes
+
+
+def test_new_files_get_the_names_of_the_owner() -> None:
+    base = "def run(model):\n    return model\n\n\nrun(run(1))\n"
+    tools = {
+        "tool.py": "from train import run\n\nrun(3)\n",
+        "it.py": "import train\n\ntrain.run()\n",
+    }
+    theirs = {"train.py": base, **tools}
+    merged = project({"train.py": base}, {"train.py": base.replace("run", "fit")}, theirs)
+    assert merged.files["tool.py"] == "from train import fit\n\nfit(3)\n"
+    assert merged.files["it.py"] == "import train\n\ntrain.fit()\n"
+
+
+def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
+    base = "# Net\n\nHow to train it.\n\nHow to test it.\n"
+    ours, theirs = base.replace("How to test it.\n", "Mine.\n"), base.replace(
+        "test it", "test it well"
+    )
+    assert clean(base, ours, theirs, "README.md") == ours
+
+
+# somebody is asked
+
+
+def test_a_name_that_both_sides_bring_is_asked_about() -> None:
+    base = "def main():\n    first = 1\n    print(first)\n"
+    ours = base.replace("    first", "    ema = 'mine'\n    use(ema)\n    first", 1)
+    theirs = base + "    ema = average()\n    ema.save()\n"
+    assert "you already use the name ema" in asked(base, ours, theirs)
+
+
+def test_a_value_that_is_computed_no_more_is_asked_about() -> None:
+    base = """
+        def main(model):
+            metrics = validate(model)
+            log(metrics)
+            metrics = test(model)
+            log(metrics)
+            end(model)
+        """
+    ours = base.replace("metrics = test(model)\n            log(metrics)\n", "pass\n")
+    theirs = base.replace("end(model)", "save(metrics)\n            end(model)")
+    assert merge(base, ours, theirs).conflicts
+
+
+def test_elements_of_another_form_are_asked_about() -> None:
+    loop = "    for row in rows:\n        buffer.append(row)\n"
+    base = f"def main(rows):\n    buffer = []\n{loop}    done()\n"
+    ours = base.replace("    done()", "    shortest = min(buffer)\n    done(shortest)")
+    theirs = base.replace("append(row)", "append((row, mask))")
+    assert "the elements of buffer have another form" in asked(base, ours, theirs)
+
+
+def test_elements_of_a_list_in_another_form_are_asked_about() -> None:
+    base = "TASKS = [\n    one,\n    two,\n]\n"
+    ours = "TASKS = [\n    (one, 1),\n    (two, 1),\n]\n"
+    assert merge(base, ours, base.replace("two,", "two,\n    three,")).conflicts
+
+
+def test_a_block_around_half_of_what_belongs_together_is_asked_about() -> None:
+    base = "def main(a):\n    begin(a)\n    save(a)\n    test(a)\n    end(a)\n"
+    ours = "def main(a):\n    begin(a)\n    test(a)\n    end(a)\n    save(a)\n"
+    theirs = base.replace(
+        "    save(a)\n    test(a)\n", "    with ema():\n        save(a)\n        test(a)\n"
+    )
+    assert "which you moved" in asked(base, ours, theirs)
+
+
+def test_the_same_statement_at_another_time_is_another_one() -> None:
+    base = STEP.replace("        optimizer.zero_grad()\n", "        clear(model)\n")
+    ours = base.replace(
+        "        loss.backward()\n", "        optimizer.zero_grad()\n        loss.backward()\n"
+    )
+    merged = merge(base, ours, STEP)
+    assert (merged.files["train.py"] or "").count("optimizer.zero_grad()") == 2 or merged.conflicts
+
+
+# what is wrong after an update is told
+
+
+METRICS = "def main():\n    metrics = {'val_loss': 1}\n    print(metrics)\n"
+WRONG = {
+    "a key that is nowhere": (
+        METRICS,
+        f"{METRICS.replace('val_', '')}    stop(metrics['val_loss'])\n",
+        f"{METRICS}    stop(metrics['val_loss'])\n",
+        "train.py:4: metrics has no 'val_loss' here, as this line needs",
+    ),
+    "an argument that a function lacks": (
+        "def f(a):\n    return a\n\n\nf(1)\n",
+        "def f(a):\n    return a\n\n\nf(1, b=2)\n",
+        "def f(a, b):\n    return a\n\n\nf(1, b=2)\n",
+        "train.py:5: f(b=...): f has no argument b",
+    ),
+    "a name before it is set": (
+        "def main():\n    a = 1\n    print(a)\n",
+        "def main():\n    print(a)\n    a = 1\n",
+        "def main():\n    a = 1\n    print(a)\n",
+        "train.py:2: the name a is used before it is set",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_newly_wrong_is_told(name: str) -> None:
+    before, after, rendered, said = WRONG[name]
+    found = find_new_wrongs(*({"train.py": text} for text in (before, after, rendered)))
+    assert list(map(str, found)) == [said]
+
+
+def test_relative_imports_of_what_is_gone_are_told() -> None:
+    before = {
+        "net/train.py": "from .model import Net\n\nNet()\n",
+        "net/model.py": "class Net: ...\n",
+    }
+    after = {**before, "net/model.py": "class Other: ...\n"}
+    found = find_new_wrongs(before, after, {})
+    assert [row.text for row in found] == ["imports Net from .model, which does not define it"]
