@@ -22,12 +22,12 @@ def find(source: Source) -> Found:
             inside = any(loop in source.above(call) for loop in evaluations(source))
             if inside or last(call.func) == "gather_function":
                 yield call
-    for loop in evaluations(source) if "reduction='sum'" not in ast.unparse(source.tree) else ():
+    sums = re.search(r"reduction\s*=\s*.sum", source.text)
+    for loop in evaluations(source) if not sums else ():
         names = {_summed(node) for node in source.within(loop)} - {""}
-        for node in source.within(source.home(loop)):
-            below = getattr(node, "lineno", 0) > (loop.end_lineno or 0)
-            if below and _averaged(source, node) in names:
-                yield node
+        rows = source.within(source.home(loop))
+        below = [node for node in rows if getattr(node, "lineno", 0) > (loop.end_lineno or 0)]
+        yield from (node for node in below if _averaged(source, node) in names)
 
 
 def _summed(node: ast.AST) -> str:

@@ -28,8 +28,7 @@ def find(source: Source) -> Found:
 
 
 def _names_one(node: ast.AST) -> bool:
-    text = ast.unparse(node).lower().replace("__main__", "")
-    return bool(re.search(MAIN, text))
+    return bool(re.search(MAIN, ast.unparse(node).lower().replace("__main__", "")))
 
 
 def _guarded(source: Source, call: ast.Call) -> bool:
@@ -37,4 +36,5 @@ def _guarded(source: Source, call: ast.Call) -> bool:
     nodes = around(source, call)
     nodes += [n for home in nodes for n in source.within(home) if isinstance(n, ast.Return)]
     tests = [part.test for n in nodes for part in source.above(n) if isinstance(part, ast.If)]
-    return any(map(_names_one, tests))
+    hooks = [last(value) for c in source.calls("register_save_state_pre_hook") for value in c.args]
+    return any(map(_names_one, tests)) or getattr(source.home(call), "name", "") in hooks
