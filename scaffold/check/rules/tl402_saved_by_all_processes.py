@@ -11,7 +11,7 @@ accelerator.backward(loss)
 torch.save(accelerator.get_state_dict(model), "model.pt")
 """
 RIGHT = WRONG.replace("torch.save", "accelerator.save")
-MAIN = r"rank|main_|_main|master|primary|leader|gpu|world_size|process|should_save"
+MAIN = r"rank|main_|_main|master|primary|leader|gpu|world|process|should_save|distrib|initialized"
 
 
 def find(source: Source) -> Found:
