@@ -326,6 +326,44 @@ def doctor(
 
 
 @app.command()
+def check(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Python files, notebooks, or folders of them.")
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODES", help="Only these rules, by code or its start: TL2,TL301."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="CODES", help="All rules but these.")
+    ] = None,
+    layout: Annotated[
+        str,
+        typer.Option("--format", metavar="FORMAT", help="text, json, sarif or github."),
+    ] = "text",
+    rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
+    explain_code: Annotated[
+        str | None,
+        typer.Option(
+            "--explain", metavar="CODE", help="Show a rule, with a wrong and a right example."
+        ),
+    ] = None,
+) -> None:
+    """Find what is wrong in training loops, of any project, without running them.
+
+    `# noqa: CODE` on a line keeps it. Exits with 1 if something is found.
+    """
+    from scaffold.commands.check import check_files, explain_rule, list_rules
+
+    if rules:
+        list_rules()
+    elif explain_code:
+        explain_rule(explain_code)
+    else:
+        check_files(files or [], select or [], ignore or [], layout)
+
+
+@app.command()
 def resolve(
     path: Project = Path(),
     files: Annotated[

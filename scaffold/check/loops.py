@@ -1,0 +1,153 @@
+"""What a training script does in its loops: who steps, who clears, who evaluates."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import takewhile
+from typing import TypeAlias
+
+from scaffold.check.source import FUNCTIONS, Source, is_constant, last, named, word
+
+Found: TypeAlias = Iterator[ast.AST]
+LOOPS = (ast.For, ast.While)
+__all__ = ["FUNCTIONS", "LOOPS", "TESTS", "Found", "Source", "Step", "around", "ast", "evaluations"]
+__all__ += ["has_processes", "is_accelerator", "is_constant", "is_optimizer", "is_schedule"]
+__all__ += ["is_update", "last", "loader_of", "named", "steps_of", "word"]
+MODELS = r"\w*(?:model|net|network|(?:en|de)coder|classifier|transformer|(?:gener|discrimin)ator)"
+TESTS = r"eval|evaluate|evaluation|\w*valid|\w*validation|validate|vali|val|tests?|testing"
+
+
+@dataclass(frozen=True)
+class Step:
+    """The innermost loop, or else the function, with a call of `backward`."""
+
+    source: Source
+    node: ast.AST
+
+    def calls(self, *names: str) -> list[ast.Call]:
+        """In order of lines."""
+        nodes = self.source.within(self.node)
+        return [n for n in nodes if isinstance(n, ast.Call) and last(n.func) in names]
+
+    @cached_property
+    def loops(self) -> bool:
+        return isinstance(self.node, LOOPS)
+
+    @cached_property
+    def backwards(self) -> list[ast.Call]:
+        return self.calls("backward")
+
+    @cached_property
+    def updates(self) -> list[ast.Call]:
+        """The steps of optimizers, also through a scaler."""
+        return [call for call in self.calls("step") if is_update(self.source, call)]
+
+    @cached_property
+    def losses(self) -> set[str]:
+        """The names of what `backward` is called with."""
+        roots = [getattr(call.func, "value", call) for call in self.backwards]
+        roots += [value for call in self.backwards for value in call.args]
+        names = {node.id for root in roots for node in ast.walk(root) if isinstance(node, ast.Name)}
+        return names - {"accelerator", "self", "scaler", "fabric"}
+
+    def condition(self, node: ast.AST) -> ast.expr | None:
+        """The test of the innermost `if` around a node, in the loop."""
+        inside = takewhile(lambda part: part is not self.node, self.source.above(node))
+        return next((part.test for part in inside if isinstance(part, ast.If)), None)
+
+    @cached_property
+    def windows(self) -> list[ast.BinOp]:
+        """`(step + 1) % n`, if that decides about each update."""
+        tests = [self.condition(update) or ast.Constant(True) for update in self.updates]
+        found = [[n for n in ast.walk(t) if isinstance(n, ast.BinOp)] for t in tests]
+        modulo = [[n for n in nodes if isinstance(n.op, ast.Mod)] for nodes in found]
+        return [n for nodes in modulo for n in nodes] if all(modulo) else []
+
+    def accumulates(self, node: ast.AST) -> bool:
+        """Whether a node is below `with accelerator.accumulate(...)`."""
+        blocks = [part for part in self.source.above(node) if isinstance(part, ast.With)]
+        return any(last(i.context_expr) == "accumulate" for block in blocks for i in block.items)
+
+
+@lru_cache(maxsize=4)
+def steps_of(source: Source) -> tuple[Step, ...]:
+    """The training loops of a file."""
+    found: dict[int, Step] = {}
+    for call in source.calls("backward"):
+        if not any("distributed.autograd" in name for name in source.origins(call.func)):
+            kinds = (*LOOPS, *FUNCTIONS, ast.Module)
+            node = next(part for part in source.above(call) if isinstance(part, kinds))
+            found.setdefault(id(node), Step(source, node))
+    return tuple(found.values())
+
+
+def is_schedule(source: Source, node: ast.expr) -> bool:
+    if named(node, r"\w*sched|\w*schedulers?|\w*schedule|get_\w*schedule\w*|one_cycle_lr"):
+        return not named(node, "noise")
+    return any(".lr_scheduler." in name or "schedule_with" in name for name in source.origins(node))
+
+
+def is_optimizer(source: Source, node: ast.expr) -> bool:
+    if any(".optim." in name and ".lr_scheduler." not in name for name in source.origins(node)):
+        return True
+    return named(node, r"\w*optim|\w*optimi[sz]ers?|opt") and not is_schedule(source, node)
+
+
+def is_update(source: Source, call: ast.Call) -> bool:
+    """Whether a call steps an optimizer, also as `scaler.step(optimizer)`."""
+    if last(call.func) != "step" or not isinstance(call.func, ast.Attribute):
+        return False
+    return any(is_optimizer(source, node) for node in (*call.args[:1], call.func.value))
+
+
+def is_accelerator(source: Source, call: ast.Call) -> bool:
+    """Whether this calls a method of an Accelerator."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return owner is not None and (
+        last(owner) == "accelerator" or source.is_a(owner, "Accelerator()")
+    )
+
+
+def has_processes(source: Source) -> bool:
+    """Whether a script is written for several processes."""
+    names = "Accelerator DDP FSDP DistributedDataParallel DistributedSampler init_process_group"
+    return bool({*names.split(), "init_distributed_mode", "fully_shard"} & source.called.keys())
+
+
+def loader_of(source: Source, node: ast.expr) -> ast.expr | None:
+    """The loader that a loop reads: `loader` of `enumerate(tqdm(loader))`."""
+    if isinstance(node, ast.Call):
+        found = (loader_of(source, value) for value in node.args)
+        return next((value for value in found if value is not None), None)
+    if named(node, r"\w*loaders?|\w*_?dl|\w*batches"):
+        return node
+    return node if source.is_a(node, "utils.data.DataLoader()") else None
+
+
+@lru_cache(maxsize=4)
+def evaluations(source: Source) -> tuple[ast.For, ...]:
+    """The loops that evaluate a model on a loader."""
+    return tuple(n for n in source.all(ast.For) if isinstance(n, ast.For) and _tests(source, n))
+
+
+def _tests(source: Source, node: ast.For) -> bool:
+    loader = loader_of(source, node.iter)
+    if loader is None:
+        return False
+    name = getattr(source.home(node), "name", "")
+    if not named(loader, TESTS) and (not named(name, TESTS) or named(loader, "train")):
+        return False
+    calls = [part for part in source.within(node) if isinstance(part, ast.Call)]
+    if any(last(call.func) == "backward" or is_update(source, call) for call in calls):
+        return False
+    return any(named(call.func, MODELS) for call in calls)
+
+
+def around(source: Source, node: ast.AST) -> list[ast.AST]:
+    """A node, its function, the calls of that in this file, their functions, and so on."""
+    found: list[ast.AST] = [node]
+    for part in found:
+        new = source.calls(part.name) if isinstance(part, FUNCTIONS) else [source.home(part)]
+        found += [other for other in new if other not in found]
+    return found

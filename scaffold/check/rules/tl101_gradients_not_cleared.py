@@ -1,0 +1,19 @@
+"""Gradients are never cleared, so each update adds those of all batches before it."""
+
+from scaffold.check.loops import Found, Source, ast, steps_of
+
+MEND = "Call optimizer.zero_grad() after each optimizer.step()."
+WRONG = """
+for inputs, labels in loader:
+    loss = loss_function(model(inputs), labels)
+    loss.backward()
+    optimizer.step()
+"""
+RIGHT = WRONG + "    optimizer.zero_grad()\n"
+
+
+def find(source: Source) -> Found:
+    stored = (node.attr for node, _ in source.facts.attributes if isinstance(node.ctx, ast.Store))
+    if "grad" not in stored and not source.called.keys() & {"zero_grad", "zero_grads", "zero_"}:
+        for step in steps_of(source):
+            yield from step.updates[:1]

@@ -1,0 +1,29 @@
+"""All processes have the same seed, so they draw the same noise (and dropout) for their batches."""
+
+from scaffold.check.loops import Found, Source, ast, has_processes, last, steps_of, word
+
+MEND = "After prepare(), call set_seed(seed, device_specific=True)."
+WRONG = """
+accelerator = Accelerator()
+set_seed(42)
+for images in loader:
+    noise = torch.randn_like(images)
+    accelerator.backward(model(images + noise).loss)
+"""
+RIGHT = WRONG.replace("42", "42, device_specific=True")
+DRAWS = ("rand", "randn", "rand_like", "randn_like", "randint", "normal", "bernoulli", "randperm")
+
+
+def find(source: Source) -> Found:
+    seeds, prepares = source.calls("set_seed"), source.calls("prepare")
+    seeds += [c for c in source.calls("manual_seed") if source.is_a(c.func, "torch.manual_seed")]
+    own = any(name in ast.unparse(c) for c in seeds for name in ("device_specific", "rank"))
+    if own or not has_processes(source):
+        return
+    calls = [call for step in steps_of(source) for call in step.calls(*DRAWS)]
+    free = [call for call in calls if word(call, "generator") is None]
+    draws = any(last(getattr(call.func, "value", None)) == "torch" for call in free)
+    for seed in seeds:
+        homes = [source.home(call) for call in prepares if call.lineno < seed.lineno]
+        if draws or (last(seed) == "set_seed" and source.home(seed) in homes):
+            yield seed

@@ -1,0 +1,41 @@
+"""Each process splits the data anew, so it validates on others' training data."""
+
+from scaffold.check.loops import Found, Source, ast, has_processes, is_constant, word
+
+MEND = "Give the split a fixed seed (seed=, random_state= or generator=)."
+WRONG = """
+accelerator = Accelerator()
+train, val = random_split(data, [0.9, 0.1])
+"""
+RIGHT = WRONG.replace("])", "], generator=torch.Generator().manual_seed(0))")
+
+
+def find(source: Source) -> Found:
+    imports = {(found.module, found.name) for found, _ in source.facts.imports}
+    if has_processes(source) or ("transformers", "Trainer") in imports:
+        for call in source.calls("random_split", "train_test_split"):
+            seed = word(call, "seed", "random_state", "generator")
+            ordered = is_constant(word(call, "shuffle"), False) or word(call, "shuffle_seed")
+            known = ordered or _seeded(source, call) or not all(w.arg for w in call.keywords)
+            if not known and (seed is None or _may_be_none(source, seed)):
+                yield call
+
+
+def _may_be_none(source: Source, value: ast.expr) -> bool:
+    """Whether it is None, or an option of the command line with the default None."""
+    if isinstance(value, ast.Attribute):
+        for option in source.calls("add_argument"):
+            if any(is_constant(name, f"--{value.attr}") for name in option.args):
+                default = word(option, "default")
+                return default is None or is_constant(default, None)
+    return is_constant(value, None)
+
+
+def _seeded(source: Source, call: ast.Call) -> bool:
+    """Whether the same seed is set before, on all paths."""
+    for other in source.calls("set_seed", "manual_seed", "seed_everything", "seed"):
+        maybe = any(isinstance(part, ast.If) for part in source.above(other))
+        own = any(name in ast.unparse(other) for name in ("rank", "device_specific"))
+        if not maybe and not own and other.lineno < call.lineno:
+            return True
+    return False
