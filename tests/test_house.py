@@ -14,7 +14,8 @@ from conftest import REPOSITORY
 PACKAGE = REPOSITORY / "scaffold"
 # the rooms that each room may import from, from the top floor down
 ARROWS = {
-    "cli": {"commands", "answers", "errors"},
+    "cli": {"web", "commands", "answers", "errors"},
+    "web": {"commands", "render", "merge", "project", "answers", "cache", "errors"},
     "commands": {"render", "merge", "machine", "project", "answers", "cache", "errors"},
     "render": {"project", "answers", "errors"},
     "machine": {"answers"},
@@ -89,7 +90,7 @@ def test_rooms_import_from_those_below_alone() -> None:
 
 
 def test_there_are_few_rooms_and_floors() -> None:
-    assert len(between_rooms()) <= 9
+    assert len(between_rooms()) <= 10
     assert max(floors(between_rooms()).values()) + 1 <= 8
 
 
