@@ -282,7 +282,10 @@ def load_catalog(root: Path | None = None) -> Catalog:
         "hardware": [root / "hardware" / "hardware.toml"],
         "trait": sorted(root.glob("traits/*/trait.toml")),
         "task": sorted(root.glob("tasks/*/task.toml")),
-        "feature": [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")],
+        "feature": [
+            *sorted(root.glob("features/*/feature.toml")),
+            *sorted(root.glob("hardware/*/feature.toml")),
+        ],
     }
     tables = _parse([path for paths in manifests.values() for path in paths])
 

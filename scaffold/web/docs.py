@@ -1,5 +1,7 @@
 """The documentation, as pages."""
 
+from collections.abc import Iterator
+
 from scaffold.answers.catalog import Catalog
 
 
@@ -9,3 +11,6 @@ class Docs:
 
     def read(self, name: str) -> bytes | None:
         return None
+
+    def pages(self) -> Iterator[tuple[str, bytes]]:
+        yield from ()

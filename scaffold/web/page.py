@@ -5,7 +5,6 @@ A page for a new project keeps nothing: each call holds all answers.
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from scaffold import __version__
@@ -28,10 +27,17 @@ Body = Mapping[str, Any]
 class Page:
     """A page for a new project. Raises ScaffoldError for what can't be done."""
 
-    def __init__(self, catalog: Catalog, remember: Remember, look: Look | None = None) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        remember: Remember,
+        look: Look | None = None,
+        templates: Mapping[str, str] | None = None,
+    ) -> None:
         self.catalog = catalog
         self.remember = remember
         self.look = look
+        self.templates = templates  # which ones they are; None: those that are found here
 
     def call(self, name: str, body: Body) -> dict[str, Any]:
         """The result of one of the calls below. Raises ScaffoldError."""
@@ -110,8 +116,8 @@ class Page:
     def files(self, body: Body) -> tuple[Wishes, dict[str, str], str]:
         """All files of a new project, and its name."""
         wishes = self.wishes(body)
-        wishes = replace(wishes, answers=dict(wishes.answers))
-        files = build_project(self.catalog, wishes.answers, self.remember, find_origin().as_table())
+        templates = find_origin().as_table() if self.templates is None else self.templates
+        files = build_project(self.catalog, wishes.answers, self.remember, templates)
         return wishes, files, str(wishes.answers["project.name"])
 
     def zip(self, body: Body) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 // The open file: colours, line numbers, folding, search, and the lines that changed.
-import { markdown } from "@codemirror/lang-markdown"
 import { python } from "@codemirror/lang-python"
 import { yaml } from "@codemirror/lang-yaml"
-import { HighlightStyle, StreamLanguage, codeFolding, foldGutter, foldKeymap, syntaxHighlighting } from "@codemirror/language"
+import { HighlightStyle, Language, StreamLanguage, codeFolding, defineLanguageFacet, foldGutter, foldKeymap, syntaxHighlighting } from "@codemirror/language"
 import { shell } from "@codemirror/legacy-modes/mode/shell"
 import { toml } from "@codemirror/legacy-modes/mode/toml"
 import { MergeView, getChunks, unifiedMergeView } from "@codemirror/merge"
@@ -10,6 +9,7 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { EditorState, type Extension } from "@codemirror/state"
 import { EditorView, highlightSpecialChars, hoverTooltip, keymap, lineNumbers } from "@codemirror/view"
 import { tags } from "@lezer/highlight"
+import { parser as markdown } from "@lezer/markdown"
 import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 
@@ -33,7 +33,7 @@ const colours = HighlightStyle.define([
 function language(path: string): Extension {
   if (path.endsWith(".py")) return python()
   if (/\.ya?ml$/.test(path)) return yaml()
-  if (path.endsWith(".md")) return markdown()
+  if (path.endsWith(".md")) return new Language(defineLanguageFacet(), markdown, [], "markdown")
   if (path.endsWith(".toml")) return StreamLanguage.define(toml)
   if (/\.(sh|sbatch)$/.test(path) || path === ".gitignore") return StreamLanguage.define(shell)
   return []

@@ -1,7 +1,7 @@
 // The form: all open questions, by table, and the features with theirs.
 import { useEffect, useId, useState } from "preact/hooks"
 import { answer, answerAll, costs, countCosts, drafts, form, isProject, page, start, wishes, wrong } from "./store"
-import { call } from "./backend"
+import { call, isStatic } from "./backend"
 import type { Choice, Feature, Question } from "./types"
 
 // a choice that can't be made, whatever else is taken back
@@ -278,7 +278,7 @@ function Features({ features }: { features: Feature[] }) {
   })
   const names = shown.map((feature) => feature.name).join(" ")
   useEffect(() => {
-    const timer = setTimeout(() => void countCosts(names.split(" ").filter(Boolean)), 900)
+    const timer = setTimeout(() => void countCosts(names.split(" ").filter(Boolean)), isStatic ? 2500 : 900)
     return () => clearTimeout(timer)
   }, [names, wishes.value])
   return (

@@ -15,13 +15,16 @@ async function load() {
   tell({ progress: "Loading the generator" })
   python.FS.writeFile("/generator.zip", new Uint8Array(await code))
   python.runPython(`
-import sys, zipfile
+import gc, os, sys, zipfile
+gc.disable()
 with zipfile.ZipFile("/generator.zip") as archive:
     archive.extractall("/generator")
+os.remove("/generator.zip")
 sys.path.insert(0, "/generator")
-import gc
-gc.disable()
-from scaffold.web.browser import call
+os.environ["SCAFFOLD_CACHE_DIR"] = "/generator/cache"
+from scaffold.web.browser import start
+call = start()
+gc.freeze()
 gc.enable()
 `)
   return python.globals.get("call")
