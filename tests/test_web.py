@@ -21,8 +21,10 @@ from scaffold.answers.schema import schema
 from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.errors import ScaffoldError
+from scaffold.merge.conflicts import take_side
 from scaffold.web.docs import Docs
 from scaffold.web.local import NewProject
+from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
 
 WEB = REPOSITORY / "scaffold" / "web"
@@ -295,3 +297,107 @@ def test_nothing_comes_from_elsewhere() -> None:
         text = path.read_text(encoding="utf-8")
         if path.suffix in (".html", ".css"):
             assert "//" not in text.replace("http://www.w3.org", ""), path
+
+
+# a project that exists
+
+CLIP = "accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)"
+MINE = "accelerator.clip_grad_norm_(model.parameters(), 0.5)  # mine"
+NO_CLIPPING = {"features.clipping.enabled": "false"}
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Path:
+    """A project whose owner changed the line that clips gradients, and another one."""
+    result = CliRunner().invoke(app, ["new", str(tmp_path / "net"), "--yes"])
+    assert result.exit_code == 0, result.output
+    script = tmp_path / "net" / "train.py"
+    text = script.read_text()
+    assert CLIP in text
+    script.write_text(
+        text.replace(CLIP, MINE).replace("import time\n", "import time  # mine too\n")
+    )
+    return tmp_path / "net"
+
+
+def existing(folder: Path) -> ExistingProject:
+    return ExistingProject(load_catalog(), remember, folder)
+
+
+def test_an_update_is_shown_with_its_conflict_and_the_answer_that_caused_it(edited: Path) -> None:
+    before = read_folder(edited)
+    project = existing(edited)
+    found = project.call("render", {"wishes": NO_CLIPPING})
+    assert found["today"]["train.py"] == before["train.py"] != found["generated"]["train.py"]
+    assert "mine too" in found["files"]["train.py"]
+    [conflict] = found["conflicts"]
+    assert conflict["label"] == "features.clipping.enabled = false"
+    assert found["changed"] == [("features.clipping.enabled", "true", "false")]
+    assert read_folder(edited) == before
+    same = project.call("render", {"wishes": {}})
+    assert same["files"] == same["today"] and same["undo"] is None
+
+
+def test_an_update_is_applied_with_what_was_decided_and_undone(edited: Path) -> None:
+    before = read_folder(edited)
+    project = existing(edited)
+    found = project.call("render", {"wishes": NO_CLIPPING})
+    decided = {"train.py": take_side(found["files"]["train.py"], True)}
+    body = {"wishes": NO_CLIPPING, "resolved": decided, "plan": found["plan"]}
+    with pytest.raises(ScaffoldError, match="no conflict to decide"):
+        project.call("apply", {**body, "resolved": {"model.py": ""}})
+    assert read_folder(edited) == before
+    project.call("apply", body)
+    after = read_folder(edited)
+    assert MINE in after["train.py"] and "<<<<" not in after["train.py"]
+    assert "clipping" not in after["README.md"] and "clipping" in before["README.md"]
+    again = project.call("render", {"wishes": {}})
+    assert again["files"] == again["today"] and "clipping" in again["undo"]
+    project.call("undo", {})
+    assert read_folder(edited) == before
+
+
+def test_a_project_that_changes_meanwhile_is_not_overwritten(edited: Path) -> None:
+    project = existing(edited)
+    found = project.call("render", {"wishes": NO_CLIPPING})
+    assert project.call("stamp", {})["stamp"] == found["stamp"]
+    (edited / "train.py").write_text((edited / "train.py").read_text() + "# later\n")
+    assert project.call("stamp", {})["stamp"] != found["stamp"]
+    before = read_folder(edited)
+    with pytest.raises(ScaffoldError, match="has changed on the disk"):
+        project.call("apply", {"wishes": NO_CLIPPING, "plan": found["plan"]})
+    assert read_folder(edited) == before
+
+
+def test_conflicts_that_an_update_left_are_decided_on_the_page(edited: Path) -> None:
+    runner = CliRunner()
+    options = ["update", str(edited), "--set", "features.clipping=false"]
+    assert runner.invoke(app, options).exit_code == 1
+    project = existing(edited)
+    found = project.call("render", {"wishes": {}})
+    assert found["open"] and [conflict["path"] for conflict in found["conflicts"]] == ["train.py"]
+    text = take_side(found["files"]["train.py"], False)
+    with pytest.raises(ScaffoldError, match="has changed on the disk"):
+        project.call("settle", {"resolved": {"train.py": text}, "stamp": "old"})
+    project.call("settle", {"resolved": {"train.py": text}, "stamp": found["stamp"]})
+    assert "clip_grad_norm_" not in (edited / "train.py").read_text()
+    assert not project.call("render", {"wishes": {}})["open"]
+    project.call("undo", {})
+    assert "<<<<<<<" in (edited / "train.py").read_text()
+
+
+def test_an_undo_refuses_to_lose_later_edits(edited: Path) -> None:
+    project = existing(edited)
+    found = project.call("render", {"wishes": {"training.epochs": "3"}})
+    project.call("apply", {"wishes": {"training.epochs": "3"}, "plan": found["plan"]})
+    script = edited / "train.py"
+    script.write_text(script.read_text() + "# later\n")
+    with pytest.raises(ScaffoldError, match="edited since"):
+        project.call("undo", {})
+    project.call("undo", {"keepCopy": True})
+    assert (edited / "train.py.kept").read_text().endswith("# later\n")
+
+
+def test_another_task_is_refused_for_an_edited_project(edited: Path) -> None:
+    with pytest.raises(ScaffoldError, match="another task needs different data"):
+        existing(edited).call("render", {"wishes": {"project.task": "forecasting"}})

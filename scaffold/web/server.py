@@ -9,6 +9,7 @@ import json
 import secrets
 import sys
 import threading
+import traceback
 import webbrowser
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,12 +65,18 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.page = page
         self.docs = docs
+        self.turn = threading.Lock()  # one call at a time: they share what was read and imported
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
 
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/?token={self.token}"
+
+    def call(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The result of a call of the page. Raises ScaffoldError."""
+        with self.turn:
+            return self.page.call(name, body)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):  # a tab that was closed
@@ -113,9 +120,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.BAD_REQUEST, f"the request is not valid: {error}.")
             return
         try:
-            result = self.server.page.call(self.path.removeprefix("/call/"), body)
+            result = self.server.call(self.path.removeprefix("/call/"), body)
         except ScaffoldError as error:
             self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+        except Exception as error:  # a fault of ours: the page goes on, the terminal has the rest
+            traceback.print_exc()
+            text = f"scaffold has a fault, which its terminal shows: {error!r}"
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, text)
         else:
             self._send(HTTPStatus.OK, _dump(result), ".json")
 
@@ -186,7 +197,7 @@ def serve(folder: Path | None, *, port: int = 0, open_browser: bool = True) -> N
         ) from None
     with server:
         # the first page is ready before a browser is
-        threading.Thread(target=page.call, args=("render", {}), daemon=True).start()
+        threading.Thread(target=server.call, args=("render", {}), daemon=True).start()
         print(f"{server.address}\nPress Ctrl-C to end it.", flush=True)
         if open_browser:
             webbrowser.open(server.address)

@@ -54,6 +54,8 @@ function Branch({ folder }: { folder: Folder }) {
 function Row({ path }: { path: string }) {
   const change = changes.value[path]
   const conflicts = (result.value?.conflicts ?? []).filter((conflict) => conflict.path === path).length
+  const about = result.value
+  const isEdited = about?.generated && path in about.generated && about.today?.[path] !== about.generated[path]
   const text = files.value[path] ?? originals.value[path] ?? ""
   return (
     <button
@@ -66,6 +68,7 @@ function Row({ path }: { path: string }) {
       }}
     >
       <span class="path">{path.slice(path.lastIndexOf("/") + 1)}</span>
+      {isEdited && <span class="edited" title="You edited it"><span class="sr">edited by you</span></span>}
       {conflicts > 0 && <span class="clash" title={`${conflicts} conflicts`}>{conflicts} !</span>}
       {change ? <Counts {...change} /> : <span class="lines">{text.split("\n").length - 1}</span>}
     </button>

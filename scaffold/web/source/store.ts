@@ -87,8 +87,10 @@ function isDefault(key: string, text: string): boolean {
   return "on" in found ? text === String(found.default) : text === found.default
 }
 
+let wanted: Texts = {} // the answers with those that are on their way
+
 export async function answer(key: string, text: string) {
-  const next = { ...wishes.value }
+  const next = { ...wanted }
   delete next[key] // the last answer is the last in the list
   if (!isDefault(key, text)) next[key] = text
   await go(next, describe(key, text), "push", key)
@@ -108,11 +110,13 @@ let latest = 0
 
 export async function go(next: Texts, why: string, how: "push" | "replace" | "none", key = "") {
   const mine = ++latest
+  wanted = next
   const last = result.value?.files ?? null
   busy.value = true
+  const rendered: Promise<Result> = call("render", { wishes: next }) // first: it is what one waits for
   const asked = settleForm(next, key, how, mine)
   try {
-    const found: Result = await call("render", { wishes: next })
+    const found = await rendered
     if (mine !== latest) return
     const refused = key && (await asked)?.wrong[key]
     if (refused) return
@@ -142,6 +146,7 @@ async function settleForm(next: Texts, key: string, how: "push" | "replace" | "n
     const found: Form = await call("ask", { wishes: next })
     if (mine !== latest) return
     batch(() => {
+      wanted = found.wishes
       const refused = key && found.wrong[key]
       if (refused) {
         drafts.value = { ...drafts.value, [key]: next[key] }

@@ -2,7 +2,7 @@
 import { useId, useState } from "preact/hooks"
 import { call } from "./backend"
 import { chosenLines, findRegions, resolveAll, type Region, type Side } from "./conflicts"
-import { changedOnDisk, fail, go, open, problem, result, sides, unresolved, view, wishes } from "./store"
+import { busy, changedOnDisk, fail, go, open, problem, result, sides, unresolved, view, wishes } from "./store"
 
 export function Conflicts({ path }: { path: string }) {
   const text = result.value?.files[path]
@@ -34,6 +34,7 @@ interface Props {
 function Conflict({ region, place, number, path }: Props) {
   const id = useId()
   const side = sides.value[path]?.[place]
+  const indent = commonIndent([...region.mine, ...region.base, ...region.theirs])
   const isEdit = side && "edit" in side
   const took = (name: string) => (side && "take" in side && side.take === name ? "true" : "false")
   return (
@@ -42,9 +43,9 @@ function Conflict({ region, place, number, path }: Props) {
         {side ? "✓ " : ""}Conflict {place + 1} of {number}: <span>{region.cause}</span>
       </h3>
       <div class="sides">
-        <Part title="Yours" lines={region.mine} base={region.base} />
-        <Part title="Generated before" lines={region.base} base={region.base} />
-        <Part title="New" lines={region.theirs} base={region.base} />
+        <Part title="Yours" lines={region.mine} base={region.base} indent={indent} />
+        <Part title="Generated before" lines={region.base} base={region.base} indent={indent} />
+        <Part title="New" lines={region.theirs} base={region.base} indent={indent} />
       </div>
       <div class="choose" role="group" aria-label="Which lines to keep">
         <button type="button" aria-pressed={took("mine") as "true"} onClick={() => choose(path, place, { take: "mine" })}>Keep yours</button>
@@ -72,12 +73,18 @@ function Conflict({ region, place, number, path }: Props) {
   )
 }
 
-function Part({ title, lines, base }: { title: string; lines: string[]; base: string[] }) {
+// the blanks that all lines begin with are not shown
+function commonIndent(lines: string[]): number {
+  const found = lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length)
+  return found.length ? Math.min(...found) : 0
+}
+
+function Part({ title, lines, base, indent }: { title: string; lines: string[]; base: string[]; indent: number }) {
   return (
     <figure>
       <figcaption>{title}</figcaption>
       <pre tabIndex={0}>
-        {lines.length === 0 ? <i>no lines</i> : lines.map((line) => <div class={base.includes(line) ? "" : "lit"}>{line || " "}</div>)}
+        {lines.length === 0 ? <i>no lines</i> : lines.map((line) => <div class={base.includes(line) ? "" : "lit"}>{line.slice(indent) || " "}</div>)}
       </pre>
     </figure>
   )
@@ -93,6 +100,13 @@ export function UpdateBar() {
   const isOpen = !!found.open
   const touched = Object.keys(found.files).filter((path) => found.files[path] !== found.today![path]).length
     + Object.keys(found.today).filter((path) => !(path in found.files)).length
+
+  const own = Object.keys(found.generated!).filter((path) => found.today![path] !== found.generated![path])
+  const edited = own.length
+  const showEdits = () => {
+    view.value = "mine"
+    if (!own.includes(open.value)) open.value = own[0]
+  }
 
   async function run(name: string, body: Record<string, unknown>) {
     setBusy(true)
@@ -119,6 +133,7 @@ export function UpdateBar() {
   const left = unresolved.value
   return (
     <div class="update" aria-live="polite">
+      {busy.value && <p class="merging"><span class="spinner" aria-hidden="true" /> Merging …</p>}
       {isOpen ? (
         <p>
           The last update left <b>{conflicts.length} conflict{conflicts.length === 1 ? "" : "s"}</b>. Decide them, then write them.
@@ -135,7 +150,9 @@ export function UpdateBar() {
           .
         </p>
       ) : (
-        <p>{told || "The project matches its answers. Change one to see what an update would do."}</p>
+        <p>{told || "The project matches its answers. Change one to see what an update would do."}{" "}
+          {edited > 0 && view.value !== "mine" && <button type="button" class="link" onClick={showEdits}>You edited {edited} file{edited === 1 ? "" : "s"}</button>}
+        </p>
       )}
       {touched > 0 && told && <p class="told">{told}</p>}
       <div class="actions">
