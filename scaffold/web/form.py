@@ -100,6 +100,7 @@ class _Form(Interview):
 
     resolver: Resolve | None = None
     known: Answers = field(default_factory=dict)
+    lenient: bool = False
     tried: dict[tuple[str, Value], Answers | AnswerError] = field(default_factory=dict)
 
     def resolve(self, more: Mapping[str, Value] | None = None) -> Answers:
@@ -110,9 +111,11 @@ class _Form(Interview):
         if change not in self.tried:
             self.tried[change] = self._try(dict(more))
         found = self.tried[change]
-        if isinstance(found, AnswerError):
-            raise found
-        return found
+        if not isinstance(found, AnswerError):
+            return found
+        if self.lenient and self.resets(*change):
+            return self.known
+        raise found
 
     def _try(self, more: Answers) -> Answers | AnswerError:
         assert self.resolver
@@ -148,7 +151,9 @@ def make_form(
         resolver=resolve,
         known=wishes.answers,
     )
+    form.lenient = True  # a question stays open if another answer can be taken back for it
     keys = [key for key in open_questions(form) if key not in (FEATURES, FINER)]
+    form.lenient = False
     usual = _without_each(wishes, resolve)
     asked = {
         key: _question(
@@ -193,7 +198,7 @@ def _question(
     form: _Form, question: Question, wishes: Wishes, usual: Answers, found: str
 ) -> dict[str, Any]:
     option = schema(form.catalog)[question.key]
-    several = isinstance(question.default, list)
+    several, is_bool = isinstance(question.default, list), option.type == "bool"
     choices: list[dict[str, Any]] = [
         {"value": choice.value, "help": choice.help} for choice in question.choices
     ]
@@ -209,7 +214,7 @@ def _question(
         "help": option.comment,
         "value": question.default,
         "default": as_shown(usual[question.key]),
-        "kind": "columns" if several else option.type if not choices else "choice",
+        "kind": "columns" if several else "choice" if choices and not is_bool else option.type,
         "choices": choices,
         "accelerate": question.accelerate_key,
         "finer": option.finer,

@@ -7,10 +7,12 @@ address that `scaffold web` prints, and requests with another Host or Origin are
 import hmac
 import json
 import secrets
+import signal
 import sys
 import threading
 import traceback
 import webbrowser
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -201,7 +203,8 @@ def serve(folder: Path | None, *, port: int = 0, open_browser: bool = True) -> N
         print(f"{server.address}\nPress Ctrl-C to end it.", flush=True)
         if open_browser:
             webbrowser.open(server.address)
-        try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it as Ctrl-C does
+        with suppress(KeyboardInterrupt):
             server.serve_forever()
-        except KeyboardInterrupt:
+        with server.turn:  # what is being written is written
             print("\nEnded.")

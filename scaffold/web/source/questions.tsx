@@ -115,10 +115,12 @@ function Field({ question }: { question: Question }) {
 
 function Hint({ question }: { question: Question }) {
   const chosen = question.choices.find((choice) => choice.value === question.value)
+  const other = question.kind === "bool" && question.choices.find((choice) => choice.why)
   const inAccelerate = question.accelerate ? `, in Accelerate ${question.accelerate}` : ""
   return (
     <>
       {chosen?.help ? `${chosen.help} ` : question.choices.length === 0 || question.kind === "bool" ? `${question.help} ` : ""}
+      {other && <span class="why">{telling(other)} </span>}
       <code title={question.field ? `in the script: Config.${question.field}` : undefined}>{question.key}{inAccelerate}</code>
     </>
   )
@@ -142,9 +144,7 @@ interface ControlProps {
 
 function Control({ id, question, hint, error }: ControlProps) {
   const { key, kind, choices } = question
-  if (kind === "bool" || (choices.length === 2 && choices.every(({ value }) => value === "yes" || value === "no"))) {
-    return <Switch id={id} question={question} hint={hint} />
-  }
+  if (kind === "bool") return <Switch id={id} question={question} hint={hint} />
   if (kind === "columns") return <Columns question={question} />
   if (choices.length > MOST_CHIPS) {
     return (
@@ -163,6 +163,7 @@ function Control({ id, question, hint, error }: ControlProps) {
 
 function Switch({ id, question, hint }: Omit<ControlProps, "error">) {
   const isOn = question.value === "yes"
+  const other = question.choices.find(({ value }) => value !== question.value)
   return (
     <input
       id={id}
@@ -170,6 +171,7 @@ function Switch({ id, question, hint }: Omit<ControlProps, "error">) {
       role="switch"
       class="switch"
       checked={isOn}
+      disabled={!!other && isOut(other)}
       aria-describedby={hint}
       onChange={(event) => void answer(question.key, event.currentTarget.checked ? "yes" : "no")}
     />

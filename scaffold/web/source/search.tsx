@@ -112,7 +112,7 @@ export function Search() {
     return () => {
       isCurrent = false
     }
-  }, [typed])
+  }, [typed, form.value, files.value])
   const take = (hit: Hit) => {
     setOpen(false)
     box.current?.blur()
