@@ -102,7 +102,7 @@ def _write_static(folder: Path, catalog: Catalog) -> None:
         content = entry.read_bytes()
         if entry.name == "index.html":
             content = content.decode().replace(MARK, prepared).encode()
-        if entry.name not in ("docs.css", "docs.js", "source.txt"):
+        if entry.name not in ("docs.css", "docs.html", "docs.js", "source.txt"):
             (folder / entry.name).write_bytes(content)
 
 

@@ -11,6 +11,7 @@ await build({ ...common, entryPoints: ["docs.ts"], outfile: "../static/docs.js" 
 await build({ ...common, entryPoints: ["worker.ts"], outfile: "../static/worker.js", external: ["./pyodide/*"] })
 await build({ ...common, entryPoints: ["offline.ts"], outfile: "../static/offline.js" })
 cpSync("index.html", "../static/index.html")
+cpSync("docs.html", "../static/docs.html")
 cpSync("icon.svg", "../static/icon.svg")
 
 // what a test compares, so that the built files are never older than their source
