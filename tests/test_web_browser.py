@@ -34,6 +34,7 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-renderer-backgrounding", "--disable-background-timer-throttling"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 pytestmark = [
@@ -41,7 +42,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
 ]
 TOOL = Path(sys.executable).with_name("scaffold")
-WAIT = 25_000  # milliseconds: other tests run beside
+WAIT = 60_000  # milliseconds: other tests run beside
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +181,8 @@ def test_search_finds_settings_and_code(page: Any, tmp_path: Path) -> None:
         page.keyboard.press("Enter")
         field = page.locator('[data-key="training.label_smoothing"] input')
         field.wait_for()
-        page.keyboard.press("/")
+        page.keyboard.press("Control+k")
+        page.keyboard.press("Control+a")
         page.keyboard.type("def parse_flags")
         page.locator(".hits [role=option]", has_text="flags.py").first.wait_for()
         page.keyboard.press("Enter")

@@ -47,7 +47,7 @@ function Conflict({ region, place, number, path }: Props) {
         <Part title="Generated before" lines={region.base} base={region.base} indent={indent} />
         <Part title="New" lines={region.theirs} base={region.base} indent={indent} />
       </div>
-      <div class="choose" role="group" aria-label="Which lines to keep">
+      <fieldset class="choose" aria-label="Which lines to keep" disabled={busy.value}>
         <button type="button" aria-pressed={took("mine") as "true"} onClick={() => choose(path, place, { take: "mine" })}>Keep yours</button>
         <button type="button" aria-pressed={took("theirs") as "true"} onClick={() => choose(path, place, { take: "theirs" })}>Take new</button>
         <button type="button" aria-pressed={took("both") as "true"} onClick={() => choose(path, place, { take: "both" })}>Both</button>
@@ -59,7 +59,7 @@ function Conflict({ region, place, number, path }: Props) {
           Edit
         </button>
         {side && <button type="button" class="quiet" onClick={() => choose(path, place, undefined)}>Reopen</button>}
-      </div>
+      </fieldset>
       {isEdit && (
         <textarea
           aria-label="The lines to write here"
@@ -120,11 +120,16 @@ export function UpdateBar() {
       await go({}, "", "replace")
     } catch (error) {
       setOffer(name === "undo" && String(error).includes("--keep-copy"))
-      if (String(error).includes("has changed on the disk")) changedOnDisk.value = true
-      else fail(error)
+      fail(error)
+      if (String(error).includes("has changed on the disk")) await show(problem.value)
     } finally {
       setBusy(false)
     }
+  }
+  // the project as it is now, below what was refused
+  async function show(reason: string) {
+    await go(wishes.value, "", "replace")
+    problem.value = reason
   }
   const resolved = () =>
     Object.fromEntries(Object.entries(sides.value).filter(([, chosen]) => chosen.some(Boolean)).map(([path, chosen]) => [path, resolveAll(found.files[path], chosen)]))
@@ -157,13 +162,13 @@ export function UpdateBar() {
       {touched > 0 && told && <p class="told">{told}</p>}
       <div class="actions">
         {found.undo !== null && found.undo !== undefined && (
-          <button type="button" disabled={isBusy} title={found.undo} onClick={() => void run("undo", {})}>Undo the last update</button>
+          <button type="button" disabled={isBusy || busy.value} title={found.undo} onClick={() => void run("undo", {})}>Undo the last update</button>
         )}
-        {offer && <button type="button" disabled={isBusy} onClick={() => void run("undo", { keepCopy: true })}>Undo, and keep my versions as NAME.kept</button>}
+        {offer && <button type="button" disabled={isBusy || busy.value} onClick={() => void run("undo", { keepCopy: true })}>Undo, and keep my versions as NAME.kept</button>}
         {isOpen ? (
-          <button type="button" class="primary" disabled={isBusy || left > 0} onClick={() => void run("settle", body)}>Write the decisions</button>
+          <button type="button" class="primary" disabled={isBusy || busy.value || left > 0} onClick={() => void run("settle", body)}>Write the decisions</button>
         ) : (
-          <button type="button" class="primary" disabled={isBusy || touched === 0} onClick={() => void run("apply", body)}>
+          <button type="button" class="primary" disabled={isBusy || busy.value || touched === 0} onClick={() => void run("apply", body)}>
             {left > 0 ? `Apply, and leave ${left} conflict${left === 1 ? "" : "s"} in the files` : "Apply the update"}
           </button>
         )}
