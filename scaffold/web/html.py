@@ -86,6 +86,8 @@ def _highlight(code: str, language: str, attributes: Any) -> str:
 
 def _diff_line(line: str) -> str:
     kind = {"+": "added", "-": "deleted", "@": "place"}.get(line[:1], "")
+    if line.startswith(("+++ ", "--- ", "diff ", "new ")):
+        kind = "place"
     text = html.escape(line.rstrip("\n"))
     return f'<span class="{kind}">{text}</span>\n' if kind else f"{text}\n"
 
