@@ -416,11 +416,11 @@ def web(
     if export is not None:
         from scaffold.web.export import export_page
 
-        export_page(export, pyodide)
+        export_page(export, pyodide, app)
     else:
         from scaffold.web.server import serve
 
-        serve(path, port=port, open_browser=open_browser)
+        serve(path, app, port=port, open_browser=open_browser)
 
 
 @app.command()

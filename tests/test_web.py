@@ -220,7 +220,7 @@ def test_write_stays_below_the_folder_and_overwrites_nothing(tmp_path: Path) -> 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     catalog = load_catalog()
-    with Server(page(tmp_path), Docs(catalog)) as running:
+    with Server(page(tmp_path), Docs(catalog, app)) as running:
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
         yield running

@@ -11,6 +11,7 @@ import pytest
 from scaffold.answers.catalog import load_catalog
 from scaffold.answers.schema import resolve, schema
 from scaffold.cache import remember
+from scaffold.cli import app
 from scaffold.render.project import render_project
 from scaffold.web import guide
 from scaffold.web.docs import Docs
@@ -37,7 +38,7 @@ class _Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def docs() -> Docs:
-    made = Docs(load_catalog())
+    made = Docs(load_catalog(), app)
     made._more = lambda name: ""  # type: ignore[method-assign]  # diffs have no links, and take long
     return made
 
@@ -86,7 +87,7 @@ def test_there_is_a_page_for_everything(docs: Docs) -> None:
 
 
 def test_a_feature_page_shows_the_lines_that_it_adds() -> None:
-    page = (Docs(load_catalog()).read("features/ema.html") or b"").decode()
+    page = (Docs(load_catalog(), app).read("features/ema.html") or b"").decode()
     assert '<span class="added">+    ema = Ema(' in page
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from scaffold.answers.catalog import Catalog, Component, template_root
 from scaffold.answers.recipes import load_recipes
@@ -26,8 +27,9 @@ STATIC = ("docs.css", "docs.js")
 class Docs:
     """Pages by path; each is written when it is read."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, app: Any) -> None:
         self.catalog = catalog
+        self.app = app  # the command line, with its declarations
         # beside the templates in a checkout; an installed package has none
         self.examples = template_root().parent / "generated_examples"
 
@@ -73,7 +75,7 @@ class Docs:
         hardware = template_root() / "hardware" / "README.md"
         pages: list[tuple[str, str, Text]] = [
             ("index.html", "Start here", partial(guide.text, "index")),
-            ("commands.html", "The command line", guide.command_line),
+            ("commands.html", "The command line", partial(guide.command_line, self.app)),
             ("settings.html", "scaffold.toml", self._settings),
             ("merge.html", "How the merge decides", guide.merge),
             ("hardware.html", "Hardware", partial(hardware.read_text, encoding="utf-8")),

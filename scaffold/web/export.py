@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Iterator
 from importlib import metadata, resources
 from pathlib import Path
+from typing import Any
 
 from scaffold.answers.catalog import Catalog, load_catalog, template_root
 from scaffold.answers.schema import Answers, resolve, schema, switch_key
@@ -39,7 +40,7 @@ ROOMS = ("answers", "project", "render", "web")  # those that a new project need
 MARK = "<!--prepared-->"  # of index.html
 
 
-def export_page(folder: Path, pyodide: Path | None) -> None:
+def export_page(folder: Path, pyodide: Path | None, app: Any) -> None:
     """Write the page to a new or empty folder. Raises ScaffoldError."""
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -53,7 +54,7 @@ def export_page(folder: Path, pyodide: Path | None) -> None:
                 shutil.copyfile(runtime / name, folder / "pyodide" / name)
             _write_static(folder, catalog)
             _write_generator(folder / "generator.zip", Path(scratch) / "cache")
-            for name, content in Docs(catalog).pages():
+            for name, content in Docs(catalog, app).pages():
                 path = folder / "docs" / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)

@@ -19,13 +19,11 @@ def _pages() -> Path:
     return Path(str(resources.files("scaffold"))) / "web" / "pages"
 
 
-def command_line() -> str:
-    """All commands with their arguments and options, from the declarations themselves."""
+def command_line(app: Any) -> str:
+    """All commands of a Typer app with their arguments and options, as they are declared."""
     import typer
 
-    from scaffold import cli
-
-    group: Any = typer.main.get_command(cli.app)
+    group: Any = typer.main.get_command(app)
     parts = ["# The command line", group.help]
     for name, command in group.commands.items():
         parts += [f"## scaffold {name}", _wrapped(command.help or "")]

@@ -187,12 +187,12 @@ def make_page(catalog: Catalog, folder: Path | None) -> Page:
     return ExistingProject(catalog, remember, folder)
 
 
-def serve(folder: Path | None, *, port: int = 0, open_browser: bool = True) -> None:
+def serve(folder: Path | None, app: Any, *, port: int = 0, open_browser: bool = True) -> None:
     """Serve the page until Ctrl-C. Raises ScaffoldError for a folder that is not a project."""
     catalog = load_catalog()
     page = make_page(catalog, folder)
     try:
-        server = Server(page, Docs(catalog), port)
+        server = Server(page, Docs(catalog, app), port)
     except OSError as error:
         raise ScaffoldError(
             f"port {port} can't be used: {error.strerror}. Without --port, a free one is taken."
