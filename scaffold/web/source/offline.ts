@@ -3,7 +3,15 @@ export {}
 const scope = self as unknown as ServiceWorkerGlobalScope
 const FILES = "scaffold-page"
 
-scope.addEventListener("install", () => void scope.skipWaiting())
+// what the page needs: it was loaded before this script could see it
+const NEEDED = ["./", "page.js", "page.css", "icon.svg", "worker.js", "generator.zip"]
+const PYTHON = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip"]
+
+scope.addEventListener("install", (event) => {
+  void scope.skipWaiting()
+  const names = [...NEEDED, ...PYTHON.map((name) => `pyodide/${name}`)]
+  event.waitUntil(caches.open(FILES).then((cache) => cache.addAll(names)))
+})
 scope.addEventListener("activate", (event) => event.waitUntil(scope.clients.claim()))
 scope.addEventListener("fetch", (event) => {
   const { request } = event
