@@ -419,6 +419,49 @@ def adopt(
 
 
 @app.command()
+def web(
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PROJECT]",
+            help="A project to change. Without it: the one in the current folder, or a new one.",
+            show_default=False,
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the page and the documentation as static files instead, with the generator "
+            "in it.",
+        ),
+    ] = None,
+    pyodide: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --export: the folder of the npm package pyodide. Without it, it is "
+            "downloaded from npm.",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The port; 0 for a free one.", min=0, max=65535)] = 0,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
+) -> None:
+    """Open a page that shows the project while you answer, and what an update would change.
+
+    It runs on this machine alone, until Ctrl-C.
+    """
+    if export is not None:
+        from scaffold.web.export import export_page
+
+        export_page(export, pyodide, app)
+    else:
+        from scaffold.web.server import serve
+
+        serve(path, app, port=port, open_browser=open_browser)
+
+
+@app.command()
 def features(
     words: Annotated[
         list[str] | None, typer.Argument(help="List only entries that contain all these words.")

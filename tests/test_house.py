@@ -14,7 +14,8 @@ from conftest import REPOSITORY
 PACKAGE = REPOSITORY / "scaffold"
 # the rooms that each room may import from, from the top floor down
 ARROWS = {
-    "cli": {"commands", "answers", "errors"},
+    "cli": {"web", "commands", "answers", "errors"},
+    "web": {"commands", "render", "merge", "project", "answers", "cache", "errors"},
     "commands": {"check", "render", "merge", "machine", "project", "answers", "cache", "errors"},
     "check": {"merge", "errors"},
     "render": {"project", "answers", "errors"},

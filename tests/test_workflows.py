@@ -60,11 +60,14 @@ def test_the_nightly_parts_are_all_sweeps() -> None:
 
 
 def test_no_workflow_may_do_more_than_it_needs() -> None:
-    assert WORKFLOWS.keys() == {"tests", "nightly", "weekly", "release"}
+    assert WORKFLOWS.keys() == {"tests", "nightly", "weekly", "release", "pages"}
     for name, flow in WORKFLOWS.items():
         assert flow["permissions"] == {"contents": "read"}, name
     more = {name: job["permissions"] for name, job in JOBS if "permissions" in job}
-    assert more == {"publish": {"id-token": "write"}}
+    assert more == {
+        "publish": {"id-token": "write"},
+        "deploy": {"pages": "write", "id-token": "write"},
+    }
     assert all("timeout-minutes" in job for _, job in JOBS)
     uses = {step["uses"] for step in STEPS if "uses" in step}
     others = [name for name in uses if not re.fullmatch(r"actions/[\w-]+@v\d+", name)]

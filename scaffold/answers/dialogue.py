@@ -38,12 +38,11 @@ from scaffold.answers.questions import (
     Typed,
     as_shown,
     begin,
+    find_columns,
     in_words,
 )
 from scaffold.answers.resolve import Answers, applies, fits, is_on, resolve
 from scaffold.errors import AnswerError
-
-MOST_COLUMNS = 100  # in a menu
 
 
 def ask_answers(
@@ -97,18 +96,8 @@ def _look(interview: Interview, folder: Path) -> dict[str, Finding]:
     places = [folder] if interview.previous else [folder, Path.cwd()]
     known = interview.given.keys() | interview.asked().keys()
     found = look_at_data(interview.catalog, answers, places, known)
-    tables = {key.rpartition(".")[0]: finding for key, finding in reversed(found.items())}
-    interview.columns = {
-        table: finding.columns
-        for table, finding in tables.items()
-        if len(finding.columns) <= MOST_COLUMNS and all(map(_fits_in_menu, finding.columns))
-    }
+    interview.columns = find_columns(found)
     return found
-
-
-def _fits_in_menu(column: str) -> bool:
-    """Several columns are separated by commas, and blanks around a reply are left out."""
-    return bool(column) and column == column.strip() and "," not in column
 
 
 # asking them

@@ -48,7 +48,10 @@ def load_catalog(root: Path | None = None) -> Catalog:
     kinds: dict[type[Component], list[Path]] = {
         Trait: sorted(root.glob("traits/*/trait.toml")),
         Task: sorted(root.glob("tasks/*/task.toml")),
-        Feature: [*root.glob("features/*/feature.toml"), *root.glob("hardware/*/feature.toml")],
+        Feature: [
+            *sorted(root.glob("features/*/feature.toml")),
+            *sorted(root.glob("hardware/*/feature.toml")),
+        ],
     }
     manifests = [base, hardware, *(path for paths in kinds.values() for path in paths)]
     tables, texts = _parse(manifests)

@@ -13,6 +13,7 @@ from typing import Any
 from scaffold.answers import hardware
 from scaffold.answers.catalog import Catalog, Choice, Feature, Option, Value
 from scaffold.answers.check import check, parse_text
+from scaffold.answers.data import Finding
 from scaffold.answers.resolve import Answers, applies, fits, is_on, resolve
 from scaffold.errors import AnswerError
 
@@ -21,6 +22,7 @@ FEATURES, FINER = (
     "finer",
 )  # the keys of the two questions that are not about a single setting
 
+MOST_COLUMNS = 100  # in a menu
 Typed = str | list[str]  # a list from a menu with checkboxes
 
 
@@ -220,6 +222,21 @@ def _rule_out(interview: Interview, option: Option) -> dict[str, str]:
         except AnswerError as error:
             reasons[choice.value] = str(error)
     return reasons
+
+
+def find_columns(found: Mapping[str, Finding]) -> dict[str, tuple[str, ...]]:
+    """The columns of the data that were found, by the table of their settings, for menus."""
+    tables = {key.rpartition(".")[0]: finding for key, finding in reversed(list(found.items()))}
+    return {
+        table: finding.columns
+        for table, finding in tables.items()
+        if len(finding.columns) <= MOST_COLUMNS and all(map(_fits_in_menu, finding.columns))
+    }
+
+
+def _fits_in_menu(column: str) -> bool:
+    """Several columns are separated by commas, and blanks around a reply are left out."""
+    return bool(column) and column == column.strip() and "," not in column
 
 
 # what they say

@@ -117,7 +117,7 @@ def _run(
                 typer.echo("Nothing was changed.")
                 raise typer.Exit(130)
             answers = chosen
-        _refuse_other_task(folder, pristine, answers)
+        refuse_other_task(folder, pristine, answers)
         plan = plan_update(catalog, folder, pristine, answers)
         if dry_run:
             show_plan(plan)
@@ -135,7 +135,7 @@ def show_plan(plan: Plan) -> None:
     tell_notes([*plan.notes, *tell_warnings(plan.warnings), *tell_conflicts(plan.conflicts)])
 
 
-def _refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
+def refuse_other_task(folder: Path, pristine: Pristine, answers: Answers) -> None:
     """Another task has different data and a different model: edits can't be carried over."""
     key = "project.task"
     if answers[key] == pristine.answers.get(key, answers[key]):

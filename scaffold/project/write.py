@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -121,7 +122,13 @@ def _move_into(scratch: Path, folder: Path, files: Mapping[str, str]) -> None:
 
 @contextmanager
 def _signals_as_exceptions() -> Iterator[None]:
-    """Turn signals that end the process into an exception, so that it cleans up."""
+    """Turn signals that end the process into an exception, so that it cleans up.
+
+    Only the main thread can: a server that writes in another one waits for it before it ends.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
