@@ -65,7 +65,7 @@ def test_squares_are_center_crops() -> None:
     assert (numbers == 1).all(), "the middle of the picture is white"
     assert torch.equal(load("image_bytes").to_square(picture, 8), (255 * numbers).byte())
     scaled = load("scaled_images").to_tensor(picture, 8)
-    assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] == 0, "its edges are black"
+    assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] < 0.5, "its edges are black"
 
 
 # folders, image_folders
