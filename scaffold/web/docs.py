@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from scaffold.answers.catalog import Catalog, Feature
+from scaffold.answers.catalog import Catalog, Feature, Task
 from scaffold.answers.manifests import template_root
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.settings import describe, toml_literal
@@ -87,7 +87,8 @@ class Docs:
             yield entry, partial(guide.coming_from, name)
 
     def _components(self) -> Iterator[tuple[Entry, Text]]:
-        for part in (*self.catalog.tasks.values(), *self.catalog.features.values()):
+        parts: list[Task | Feature] = [*self.catalog.tasks.values(), *self.catalog.features.values()]
+        for part in sorted(parts, key=lambda p: (isinstance(p, Feature), p.title.lower())):
             section = "Features" if isinstance(part, Feature) else "Tasks"
             path = f"{section.lower()}/{part.name}.html"
             entry = Entry(path, part.title, section, part.help)

@@ -51,5 +51,5 @@ def matrix_root(matrix: Tensor) -> Tensor:
 
 import torch.nn.functional as F
 
-#: replace pixels when project.task=diffusion|gan dataset=image_folder
+#: replace pixels when dataset=image_folder
 pixels = F.adaptive_avg_pool2d(images, 8).flatten(1).cpu().double()

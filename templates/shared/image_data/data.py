@@ -23,7 +23,7 @@ from torchvision.datasets import MNIST
 from lib.folders import find_split
 from lib.image_folders import SUFFIXES, ImageFiles, find_images
 
-#: slot build_datasets when project.task=autoencoder|diffusion|gan|self_supervised dataset=digits
+#: slot build_datasets when dataset=digits
 SIZE = 8  # pixels, both ways
 
 
@@ -36,7 +36,7 @@ def build_datasets(config) -> list[Dataset]:
     rng = torch.Generator().manual_seed(0)
     return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=rng)
 
-#: slot build_datasets when project.task=autoencoder|diffusion|gan|self_supervised dataset=mnist
+#: slot build_datasets when dataset=mnist
 SIZE = 28  # pixels, both ways
 
 
@@ -51,7 +51,7 @@ def build_datasets(config) -> list[Dataset]:
     rng = torch.Generator().manual_seed(0)
     return [*random_split(train_set, [5 / 6, 1 / 6], generator=rng), test_set]
 
-#: slot build_datasets when project.task=autoencoder|diffusion|gan|self_supervised dataset=image_folder
+#: slot build_datasets when dataset=image_folder
 def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, directly or in subfolders.
 

@@ -22,5 +22,5 @@ def save_grid(images: Tensor, columns: int, path: Path) -> None:
     #: end save
 #: end file
 
-#: replace save when project.task=autoencoder|diffusion|gan|self_supervised dataset=image_folder
+#: replace save when dataset=image_folder
 picture.save(path)

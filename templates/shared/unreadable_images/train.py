@@ -1,7 +1,7 @@
-#: when dataset=image_folder|huggingface|csv|coco|yolo|voc
+#: when project.task=autoencoder|diffusion|gan|image_classification|object_detection|self_supervised|semantic_segmentation dataset=image_folder|huggingface|csv|coco|yolo|voc
 from lib.images import UnreadableImage
 
-#: wrap start when project.task=semantic_segmentation|object_detection|image_classification|autoencoder|diffusion|gan|self_supervised
+#: wrap start
 try:
     ...  #: body
 except UnreadableImage as error:  # a data worker puts its traceback above

@@ -81,8 +81,8 @@ def test_augmentation_draws_what_was_chosen():
     assert changed.count(0) > 50, "half of the images stay as they are"
 #: end erase
 
-#: slot tests when kind=photo
-#: region photo
+#: slot tests when kind=photo|randaugment
+#: region random_crop
 def test_augmentation_draws_what_was_chosen():
     image = torch.rand(3, 16, 16)
     rng_state = torch.get_rng_state()
@@ -95,9 +95,9 @@ def test_augmentation_draws_what_was_chosen():
     assert min(one.min() for one in drawn) >= 0 and max(one.max() for one in drawn) <= 1
     assert torch.equal(drawn[0], drawn[2]), "use the generator of the image"
     assert not torch.equal(drawn[0], drawn[1])
-#: end photo
+#: end random_crop
 
-#: replace photo when kind=photo semantic_segmentation.dataset=shapes
+#: replace random_crop when kind=photo semantic_segmentation.dataset=shapes
 
 #: replace painted_data when kind=photo semantic_segmentation.dataset=folder|coco|huggingface
 pictures = Pictures()
@@ -108,7 +108,7 @@ assert pictures[0] == "scaled", "validation data share these pictures"
 #: replace given when kind=photo semantic_segmentation.dataset=folder|coco|huggingface
 given, config = as_pictures(), train.Config(image_size=32)
 
-#: replace photo when kind=photo semantic_segmentation.dataset=folder|coco|huggingface
+#: replace random_crop when kind=photo semantic_segmentation.dataset=folder|coco|huggingface
 def as_pictures() -> tuple[Image.Image, Image.Image]:
     """The same as pictures."""
     image, mask = paint()
@@ -146,22 +146,6 @@ def test_a_part_has_the_details_of_the_picture():
 def test_data_that_can_not_be_changed_are_named():
     with pytest.raises(TypeError, match="list has no attribute `transform`"):
         with_transform([1, 2], None)
-
-#: slot tests when kind=randaugment
-#: region randaugment
-def test_augmentation_draws_what_was_chosen():
-    image = torch.rand(3, 16, 16)
-    rng_state = torch.get_rng_state()
-    drawn = []
-    for seed in (0, 1, 0):
-        generator = torch.Generator().manual_seed(seed)
-        drawn.append(augment(image, train.Config(), generator))
-    assert torch.equal(torch.get_rng_state(), rng_state), "this changes the dropout of training"
-    assert drawn[0].shape == image.shape
-    assert min(one.min() for one in drawn) >= 0 and max(one.max() for one in drawn) <= 1
-    assert torch.equal(drawn[0], drawn[2]), "use the generator of the image"
-    assert not torch.equal(drawn[0], drawn[1])
-#: end randaugment
 
 #: slot second_epoch with balanced_sampling
 loader.dataset.set_epoch(1)

@@ -45,26 +45,7 @@ def test_augmentation_depends_on_seed_epoch_and_index():
         assert torch.equal(data[index][0], first[index][0]), "use the generator of the image"
     assert torch.equal(pictures[0][0], images[0]), "validation data uses the same pictures"
 
-#: replace photo when features.augmentation.kind=photo
-def test_augmentation_draws_what_was_chosen():
-    """From the original picture, with details that its scaled crop lacks."""
-    stripes = Image.new("L", (256, 1))
-    stripes.putdata([255 * (place % 2) for place in range(256)])
-    change = build_change(train.Config(**{**SETTINGS, "image_size": 64}))
-    drawn = [change(stripes.resize((256, 256))) for _ in range(20)]
-    white = to_square(Image.new("RGB", (64, 64), "white"), 64)
-    for image in drawn:
-        assert image.shape == white.shape and image.dtype == white.dtype
-        assert image.stride() == white.stride(), "batches would be stacked slower"
-        assert image.min() >= 0 and image.max() <= white.max()
-    assert len({tuple(image.flatten().tolist()) for image in drawn}) == 20
-
-
-def test_data_without_a_transform_is_an_error():
-    with pytest.raises(TypeError, match="list has no attribute `transform`"):
-        with_transform([1, 2], None)
-
-#: replace randaugment when features.augmentation.kind=randaugment
+#: replace random_crop when features.augmentation.kind=photo|randaugment
 def test_augmentation_draws_what_was_chosen():
     """From the original picture, with details that its scaled crop lacks."""
     stripes = Image.new("L", (256, 1))

@@ -456,7 +456,7 @@ def test_objects_that_are_erased_are_left_out():
         kept.append(len(seen["boxes"]))
     assert 100 < sum(kept) < 200
 
-#: replace photo when features.augmentation.kind=photo with augmentation
+#: replace random_crop when features.augmentation.kind=photo with augmentation
 def test_boxes_follow_their_objects():
     """A white object on black is where its box is, up to the pixels that scaling blurs."""
     image, target = paint((6, 8, 16, 18))
@@ -481,7 +481,7 @@ def test_boxes_follow_their_objects():
     empty = augment(*paint(), train.Config(), torch.Generator().manual_seed(0))
     assert empty[1]["boxes"].shape == (0, 4)
 
-#: replace randaugment when features.augmentation.kind=randaugment with augmentation
+#: replace random_crop when features.augmentation.kind=randaugment with augmentation
 def test_augmentation_draws_parts_with_objects():
     """And are the same from the same generator."""
     image, target = paint((6, 8, 16, 18))
