@@ -64,16 +64,7 @@ if spectrogram.dim() == 1:  # models such as wav2vec2 take the sound itself
 if spectrogram.shape[0] < spectrogram.shape[1]:
     spectrogram = spectrogram.T
 
-#: replace draw with deepspeed
-# run on all processes: each one holds a shard of the weights
-model.eval()
-batch = inputs.to(accelerator.device), lengths.to(accelerator.device)
-predictions = model(*batch).argmax(dim=1).cpu()
-model.train()
-if accelerator.is_main_process:
-    save_tiles(inputs, labels, predictions, names, path)
-
-#: replace draw with fsdp
+#: replace draw when hardware.sharding=deepspeed|fsdp
 # run on all processes: each one holds a shard of the weights
 model.eval()
 batch = inputs.to(accelerator.device), lengths.to(accelerator.device)

@@ -41,7 +41,13 @@ class DLinear(nn.Module):
         return self.trend(trend) + self.rest(contexts - trend)
 
 #: slot build_model when model=linear
-model = DLinear(config.context, {{ task.outputs }}, config.average)
+model = DLinear(
+    config.context,
+    #: region outputs
+    config.horizon,
+    #: end outputs
+    config.average
+)
 
 #: slot model when model=lstm
 class Lstm(nn.Module):
@@ -61,7 +67,13 @@ class Lstm(nn.Module):
         return last + self.head(states[:, -1])
 
 #: slot build_model when model=lstm
-model = Lstm({{ task.outputs }}, config.width, config.layers)
+model = Lstm(
+    #: region outputs
+    config.horizon,
+    #: end outputs
+    config.width,
+    config.layers
+)
 
 #: slot model when model=transformer
 class Transformer(nn.Module):
@@ -96,7 +108,9 @@ if config.width % 4:
     raise SystemExit(f"--width {config.width}: use a multiple of 4, the number of heads.")
 model = Transformer(
     config.context,
-    {{ task.outputs }},
+    #: region outputs
+    config.horizon,
+    #: end outputs
     config.patch,
     config.width,
     config.layers,
@@ -124,6 +138,9 @@ class Quantiles(nn.Module):
         median, below, above = outputs.unbind(dim=2)
         low, high = median - F.softplus(below), median + F.softplus(above)
         return torch.stack([low, median, high], dim=2)
+
+#: replace outputs when loss=quantiles
+config.horizon * len(QUANTILES),
 
 #: slot result when loss=quantiles
 return Quantiles(model, config.horizon)

@@ -60,15 +60,7 @@ axes.plot(steps, forecast, color="C0", label="forecast")
 axes.plot(steps, forecast[:, QUANTILES.index(0.5)], color="C0", label="forecast")
 axes.fill_between(steps, forecast[:, 0], forecast[:, -1], color="C0", alpha=0.3)
 
-#: replace draw with deepspeed
-# run on all processes: each one holds a shard of the weights
-model.eval()
-forecasts = model(contexts.to(accelerator.device)).cpu()
-model.train()
-if accelerator.is_main_process:
-    save_windows(contexts, targets, forecasts, scales, path)
-
-#: replace draw with fsdp
+#: replace draw when hardware.sharding=deepspeed|fsdp
 # run on all processes: each one holds a shard of the weights
 model.eval()
 forecasts = model(contexts.to(accelerator.device)).cpu()

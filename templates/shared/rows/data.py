@@ -1,9 +1,13 @@
+#: when project.task=embeddings|multiple_choice|speech_recognition|text_classification|token_classification
 import csv
 from collections.abc import Iterator
 
+import torch
+from torch.utils.data import random_split
+
 from lib.tsv import read_style, unquote
 
-#: slot row_readers
+#: slot row_readers when dataset=csv|file|files|images
 def read_table(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a .csv or .tsv file with a header, and where each row is."""
     if path.endswith((".json", ".parquet")):
@@ -26,3 +30,18 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
         raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
+
+#: slot split_rows
+def split_rows(rows: list, shares: list[float]) -> list[list]:
+    """The rows in splits of these sizes, the same in each run."""
+    if shares[0] == 1:  # the other splits have their own files
+        return [rows, [], []]
+    if len(rows) < 10:
+        raise SystemExit(
+            #: region few
+            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
+            #: end few
+        )
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    return [list(part) for part in random_split(rows, shares, generator=rng)]
