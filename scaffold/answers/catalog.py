@@ -358,7 +358,7 @@ _FIELDS = {
     "trait": {"title", "help", "writes"},
     "task": _COMMON
     | {"subject", "metric", "higher_is_better", "target", "goal", "has", "defaults", "batch"}
-    | {"defaults_with", "usage", "result", "command", "inputs"},
+    | {"defaults_with", "usage", "result", "command", "inputs", "words"},
     "feature": _COMMON
     | {"default", "choice", "switch", "off", "on", "example", "after", "requires", "conflicts"}
     | {
@@ -458,7 +458,7 @@ def _read(
         sets=tuple(data.get("sets", ())),
         minimal=data.get("minimal", False),
         logs_train_loss=data.get("logs_train_loss", True),
-        values=data if kind == "task" else {},
+        values={**data, **data.get("words", {})} if kind == "task" else {},
     )
 
 

@@ -80,15 +80,15 @@ from pathlib import Path
 from random import Random
 
 import torch.nn.functional as F
+from audio import log_mel, measure_sound, normalize, read_sound
 from datasets import Audio
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
-from audio import log_mel, measure_sound, normalize, read_sound
-from metrics import IGNORED
-from model import build_tokenizer
 from lib.hub import load_splits
 from lib.json_lines import read_objects
 from lib.rows import check_row
+from metrics import IGNORED
+from model import build_tokenizer
 
 #: replace few
 f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."
