@@ -1,4 +1,4 @@
-#: into data.py at datasets
+#: into data.py at encode
 """Made-up questions, and the answers in samples of conversations."""
 
 import random

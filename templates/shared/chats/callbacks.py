@@ -1,9 +1,10 @@
 #: when project.task=sft|dpo
+from accelerate import PartialState
+
 from data import Sample, find_ends
 from generation import generate
-from model import build_tokenizer
 from lib.chats import split_at_answer
-from accelerate import PartialState
+from model import build_tokenizer
 
 #: slot classes
 def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:

@@ -166,9 +166,9 @@ import random
 
 from torch.utils.data import random_split
 
+from lib.chats import write_question
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import read_objects
-from lib.chats import write_question
 
 #: slot train_batches
 collate_fn=collate,

@@ -186,7 +186,12 @@ class ImageEncoder(nn.Module):
     def __init__(self, config, channels: int = 32) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Conv2d({{ task.channels }}, channels, kernel_size=3, padding=1),
+            #: region gray when dataset=digits
+            nn.Conv2d(1, channels, kernel_size=3, padding=1),
+            #: end gray
+            #: region color when dataset=images|hub_images
+            nn.Conv2d(3, channels, kernel_size=3, padding=1),
+            #: end color
             nn.GroupNorm(8, channels),
             nn.ReLU(),
             nn.Conv2d(channels, 2 * channels, kernel_size=3, padding=1),

@@ -138,7 +138,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.hub import load_splits
 from lib.json_lines import read_objects
-from lib.tokenizers import START, END, number_pieces, shorten, split_pieces
+from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
 
 #: slot train_batches
 collate_fn=collate,

@@ -55,11 +55,11 @@ from functools import partial
 
 from torch.utils.data import random_split
 
-from model import END, PADDING, START, Tokenizer, build_tokenizer
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import read_objects
-from lib.tsv import read_style, unquote
 from lib.padding import pad
+from lib.tsv import read_style, unquote
+from model import END, PADDING, START, Tokenizer, build_tokenizer
 
 #: slot load_pairs when dataset=dates
 def load_pairs(config) -> list[list[tuple[str, str]]]:

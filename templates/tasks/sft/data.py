@@ -129,9 +129,9 @@ from bisect import bisect_left, insort
 
 from torch.utils.data import random_split
 
+from lib.chats import write_question
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import read_objects
-from lib.chats import write_question
 
 #: slot read_conversations when dataset=rules
 def write_conversations() -> list[Conversation]:

@@ -89,14 +89,15 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
+
 from audio import measure_sound, read_sound
 from lib.extractors import load_extractor
-from lib.sounds import log_mel, normalize
-from metrics import IGNORED
-from model import build_tokenizer
 from lib.hub import load_splits
 from lib.json_lines import read_objects
 from lib.rows import check_row
+from lib.sounds import log_mel, normalize
+from metrics import IGNORED
+from model import build_tokenizer
 
 #: slot list_letters when model=ctc|pretrained
 @cache

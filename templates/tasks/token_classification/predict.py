@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from data import check_keys, check_sentence, collate, encode
-from metrics import find_entities
 from lib.json_lines import read_objects
+from metrics import find_entities
 
 #: slot functions
 def split_words(text: str | list[str]) -> tuple[str, list[tuple[int, int]]]:

@@ -12,8 +12,8 @@ from torch.utils.data import DataLoader
 import train
 from data import build_loaders
 from helpers import SETTINGS, build_exact_model, build_sgd, column, launch, run
-from metrics import RunningLoss
 from lib.tokens import IGNORED
+from metrics import RunningLoss
 
 #: slot tests
 def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):

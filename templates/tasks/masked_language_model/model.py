@@ -1,14 +1,51 @@
-#: file when model=pretrained
+#: file
 """The model: tokens and their mask in, logits of the token at each position out."""
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModelForMaskedLM
 
 from data import build_tokenizer
+
+#: slot blocks
+
+
+#: slot functions
+
+
+...  #: slot model
+#: end file
+
+from transformers import AutoModelForMaskedLM
+
 from lib.limits import check_limits
+from lib.rotary import Layers
+
+#: slot model when model=encoder
+class Encoder(nn.Module):
+    """Logits of shape (batch, length, tokens) for tokens and a mask of shape (batch, length)."""
+
+    def __init__(self, size: int, layers: int, width: int, dropout: float) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(size, width)
+        self.layers = Layers(layers, width, dropout)
+        self.logits = nn.Linear(width, size, bias=False)
+        for weight in self.parameters():
+            if weight.dim() > 1:
+                nn.init.normal_(weight, std=0.5 * width**-0.5)
+        #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+        self._no_split_modules = ["Block"]  # FSDP gathers one at a time
+        #: end layer_classes
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return self.logits(self.layers(self.embedding(tokens), mask))
 
 
+def build_model(config) -> nn.Module:
+    """The model, before it is prepared."""
+    size = build_tokenizer(config).size
+    return Encoder(size, config.layers, config.width, config.dropout)
+
+#: slot model when model=pretrained
 class Pretrained(nn.Module):
     """Logits of shape (batch, length, tokens) for tokens and a mask of shape (batch, length)."""
 
@@ -33,17 +70,13 @@ class Pretrained(nn.Module):
         return self.model(input_ids=tokens, attention_mask=mask.long()).logits
 
 
-#: slot functions
-
-
 def build_model(config) -> nn.Module:
     """The pretrained model, before it is prepared."""
     model = Pretrained(config.pretrained_name)
     check_limits(model.model, build_tokenizer(config).size, config.max_length, "--max-length")
     return model
-#: end file
 
-#: replace load with lora
+#: replace load when model=pretrained with lora
 self.model, facts = AutoModelForMaskedLM.from_pretrained(
     name,
     dtype=torch.float32,  # mixed precision needs weights in 32 bits
