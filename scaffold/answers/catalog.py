@@ -139,8 +139,13 @@ class Shared(Component):
 
 
 @dataclass(frozen=True)
-class Trait(Component):
-    """What several tasks have in common."""
+class Trait:
+    """What several tasks, or choices of them, have in common: a word without code."""
+
+    name: str
+    help: str
+    # what a run writes to its output folder, for the README
+    writes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -46,20 +46,21 @@ def load_catalog(root: Path | None = None) -> Catalog:
     base = root / "base" / "base.toml"
     hardware = root / "hardware" / "accelerate" / "hardware.toml"
     kinds: dict[type[Component], list[Path]] = {
-        Trait: sorted(root.glob("traits/*/trait.toml")),
         Task: sorted(root.glob("tasks/*/task.toml")),
         Feature: [
             *sorted(root.glob("features/*/feature.toml")),
             *sorted(root.glob("hardware/*/feature.toml")),
         ],
     }
-    manifests = [base, hardware, *(path for paths in kinds.values() for path in paths)]
+    words = root / "traits.toml"
+    manifests = [base, hardware, words, *(path for paths in kinds.values() for path in paths)]
     tables, texts = _parse(manifests)
 
     def read(kind: type[Kind]) -> dict[str, Kind]:
         return {path.parent.name: _read(kind, path, tables[path]) for path in kinds[kind]}
 
-    tasks, features, traits = read(Task), read(Feature), read(Trait)
+    tasks, features = read(Task), read(Feature)
+    traits = dict(_traits(words, tables[words]))
     for task in tasks.values():
         _check_traits(task, task.can_have, traits)
     for feature in features.values():
@@ -89,6 +90,17 @@ def _check_once(catalog: Catalog, texts: str) -> None:
         return "good"
 
     remember(f"consistent {__version__}\n{texts}", check)
+
+
+def _traits(manifest: Path, rows: Mapping[str, Any]) -> Iterator[tuple[str, Trait]]:
+    """Each trait: its help, or a table of its help and what it writes."""
+    for name, row in rows.items():
+        given = {"help": row} if isinstance(row, str) else row
+        try:
+            yield name, Trait(name, **given)
+        except TypeError:
+            message = f"{name}: a text, or a table with help and writes"
+            raise TemplateError(manifest, line_of(manifest, name), message) from None
 
 
 def _check_traits(component: Component, names: Iterable[str], traits: Mapping[str, Trait]) -> None:

@@ -88,8 +88,8 @@ def read_all(catalog: Catalog) -> Templates:
 
 
 def all_components(catalog: Catalog) -> Iterable[Component]:
-    """Those of the catalog, its traits and what tasks share."""
-    return (*catalog.components, *catalog.shared, *catalog.traits.values())
+    """Those of the catalog, and what tasks share."""
+    return (*catalog.components, *catalog.shared)
 
 
 def _lines(template: Template) -> Iterator[Line]:
@@ -159,8 +159,7 @@ def _check_tasks(catalog: Catalog, found: Templates) -> None:
     """Each task brings the files that every project imports."""
     for task in catalog.tasks.values():
         own = template_files(task)
-        parts = [*(catalog.traits[trait] for trait in task.can_have), *catalog.shared]
-        shared = {name for part in parts for name in template_files(part)}
+        shared = {name for part in catalog.shared for name in template_files(part)}
         for name in ("data.py", "model.py"):
             if name not in own and name not in shared:
                 raise TemplateError(task.manifest, 1, f"the task has no {name}")

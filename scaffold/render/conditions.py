@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from scaffold.answers.catalog import Catalog, Component, Option, Shared, Trait, Value
+from scaffold.answers.catalog import Catalog, Component, Option, Shared, Value
 from scaffold.answers.resolve import active_features, applies, traits
 
 Words = tuple[str, ...]
@@ -50,7 +50,7 @@ def read_condition(words: Sequence[str]) -> Iterator[Test]:
 def find_options(catalog: Catalog, component: Component, name: str) -> list[Option]:
     """The options that a condition means by a name: several where tasks share a template."""
     own = [option for option in component.options if option.name == name]
-    if isinstance(component, Shared | Trait):  # the options of the task
+    if isinstance(component, Shared):  # the options of the task
         own = [o for task in catalog.tasks.values() for o in task.options if o.name == name]
     return own or [option for key, option in catalog.settings.items() if key == name]
 

@@ -7,7 +7,7 @@ component nor what tasks share does, each task has to that goes with the compone
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from scaffold.answers.catalog import Catalog, Component, Feature, Task, Trait
+from scaffold.answers.catalog import Catalog, Component, Feature, Task
 from scaffold.answers.resolve import can_fit
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import Words, read_condition
@@ -76,8 +76,6 @@ def _does(duty: Duty, part: Part) -> bool:
 def _can_be(task: Task, lacks: Collection[str], component: Component, condition: Words) -> bool:
     """Whether a project of the task can have this: features and choices may be any."""
     if isinstance(component, Task) and component.name != task.name:
-        return False
-    if isinstance(component, Trait) and component.name in lacks:
         return False
     for test in read_condition(condition):
         if test.word == "when" and test.name == "project.task" and task.name not in test.values:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaffold.answers.catalog import Catalog, Component, Feature, Task, Trait, Value
+from scaffold.answers.catalog import Catalog, Component, Feature, Task, Value
 from scaffold.answers.manifests import line_of
 from scaffold.answers.settings import SETTINGS
 from scaffold.errors import ScaffoldError
@@ -79,7 +79,7 @@ def _condition(component: Component | None) -> Iterator[str]:
     """What must hold for a component to be in a project."""
     if isinstance(component, Task):
         yield f"when project.task={component.name}"
-    elif isinstance(component, Feature | Trait):
+    elif isinstance(component, Feature):
         yield f"with {component.name}"
 
 

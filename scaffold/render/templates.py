@@ -22,7 +22,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog, Component, Task, Value
-from scaffold.answers.resolve import active_features, traits
+from scaffold.answers.resolve import active_features
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import Situation, Words, read_condition
 from scaffold.render.places import Line, Part, find_names, read_directive, read_lines, read_parts
@@ -56,9 +56,7 @@ class Source:
 def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Component]:
     """The components of a project, in the order in which their code is placed."""
     task = catalog.tasks[str(answers["project.task"])]
-    names = traits(catalog, answers)
-    found = [trait for name, trait in catalog.traits.items() if name in names]
-    shared = [catalog.base, catalog.hardware, *catalog.shared, *found]
+    shared = [catalog.base, catalog.hardware, *catalog.shared]
     return [*shared, task, *active_features(catalog, answers)]
 
 
@@ -91,7 +89,7 @@ def _is_kept(name: str) -> bool:
     return name == "tests" or name.startswith(".")
 
 
-_MANIFESTS = ("feature.toml", "task.toml", "trait.toml")
+_MANIFESTS = ("feature.toml", "task.toml")
 
 
 def _page(manifest: Path) -> str:

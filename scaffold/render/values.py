@@ -53,6 +53,7 @@ def build_context(
     context["launch"] = launch(catalog, answers)
     writes = [
         values.get("writes", {}),
+        *(catalog.traits[name].writes for name in sorted(traits(catalog, answers))),
         *(one.writes for one in components if not isinstance(one, Task)),
     ]
     context["writes"] = {name: text for part in writes for name, text in part.items()}

@@ -87,7 +87,8 @@ class Docs:
             yield entry, partial(guide.coming_from, name)
 
     def _components(self) -> Iterator[tuple[Entry, Text]]:
-        parts: list[Task | Feature] = [*self.catalog.tasks.values(), *self.catalog.features.values()]
+        tasks, features = self.catalog.tasks.values(), self.catalog.features.values()
+        parts: list[Task | Feature] = [*tasks, *features]
         for part in sorted(parts, key=lambda p: (isinstance(p, Feature), p.title.lower())):
             section = "Features" if isinstance(part, Feature) else "Tasks"
             path = f"{section.lower()}/{part.name}.html"

@@ -13,7 +13,7 @@ def split_labels(cell: str | list[str]) -> tuple[str, ...] | None:
     return tuple(name.strip() for name in cell)
 
 
-def parse_number(cell: object) -> float | None:
+def parse_number(cell: str | float) -> float | None:
     """The number in a cell, or None if it is not a finite number of 32 bits."""
     try:
         number = float(cell)

@@ -115,7 +115,7 @@ if arguments.json:
 else:
     print(*(row["text"] for row in rows), sep="\n")
 
-#: replace predict with vectors
+#: replace predict when project.task=embeddings
 if arguments.npy:
     try:
         np.save(arguments.npy, np.array([row["vector"] for row in rows], dtype=np.float32))

@@ -1,4 +1,4 @@
-#: with texts
+#: when project.task=dpo|embeddings|language_model|masked_language_model|seq2seq|sft|text_classification|token_classification
 import sys
 from pathlib import Path
 
