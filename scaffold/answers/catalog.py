@@ -198,7 +198,8 @@ class Feature(Component):
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
     minimal: bool = False  # whether it goes with the minimal loop
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
-    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by trait
+    # by trait, or by task
+    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # what is in its files, for the README
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, while it is on
 

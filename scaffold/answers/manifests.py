@@ -64,7 +64,7 @@ def load_catalog(root: Path | None = None) -> Catalog:
     for task in tasks.values():
         _check_traits(task, task.can_have, traits)
     for feature in features.values():
-        _check_traits(feature, {*feature.needs, *feature.dependencies_for}, traits)
+        _check_traits(feature, {*feature.needs, *feature.dependencies_for} - tasks.keys(), traits)
     catalog = Catalog(
         base=_read(Component, base, tables[base], tasks.values()),
         hardware=_read(Component, hardware, tables[hardware]),

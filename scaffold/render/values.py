@@ -116,7 +116,7 @@ def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
     yield from component.dependencies
-    for trait in sorted(traits(catalog, answers)):
+    for trait in sorted({*traits(catalog, answers), str(answers["project.task"])}):
         if isinstance(component, Feature):
             yield from component.dependencies_for.get(trait, ())
     for choice in chosen(catalog, component, answers):

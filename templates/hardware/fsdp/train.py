@@ -56,3 +56,7 @@ activation_checkpointing=False,  # done below
 
 #: slot before_prepare when activation_checkpointing=true version=2
 checkpoint_activations(model, {{ fsdp.transformer_layer_cls_to_wrap.split(",") | python if fsdp.transformer_layer_cls_to_wrap else "model._no_split_modules" }})
+
+#: slot after_model when transformer_layer_cls_to_wrap=empty
+#: region wrapped_layers
+#: end wrapped_layers

@@ -18,7 +18,7 @@ train_loss.add(loss, len(labels))
 #: slot after_prepare when labels=number
 scale = accelerator.unwrap_model(model).scale
 
-#: replace add_loss when labels=number
+#: replace add_loss when labels=number project.loop=complete
 train_loss.add(loss, len(targets))
 
 #: replace loss when labels=number

@@ -86,7 +86,7 @@ write_sample(model, config, path)
 #: slot directions with tensor_parallel
 tp_size={{ parallelism.tp_size | python }},  # processes that share each layer and read the same texts
 
-#: slot after_model with tensor_parallel
+#: replace shared_layers with tensor_parallel
 share_layers(accelerator, model)
 
 #: replace own_dropout with tensor_parallel

@@ -63,7 +63,7 @@ folder = config.output_dir / ("transformers" if config.lora_merge else "adapter"
 if config.lora_merge:
     shutil.copy(config.output_dir / "model.safetensors", folder)
 
-#: slot after_model when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
+#: replace wrapped_layers when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
 exclude_embeddings(model)
 
 #: slot loss_function with labels

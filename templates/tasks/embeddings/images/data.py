@@ -129,6 +129,7 @@ from PIL import Image, ImageOps
 from sklearn.datasets import load_digits
 
 from lib.hub import load_splits
+from lib.images import to_rgb
 from lib.json_lines import read_objects
 from lib.rows import check_row
 

@@ -1,0 +1,3 @@
+#: slot after_model
+#: region shared_layers
+#: end shared_layers
