@@ -107,6 +107,15 @@ def find_ends(config) -> set[int]:
     return {build_tokenizer(config).end}
 
 
+def split_at_answer(sample: Sequence[Tensor]) -> tuple[list[int], list[int]]:
+    """The tokens before the last answer of a sample, and those of the answer."""
+    inputs, targets = sample[0], sample[-1]
+    last = int((targets != IGNORED).nonzero()[-1])
+    others = (targets[:last] == IGNORED).nonzero()
+    first = int(others[-1]) + 1 if len(others) else 0
+    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
+
+
 class Conversations(Dataset):
     """Conversations as samples of up to `context` inputs. Longer ones are cut at the end."""
 
@@ -175,15 +184,6 @@ def build_datasets(config) -> list[Dataset]:
     split = torch.Generator().manual_seed(0)
     conversations = Conversations(write_conversations(), config)
     return random_split(conversations, [0.8, 0.1, 0.1], generator=split)
-
-
-def split_at_answer(sample: Sequence[Tensor]) -> tuple[list[int], list[int]]:
-    """The tokens before the last answer of a sample, and those of the answer."""
-    inputs, targets = sample[0], sample[-1]
-    last = int((targets != IGNORED).nonzero()[-1])
-    others = (targets[:last] == IGNORED).nonzero()
-    first = int(others[-1]) + 1 if len(others) else 0
-    return inputs[: first + 1].tolist(), targets[first : last + 1].tolist()
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
