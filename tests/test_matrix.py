@@ -780,7 +780,7 @@ def test_rendering_is_deterministic(catalog: Catalog, projects: dict[str, Projec
     project = projects[next(label for label in projects if label.startswith("all with"))]
     code = (
         "import sys, json, hashlib\n"
-        "from scaffold.answers.catalog import load_catalog\n"
+        "from scaffold.answers.manifests import load_catalog\n"
         "from scaffold.render.project import build_project\n"
         "files = build_project(load_catalog(), json.loads(sys.argv[1]))\n"
         "print(hashlib.sha256(json.dumps(files).encode()).hexdigest())"

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 from conftest import REPOSITORY
-from scaffold.answers.schema import schema
 from typer.testing import CliRunner
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
 from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.errors import ScaffoldError
@@ -117,7 +116,7 @@ def test_what_the_data_hold_is_told_and_their_columns_are_choices(tmp_path: Path
     (tmp_path / "own.csv").write_text("\n".join(["one,two,kind", *rows]) + "\n")
     task = {"project.task": "tabular_classification", "tabular_classification.dataset": "csv"}
     form = page(tmp_path).call("ask", {"wishes": task})
-    path = next(key for key in questions(form) if schema(load_catalog())[key].path)
+    path = next(key for key in questions(form) if load_catalog().settings[key].path)
     asked = questions(page(tmp_path).call("ask", {"wishes": {**task, path: "own.csv"}}))
     assert "40 rows" in asked[path]["found"]
     columns = [q for q in asked.values() if [c["value"] for c in q["choices"]][-1:] == ["kind"]]

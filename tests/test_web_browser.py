@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scaffold.answers.schema import Answers, resolve, schema
 
-from scaffold.answers.catalog import as_typed, load_catalog
+from scaffold.answers.catalog import as_typed
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.cache import remember
 from scaffold.project.origin import find_origin
 from scaffold.render.project import build_project
@@ -354,7 +355,7 @@ def some_answers(number: int) -> list[tuple[dict[str, str], Answers]]:
     """Answers that hold together, made at random, as texts and as all answers."""
     catalog, dice = load_catalog(), random.Random(0)
     options = [
-        option for option in schema(catalog).values() if option.choices or option.type == "bool"
+        option for option in catalog.settings.values() if option.choices or option.type == "bool"
     ]
 
     def complete(given: Answers) -> Answers:

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from scaffold.answers.schema import resolve, schema
 
-from scaffold.answers.catalog import load_catalog
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.render.project import render_project
@@ -76,7 +76,7 @@ def test_there_is_a_page_for_everything(docs: Docs) -> None:
     for name in catalog.features:
         assert f"features/{name}.html" in docs.texts
     settings = (docs.read("settings.html") or b"").decode()
-    assert all(f"<code>{key}</code>" in settings for key in schema(catalog))
+    assert all(f"<code>{key}</code>" in settings for key in catalog.settings)
     commands = (docs.read("commands.html") or b"").decode()
     for command in ("new", "update", "undo", "resolve", "web"):
         assert f'id="scaffold-{command}"' in commands

@@ -39,7 +39,7 @@ def render_project(
 ) -> dict[str, str]:
     """The text of each file of a project, by its path with '/' in it.
 
-    `answers` are complete and checked, as `answers.schema.resolve` returns them; `remember` may
+    `answers` are complete and checked, as `answers.resolve.resolve` returns them; `remember` may
     keep what takes long to make. Writes nothing. Raises TemplateError for a fault in the templates.
     """
     if remember is not make_anew:  # the check takes long: once for the same templates
