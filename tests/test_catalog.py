@@ -16,11 +16,12 @@ from scaffold.render.project import render_project
 TASK = """
 title = "Other"
 help = "is another task"
-has = ["score", "one_optimizer"]
+has = ["one_optimizer"]
 metrics = ["loss", "accuracy"]
 batch = "inputs, targets"
 usage = "model(inputs)"
 result = "the outputs"
+hub_task = "other"
 subject = "something else"
 metric = "val_accuracy"
 higher_is_better = true
@@ -148,7 +149,7 @@ def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
 
 def test_an_unknown_trait_is_named(other: Path) -> None:
     manifest = other / "tasks/other/task.toml"
-    replace_in(manifest, '"score", "one_optimizer"', '"score", "sound"')
+    replace_in(manifest, '"one_optimizer"', '"one_optimizer", "sound"')
     with pytest.raises(TemplateError, match="there is no trait 'sound'"):
         load_catalog(other)
 

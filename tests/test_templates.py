@@ -318,13 +318,9 @@ TASKS = {
         *("task.toml", "training.epochs = 10", "training.epoch = 10"),
         *("task.toml", "training.epoch =", "defaults: there is no setting 'training.epoch'"),
     ),
-    "no task for share": (
-        *("share.py", "#: slot task", "#: slot values"),
-        *(
-            "task.toml",
-            "title",
-            "share needs the slot 'task' of share.py from the task: fill it in",
-        ),
+    "slot that is not there": (
+        *("app.py", "#: slot shown", "#: slot none"),
+        *("app.py", "#: slot none", "there is no slot 'none'; there are: "),
     ),
     "no batches to predict": (
         *("predict.py", "#: slot batches", "#: slot before_batches"),
@@ -375,7 +371,7 @@ def test_a_fault_in_a_task_or_the_base_is_named(templates: Path) -> None:
     task = next(templates.glob("tasks/*/task.toml"))
     where = task.relative_to(templates).as_posix()
     text = task.read_text()
-    for field in ("metric", "target"):
+    for field in ("metric", "target", "hub_task"):
         load_catalog.cache_clear()
         task.write_text(re.sub(rf"^{field} = .*\n", "", text, flags=re.MULTILINE))
         assert_fault(templates, where, 1, f"the field '{field}' is missing")

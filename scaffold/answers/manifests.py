@@ -173,10 +173,10 @@ def _parse(manifests: list[Path]) -> tuple[dict[Path, dict[str, Any]], str]:
 # what every task says to its templates
 TASK_VALUES = (
     *("subject", "metric", "higher_is_better", "target", "goal", "batch"),
-    *("usage", "result"),
+    *("usage", "result", "hub_task"),
 )
 # what some say: `words` are values for their own templates
-TASK_EXTRAS = ("command", "inputs", "words", "hub_task")
+TASK_EXTRAS = ("command", "inputs", "words")
 # how the rows of a manifest become the fields of a component; the others are taken as they are
 _TUPLES = (
     *("dependencies", "metrics", "has", "needs", "on", "after", "requires", "conflicts"),

@@ -13,7 +13,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Component
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
-from scaffold.render.duties import check_duties
+from scaffold.render.duties import can_be, check_duties
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
 from scaffold.render.library import Library, find_definitions
@@ -158,8 +158,11 @@ def _names_in_values(catalog: Catalog, rows: Iterable[tuple[Component, Template]
 def _check_tasks(catalog: Catalog, found: Templates) -> None:
     """Each task brings the files that every project imports."""
     for task in catalog.tasks.values():
-        own = template_files(task)
-        shared = {name for part in catalog.shared for name in template_files(part)}
+        lacks = catalog.traits.keys() - task.can_have
         for name in ("data.py", "model.py"):
-            if name not in own and name not in shared:
+            rows = found.get(name, ())
+            if not any(
+                template.whole is not None and can_be(task, lacks, component, template.condition)
+                for component, template in rows
+            ):
                 raise TemplateError(task.manifest, 1, f"the task has no {name}")

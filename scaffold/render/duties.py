@@ -31,7 +31,7 @@ class Duty:
         """Whether projects of the task can have the file."""
         if isinstance(self.owner, Feature) and not can_fit(self.owner, task):
             return False
-        return _can_be(task, catalog.traits.keys() - task.can_have, self.owner, self.condition)
+        return can_be(task, catalog.traits.keys() - task.can_have, self.owner, self.condition)
 
 
 def find_duties(found: Templates) -> Iterator[Duty]:
@@ -62,7 +62,7 @@ def is_done(
     """Whether something fills the slot of a file in projects of a task."""
     lacks = catalog.traits.keys() - task.can_have
     return any(
-        _does(duty, part) and _can_be(task, lacks, component, part.directive.condition)
+        _does(duty, part) and can_be(task, lacks, component, part.directive.condition)
         for component, template in rows
         for part in template.parts
     )
@@ -73,7 +73,7 @@ def _does(duty: Duty, part: Part) -> bool:
     return (word == "slot" and name == duty.slot) or (word == "replace" and name in duty.regions)
 
 
-def _can_be(task: Task, lacks: Collection[str], component: Component, condition: Words) -> bool:
+def can_be(task: Task, lacks: Collection[str], component: Component, condition: Words) -> bool:
     """Whether a project of the task can have this: features and choices may be any."""
     if isinstance(component, Task) and component.name != task.name:
         return False

@@ -113,7 +113,8 @@ def read_parts(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Part, ...
             parts.append((directive, []))
         elif parts:
             condition = parts[-1][0].condition
-            parts[-1][1].append(replace(line, condition=condition) if condition else line)
+            whole = (*line.condition, *condition)
+            parts[-1][1].append(replace(line, condition=whole) if condition else line)
         else:
             imports.append(line)
     statements = parse(imports).body

@@ -17,7 +17,7 @@ folders of the project.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
@@ -106,16 +106,14 @@ def read_template(path: Path) -> Template:
         if path.suffix != ".py":
             return Template(path, tuple(lines), (), (), ())
         return Template(path, None, (), *read_parts(lines))
+    under = [replace(line, condition=first.condition) for line in lines[1:]]
     if first.word == "when":
-        return Template(path, None, first.condition, *read_parts(lines[1:]))
-    end = len(lines)
-    for position, line in enumerate(lines):
-        if line.text == "#: end file":
-            end = position
-    whole = lines[1:end]
-    while whole and not whole[-1].text.strip() and end < len(lines):
+        return Template(path, None, first.condition, *read_parts(under))
+    end = max((n for n, line in enumerate(under) if line.text == "#: end file"), default=len(under))
+    whole = under[:end]
+    while whole and not whole[-1].text.strip() and end < len(under):
         whole.pop()
-    return Template(path, tuple(whole), first.condition, *read_parts(lines[end + 1 :]))
+    return Template(path, tuple(whole), first.condition, *read_parts(under[end + 1 :]))
 
 
 def find_sources(situation: Situation, components: Iterable[Component]) -> dict[str, list[Source]]:
