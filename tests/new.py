@@ -2,7 +2,7 @@
 
     python tests/new.py feature NAME
     python tests/new.py task NAME
-    python tests/new.py dataset NAME [--task image_classification] [--like digits]
+    python tests/new.py dataset NAME [--task image_classification] [--like image_folder]
 
 A task begins as a copy of `own`. A dataset begins as a copy of another one of its task: its code,
 its entry in the manifest, and its name in conditions that name the other one.
@@ -12,7 +12,7 @@ import argparse
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -61,7 +61,7 @@ def new_task(root: Path, name: str) -> Iterator[Path]:
 
 
 def new_dataset(root: Path, name: str, task: str, like: str) -> Iterator[Path]:
-    """A copy of a choice of the option `dataset`."""
+    """A copy of a choice of the option `dataset`: its code, its entry and its conditions."""
     folder = root / "tasks" / task
     manifest = folder / "task.toml"
     text = manifest.read_text(encoding="utf-8")
@@ -71,24 +71,35 @@ def new_dataset(root: Path, name: str, task: str, like: str) -> Iterator[Path]:
         raise SystemExit(f"{manifest} has no dataset {like!r}.")
     if f'value = "{name}"\n' in text:
         raise SystemExit(f"{manifest} already has a dataset {name!r}.")
+    if not (folder / like / "data.py").is_file():
+        raise SystemExit(f"{like} has no data.py of its own: begin as another one, with --like.")
     own = entry.replace(f'value = "{like}"', f'value = "{name}"')
-    manifest.write_text(text.replace(entries[-1], f"{entries[-1].rstrip()}\n\n{own}"))
+    text = text.replace(entries[-1], f"{entries[-1].rstrip()}\n\n{own}")
+    text = re.sub(rf'(?m)^(when = .*\bdataset = \[[^]]*"{like}")', rf'\1, "{name}"', text)
+    manifest.write_text(text, encoding="utf-8")
     yield manifest
-    if (folder / like).is_dir():
-        shutil.copytree(folder / like, folder / name)
-    named = re.compile(rf"(?m)^( *#: .*\bdataset=(?:\w+\|)*{like})(?=[| \n])")
+    (folder / name).mkdir()
+    code = (folder / like / "data.py").read_text(encoding="utf-8")
+    target = folder / name / "data.py"
+    target.write_text(re.sub(rf"\bdataset={like}\b", f"dataset={name}", code), encoding="utf-8")
+    yield target
+    yield from _extend(folder, rf"\bdataset=(?:\w+\|)*{like}", name, {folder / name, folder / like})
+    yield from _extend(root / "shared", rf"\bdataset=(?:\w+\|)*{like}", name)
+    for kind in ("base", "features", "hardware"):
+        yield from _extend(root / kind, rf"\b{task}\.dataset=(?:\w+\|)*{like}", name)
+
+
+def _extend(
+    folder: Path, pattern: str, name: str, without: Collection[Path] = ()
+) -> Iterator[Path]:
+    """Add a value to conditions. Returns the templates that change."""
+    named = re.compile(rf"(?m)^( *#: .*{pattern})(?=[| \n])")
     for path in sorted(folder.rglob("*.py")):
         before = path.read_text(encoding="utf-8")
-        inside = path.relative_to(folder).parts[0]
-        if inside == name:
-            after = re.sub(rf"(?m)^(#: .*\bdataset=){like}$", rf"\1{name}", before)
-            yield path
-        else:
-            after = before if inside == like else named.sub(rf"\1|{name}", before)
-        if after != before:
+        after = named.sub(rf"\1|{name}", before)
+        if after != before and path.parent not in without:
             path.write_text(after, encoding="utf-8")
-            if inside != name:
-                yield path
+            yield path
 
 
 def main(arguments: list[str]) -> None:
@@ -96,7 +107,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("kind", choices=["task", "feature", "dataset"])
     parser.add_argument("name", help="in lower case, with underscores")
     parser.add_argument("--task", default="image_classification", help="of a dataset")
-    parser.add_argument("--like", default="digits", help="the dataset that it begins as")
+    parser.add_argument("--like", default="image_folder", help="the dataset that it begins as")
     parser.add_argument("--templates", type=Path, default=TEMPLATES, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", given.name):

@@ -65,16 +65,34 @@ def test_a_task_is_one_folder(templates: Path, tmp_path: Path) -> None:
 
 @pytest.mark.train
 def test_an_image_format_is_one_file_and_one_entry(templates: Path, tmp_path: Path) -> None:
+    """What else changes are conditions, which the script extends."""
+    before = {path: path.read_text().splitlines() for path in templates.rglob("*.py")}
     changed = write(["dataset", "arrays"], templates)
-    own = [path for path in changed if "/arrays/" in path]
-    assert "tasks/image_classification/arrays/data.py" in own
-    assert {"tasks/image_classification/task.toml", *own} == set(changed)
-    assert len(own) == 1
-    chosen = {"image_classification__dataset": "arrays"}
-    replace_in(templates / own[0], "1797 handwritten digits", "The arrays")
-    files = render(templates, **chosen)
-    assert "The arrays" in files["data.py"]
-    assert "done | test_loss" in trained(files, tmp_path)
+    entry, code = (
+        "tasks/image_classification/task.toml",
+        "tasks/image_classification/arrays/data.py",
+    )
+    assert {entry, code} <= set(changed)
+    for path in set(changed) - {entry, code}:
+        rows = (templates / path).read_text().splitlines()
+        pairs = list(zip(before[templates / path], rows, strict=True))
+        assert all(old == new or new.lstrip().startswith("#: ") for old, new in pairs), path
+    make_images(tmp_path / "images")
+    chosen = {"image_classification__dataset": "arrays", "image_classification__image_size": 16}
+    files = render(templates, **chosen, image_classification__path=str(tmp_path / "images"))
+    like = {**chosen, "image_classification__dataset": "image_folder"}
+    path = str(tmp_path / "images")
+    assert files["data.py"] == render(templates, **like, image_classification__path=path)["data.py"]
+    assert "done | test_loss" in trained(files, tmp_path / "project")
+
+
+def make_images(folder: Path) -> None:
+    """Two classes of 80 small images each, dark and bright."""
+    image = pytest.importorskip("PIL.Image")
+    for name, gray in (("dark", 40), ("bright", 200)):
+        (folder / name).mkdir(parents=True)
+        for number in range(80):
+            image.new("L", (16, 16), gray + number % 20).save(folder / name / f"{number}.png")
 
 
 @pytest.mark.parametrize(
@@ -84,6 +102,7 @@ def test_an_image_format_is_one_file_and_one_entry(templates: Path, tmp_path: Pa
         (["task", "My-Task"], "use lower case letters"),
         (["dataset", "digits"], "already has a dataset 'digits'"),
         (["dataset", "arrays", "--like", "nothing"], "has no dataset 'nothing'"),
+        (["dataset", "arrays", "--like", "digits"], "digits has no data.py of its own"),
     ],
 )
 def test_what_can_not_be_made_is_said(arguments: list[str], message: str, templates: Path) -> None:
