@@ -16,10 +16,12 @@ from unittest import mock
 import pytest
 import training
 import yaml
-from conftest import REPOSITORY, TEMPLATES, Cli, command_line, render, write_files
+from conftest import REPOSITORY, Cli, command_line, render, write_files
 from training import clean_environment, count_processes
 
 from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.render.templates import read_template, template_files
 
 Answers = dict[str, Value]
 
@@ -307,9 +309,18 @@ def test_sagemaker_is_asked_for_what_was_answered(tmp_path: Path) -> None:
 
 def test_every_launch_file_has_been_looked_at() -> None:
     """A new one needs a test of its own."""
-    folders = [path.parent.name for path in TEMPLATES.glob("hardware/*/files")]
-    folders += [path.parent.name for path in TEMPLATES.glob("hardware/launcher/*/files")]
-    assert {"torchrun", "slurm", "kubernetes", "notebook", "sagemaker"} <= set(folders)
+    kinds = (".ipynb", ".py", ".sbatch", ".sh", ".txt", ".yaml", "")
+    folders = {
+        feature.name
+        for feature in load_catalog().features.values()
+        if feature.folder.parent.name == "hardware"
+        for target, paths in template_files(feature).items()
+        if Path(target).suffix in kinds and "/" not in target
+        if any(read_template(path).whole is not None for path in paths)
+    }
+    looked_at = {"torchrun", "slurm", "kubernetes", "notebook", "sagemaker", "tpu"}
+    no_launchers = {"context_parallel", "deepspeed", "fsdp", "tensor_parallel"}  # modules of theirs
+    assert looked_at | no_launchers == folders
 
 
 # --- what they start ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import sys
 import tokenize
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -46,7 +46,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import Answers, active_features, applies, is_on, resolve, task_values
 from scaffold.errors import AnswerError
 from scaffold.render.conditions import Situation
-from scaffold.render.project import render_project
+from scaffold.render.project import compose_project, render_project
 from scaffold.render.templates import (
     Source,
     active_components,
@@ -367,8 +367,11 @@ def sources(found: Found, name: str) -> list[str]:
     """What templates put into a Python file."""
     texts = []
     for source in found.get(name, ()):
-        parts = [line for part in source.parts for line in part.lines]
-        lines = [*(source.template.whole or ()), *source.template.imports, *parts]
+        lines = [*(source.template.whole or ()), *source.template.imports]
+        for part in source.parts:
+            directive = part.directive
+            place = f"#: {directive.word} {directive.name}"
+            lines += [replace(directive.line, text=place), *part.lines]
         texts.append("".join(f"{line.text}\n" for line in lines))
     return texts
 
@@ -397,11 +400,15 @@ def tokens(text: str) -> tuple[set[str], set[str]]:
     for expression in re.findall(r"\{\{(.*?)\| arguments", text):
         names |= set(re.findall(r'\("(\w+)"', expression))
     text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "0", text)
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.NAME:
-            names.add(token.string)
-        elif token.type == tokenize.COMMENT and not token.string.startswith("#: "):
-            comments.add(token.string)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME:
+                names.add(token.string)
+            elif token.type == tokenize.COMMENT and not token.string.startswith("#: "):
+                comments.add(token.string)
+    except tokenize.TokenError:  # brackets that a region of another choice closes
+        names |= set(re.findall(r"\w+", text))
+        comments |= set(re.findall("#(?!: ).*", text))
     return names, comments
 
 
@@ -413,9 +420,8 @@ def test_no_name_and_no_comment_of_what_is_off(
         feature.name: 0
         for feature in catalog.features.values()
         if any(
-            read_template(path).parts  # code in files that others bring
-            for paths in template_files(feature).values()
-            for path in paths
+            not any(read_template(path).whole is not None for path in paths)
+            for paths in template_files(feature).values()  # code in files that others bring
         )
     }
     for label, project in projects.items():
@@ -423,6 +429,7 @@ def test_no_name_and_no_comment_of_what_is_off(
         on = active_components(catalog, answers)
         bare = label.endswith(", none")
         found = find_sources(Situation(catalog, answers), on)
+        composed, _ = compose_project(catalog, answers)
         off = {
             feature.name: find_sources(Situation(catalog, answers), [feature])
             for feature in catalog.features.values()
@@ -431,6 +438,10 @@ def test_no_name_and_no_comment_of_what_is_off(
         words = " ".join(map(str, task_values(catalog, answers).values()))
         for name, text in project.python.items():
             known_names, known_comments = vocabulary(found, on, name)
+            library = [line for line in composed.get(name, ()) if line.path.parent.name == "lib"]
+            for line in library:  # what code imports from it, and what that needs
+                known_names |= set(re.findall(r"\w+", line.text))
+                known_comments |= set(re.findall("# .*", line.text))
             known_names |= set(re.findall(r"\w+", words))
             names, comments = tokens(text)
             strange = names - known_names - {"str", "True", "False", "Literal", "typing"}
