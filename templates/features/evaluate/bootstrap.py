@@ -1,4 +1,4 @@
-#: file
+#: file with one_optimizer
 """How certain metrics are, whether two runs differ, and the metrics of groups of samples."""
 
 from collections import defaultdict

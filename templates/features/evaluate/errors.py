@@ -1,4 +1,4 @@
-#: file
+#: file with one_optimizer
 """What a model gets wrong: all samples as a table, the worst first, and a picture."""
 
 import csv

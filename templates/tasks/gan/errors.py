@@ -1,2 +1,0 @@
-#: file with evaluate
-#: slot functions
