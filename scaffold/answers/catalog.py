@@ -275,3 +275,11 @@ class Catalog:
         tables = {option.table for option in options}
         own = sorted(table for table in tables if "." not in table)
         return (*usual, *(table for table in own if table not in (*usual, "training")), "training")
+
+
+def line_of(manifest: Path, text: str) -> int:
+    """The number of the first line of a manifest that contains `text`, else 1."""
+    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
+        if text in line:
+            return number
+    return 1

@@ -1,10 +1,18 @@
 """What manifests say about each other must be true: faults are named with file and line."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from scaffold.answers.catalog import Catalog, Choice, Component, Feature, Option, Task, Value
+from scaffold.answers.catalog import (
+    Catalog,
+    Choice,
+    Component,
+    Feature,
+    Option,
+    Task,
+    Value,
+    line_of,
+)
 from scaffold.answers.data import KINDS
 from scaffold.errors import TemplateError
 
@@ -15,12 +23,7 @@ def check_consistency(catalog: Catalog) -> None:
     """Raises TemplateError for the first fault."""
     for component in catalog.components:
         for text, message in _faults(catalog, component):
-            raise TemplateError(component.manifest, _line_of(component.manifest, text), message)
-
-
-def _line_of(manifest: Path, text: str) -> int:
-    lines = manifest.read_text(encoding="utf-8").splitlines()
-    return next((number for number, line in enumerate(lines, start=1) if text in line), 1)
+            raise TemplateError(component.manifest, line_of(component.manifest, text), message)
 
 
 def _faults(catalog: Catalog, component: Component) -> Iterator[Fault]:

@@ -22,6 +22,7 @@ from scaffold.answers.catalog import (
     Task,
     Trait,
     Value,
+    line_of,
 )
 from scaffold.cache import remember
 from scaffold.errors import TemplateError
@@ -134,14 +135,6 @@ def _order(features: Mapping[str, Feature]) -> list[str]:
         order.append(name)
         sorter.done(name)
     return order
-
-
-def line_of(manifest: Path, text: str) -> int:
-    """The number of the first line of a manifest that contains `text`, else 1."""
-    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
-        if text in line:
-            return number
-    return 1
 
 
 def _parse(manifests: list[Path]) -> tuple[dict[Path, dict[str, Any]], str]:

@@ -13,15 +13,12 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Component
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
-from scaffold.render.duties import can_be, check_duties
+from scaffold.render.duties import Templates, can_be, check_duties
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
 from scaffold.render.library import Library, find_definitions
 from scaffold.render.places import Line, find_names, places_in, read_directive
 from scaffold.render.templates import Template, read_template, template_files
-
-Templates = dict[str, list[tuple[Component, Template]]]
-
 
 _checked: dict[int, Catalog] = {}
 
@@ -80,16 +77,11 @@ def check_templates(catalog: Catalog) -> None:
 
 def read_all(catalog: Catalog) -> Templates:
     """Every template, by the name of the file in the project."""
-    found: Templates = {}
-    for component in all_components(catalog):
+    found: dict[str, list[tuple[Component, Template]]] = {}
+    for component in (*catalog.components, *catalog.shared):
         for target, paths in template_files(component).items():
             found.setdefault(target, []).extend((component, read_template(p)) for p in paths)
     return found
-
-
-def all_components(catalog: Catalog) -> Iterable[Component]:
-    """Those of the catalog, and what tasks share."""
-    return (*catalog.components, *catalog.shared)
 
 
 def _lines(template: Template) -> Iterator[Line]:

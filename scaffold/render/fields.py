@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from scaffold.answers.catalog import Catalog, Component, Option, Value
-from scaffold.answers.manifests import line_of
+from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
 from scaffold.answers.resolve import LOOP, applies
 from scaffold.errors import TemplateError
 from scaffold.render.imports import LINE_LENGTH

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scaffold.answers.catalog import Catalog, Component, Feature, Task, Value
-from scaffold.answers.manifests import line_of
+from scaffold.answers.catalog import Catalog, Component, Feature, Task, Value, line_of
 from scaffold.answers.settings import SETTINGS
 from scaffold.errors import ScaffoldError
 from scaffold.render.format import Remember, make_anew
