@@ -117,7 +117,7 @@ def _imports_all(ours: Statement, theirs: Statement) -> bool:
 
 
 def _imports_nothing(base: Statement, ours: Statement, theirs: Statement) -> bool:
-    """Whether each name that a module is asked for goes on one of the two sides."""
+    """Whether each name of an import is removed by one of the two sides, so that none is left."""
     trees = [parse_framed(_flat_text(unit)) for unit in (base, ours, theirs)]
     nodes = [tree[0] if tree else None for tree in trees]
     if not all(isinstance(node, ast.ImportFrom) for node in nodes):
