@@ -12,15 +12,16 @@ from scaffold.render.places import Directive, Fragment, Line, Part
 from scaffold.render.templates import coded_values
 from scaffold.render.values import python_literal
 
-_USUAL = (0, math.inf)  # the limits of a number that flags.py assumes
+_USUAL = (0, math.inf)  # the limits of a number that config.py assumes
 
 
 def config_fields(
     components: Iterable[Component], catalog: Catalog, answers: Mapping[str, Value]
 ) -> dict[str, Fragment]:
-    """Code for train.py, a field for each setting that the script reads, and for flags.py.
+    """Code for config.py: a field for each setting that the scripts read, and its limits.
 
-    The minimal loop has no flags.py. Raises TemplateError for limits that flags.py can't express.
+    The minimal loop has its Config in train.py, without limits. Raises TemplateError for limits
+    that config.py can't express.
     """
     fields: list[Line] = []
     limits: list[Line] = []
@@ -32,10 +33,11 @@ def config_fields(
     base = catalog.base
     chosen = any("Literal[" in line.text for line in fields)
     imports = ["from typing import Literal"] if chosen else []
-    fragments = {"train.py": _fragment(base, "config", fields, *imports)}
-    if answers[LOOP] == "complete":
-        fragments["flags.py"] = _fragment(base, "limits", limits)
-    return fragments
+    config = _fragment(base, "config", fields, *imports)
+    if answers[LOOP] == "minimal":
+        return {"train.py": config}
+    places = (*config.parts, *_fragment(base, "limits", limits).parts)
+    return {"config.py": Fragment(config.imports, places)}
 
 
 def _fragment(component: Component, slot: str, lines: list[Line], *imports: str) -> Fragment:

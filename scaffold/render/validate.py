@@ -34,7 +34,8 @@ def check_names(name: str, text: str, origins: Sequence[Line]) -> ast.Module:
 
 def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]) -> None:
     """Raise TemplateError for a field of Config that nothing reads, or one that does not exist."""
-    script = files.get("train.py")
+    home = "config.py" if "config.py" in files else "train.py"
+    script = files.get(home)
     if script is None:
         return
     fields = {
@@ -59,5 +60,5 @@ def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]
                 if not name.startswith("tests/"):
                     read.add(used)
     for unused in fields.keys() - read:
-        message = f"in the generated train.py: nothing reads the field {unused!r} of Config"
-        raise origins["train.py"][fields[unused] - 1].error(message)
+        message = f"in the generated {home}: nothing reads the field {unused!r} of Config"
+        raise origins[home][fields[unused] - 1].error(message)

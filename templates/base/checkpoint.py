@@ -1,5 +1,5 @@
 #: slot fixed when optimizer=sgd
-FIXED |= {"momentum"}
+"momentum": "the optimizer saves it",
 
 #: slot fixed with saved_classes
-FIXED |= {"classes"}
+"classes": "the model has an output for each",

@@ -5,30 +5,17 @@
 """
 
 import time
-from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 
 from accelerate import Accelerator, DataLoaderConfiguration
-from accelerate.utils import set_seed
+from accelerate.utils import broadcast_object_list, set_seed
+from config import Config, check_environment, describe, parse_config, write_config
 from data import build_loaders
-from environment import check_environment, describe, write_config
-from weights import save_weights
-from flags import parse_flags
-from metrics import RunningLoss, format_metrics
+from metrics import Progress, RunningLoss, count_steps, format_metrics, log, progress_bar
 from model import build_model
-from progress import Progress, count_steps, log, progress_bar
 from torch import nn
 from torch.optim import Optimizer
-
-
-@dataclass(frozen=True)
-class Config:
-    #: slot config
-    #: region output_dir
-    output_dir: Path = Path("runs/latest")  # folder for metrics, weights and checkpoints
-    #: end output_dir
-    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
-    #: slot fields
+from weights import save_weights
 
 
 #: slot functions
@@ -63,6 +50,7 @@ def main(config: Config) -> None:
         ),
     )
     check_environment(accelerator)
+    config = broadcast_object_list([config])[0]  # the folder of the main process
     #: slot after_environment
     set_seed(config.seed)  # every process starts with the same weights
     #: region build
@@ -87,6 +75,7 @@ def main(config: Config) -> None:
     #: slot before_training
     #: slot setup
     #: region checkpoints if checkpoints is filled
+    save_every = config.checkpoint_every  # 0: only at the end
     states = {
         "train_loss": train_loss
         #: slot states
@@ -95,7 +84,9 @@ def main(config: Config) -> None:
     checkpoints.resume()
     #: end checkpoints
     #: slot checkpoints
+    #: region write_config
     write_config(accelerator, config, config.output_dir)
+    #: end write_config
     #: slot start_of_training
 
     #: region training
@@ -109,7 +100,8 @@ def main(config: Config) -> None:
         #: slot before_epoch
         batches = train_loader
         #: slot skip_batches
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        remaining = islice(batches, batches_per_epoch - progress.batch)
+        bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         #: region batches
         for {{ task.batch }} in bar:
@@ -122,22 +114,23 @@ def main(config: Config) -> None:
             accelerator.backward(loss)
             #: end backward
             #: end passes
-            progress.batch += 1
+            #: slot after_passes
             #: region optimize
             #: slot after_backward
-            #: region rates if rates is filled
-            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
-                ...  #: slot rates
-            #: end rates
             #: slot before_step
             #: region step
             optimizer.step()
             optimizer.zero_grad()
             #: end step
             #: slot after_step
+            #: region count_batch
+            progress.batch += 1
+            #: end count_batch
+            #: slot before_count
             #: region count
             progress.step += 1
             #: end count
+            #: slot schedule_step
             #: slot after_count
             if config.log_every and progress.step % config.log_every == 0:
                 values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
@@ -154,11 +147,12 @@ def main(config: Config) -> None:
             #: slot leave_epoch
             #: end leave_epoch
             if progress.step >= total_steps:
-                break  # saved below
+                break
             #: slot save_in_epoch
             #: slot stop_in_epoch
             #: end optimize
         #: end batches
+        #: slot save_partial_epoch
         metrics = {"train_loss": train_loss.end_epoch()}
         #: slot checked_epoch
         #: slot epoch_metrics
@@ -170,10 +164,11 @@ def main(config: Config) -> None:
         #: slot after_evaluation
         #: end evaluate
         #: end epoch_evaluation
-        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
+        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
-        if progress.batch >= batches_per_epoch:  # false if max_steps ended the epoch early
+        if progress.batch == batches_per_epoch:
             progress.epoch, progress.batch = epoch + 1, 0
         #: slot end_of_epoch
         #: slot save_after_epoch
@@ -198,7 +193,7 @@ def main(config: Config) -> None:
 
 #: slot functions_at_end
 if __name__ == "__main__":
-    config = parse_flags(Config, __doc__)
+    config = parse_config(__doc__)
     #: region start
     main(config)
     #: end start

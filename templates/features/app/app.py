@@ -6,7 +6,7 @@ from functools import partial
 
 import gradio as gr
 from predict import load, predict
-from train import Config
+from config import Config
 
 def answer(config: Config, model, *values):
     """What the page shows for its inputs: the prediction, or what is wrong with them."""
@@ -35,7 +35,7 @@ def build_page(config: Config, model) -> gr.Interface:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     parser.add_argument("--port", type=int, help="default: the first free port from 7860")
     arguments = parser.parse_args()
     page = build_page(*load(arguments.run))

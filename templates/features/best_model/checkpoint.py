@@ -4,9 +4,6 @@ import shutil
 if (folder / "best.safetensors").exists():
     shutil.copy(folder / "best.safetensors", scratch)
 
-#: slot results
-results += folder.glob("best.safetensors")
-
 #: slot restored_files
 if path and (path / "best.safetensors").exists():
     shutil.copy(path / "best.safetensors", folder)

@@ -1,7 +1,7 @@
-from checkpoint import Checkpoints, newest_checkpoint
+import sys
 
-#: slot fields
-resume: str = ""  # checkpoint or folder to resume; without a value: the newest
+from checkpoint import Checkpoints
+from config import find_checkpoints
 
 #: slot checkpoints
 
@@ -10,16 +10,36 @@ if progress.batch:  # resumed within an epoch
     batches = accelerator.skip_first_batches(train_loader, progress.batch)
 
 #: slot save_in_epoch
-checkpoints.save_if_due("steps", progress.step)
+if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
+    checkpoints.save()
+
+#: slot save_in_epoch when checkpoint_unit=minutes
+if config.checkpoint_unit == "minutes" and progress.step % (config.log_every or 1) == 0:
+    if checkpoints.is_time():
+        checkpoints.save()
+
+#: slot save_partial_epoch
+if progress.batch < batches_per_epoch:  # stopped within the epoch: it can be resumed there
+    checkpoints.save()
 
 #: slot save_after_epoch
-checkpoints.save_if_due("epochs", progress.epoch)
+if config.checkpoint_unit == "epochs" and save_every and progress.epoch % save_every == 0:
+    checkpoints.save()
 
 #: slot save_after_training
 checkpoints.save()
+
+#: slot after_save
+write_config(accelerator, config, config.output_dir)  # the settings of these weights
+
+#: replace write_config
+if not config.resume:  # a resumed run writes it with its weights
+    write_config(accelerator, config, config.output_dir)
 
 #: wrap start
 try:
     ...  #: body
 except KeyboardInterrupt:
-    raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None
+    saved = find_checkpoints(config.output_dir)
+    print(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
+    sys.exit(130)

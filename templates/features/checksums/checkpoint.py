@@ -1,12 +1,16 @@
 from integrity import flush, is_intact, write_checksums
 
-#: slot before_rename
+#: slot before_resume
+for damaged in find_checkpoints(folder):
+    if not is_intact(damaged):
+        damaged.rename(damaged.with_suffix(".damaged"))
+
+#: replace write_digests
 write_checksums(scratch)
 
 #: slot after_rename
-flush(folder)
+flush(folder.parent)
 
-#: replace intact
-for found in reversed(find_checkpoints(path) or [path]):
-    if is_intact(found):
-        return found
+#: replace check_digests
+
+#: replace digest_functions

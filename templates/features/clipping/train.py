@@ -1,16 +1,14 @@
-from math import inf
-
 from callbacks import clip_adaptively
 
 #: slot after_backward when kind=norm
-#: region norm_after_backward
-grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
-#: end norm_after_backward
+if config.max_grad_norm:
+    grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
 
 #: slot log_values when kind=norm
-#: region norm_log_values
-values["grad_norm"] = float(grad_norm)
-#: end norm_log_values
+if config.max_grad_norm:
+    #: slot read_norm
+    values["grad_norm"] = float(grad_norm)
+    #: slot log_norms
 
 #: slot after_backward when kind=value
 #: region value

@@ -8,7 +8,7 @@ from accelerate import PartialState
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from progress import log
+from metrics import log
 
 MOST = 40  # classes in the picture
 

@@ -1,2 +1,3 @@
 #: slot fixed
-FIXED |= {"cross_validation_folds", "cross_validation_fold"}
+"cross_validation_folds": "it decides the data",
+"cross_validation_fold": "it decides the data",

@@ -15,7 +15,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from statistics import mean, stdev
 
-from train import Config
+from config import Config
 
 
 def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str, float]:
@@ -63,11 +63,10 @@ if __name__ == "__main__":
     main()
 #: end file
 
-from checkpoint import find_checkpoints, is_trial
+from config import find_checkpoints
 
 #: slot resume with checkpoints
-trial = any(flag.startswith("--limit-batches") for flag in flags)
-if find_checkpoints(folder) and is_trial(folder) == trial:
+if find_checkpoints(folder):
     command.append("--resume")
 
 #: replace message with checkpoints

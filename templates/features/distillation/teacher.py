@@ -1,7 +1,6 @@
 #: file
 """The teacher for distillation: the model of another run."""
 
-from dataclasses import fields, replace
 from pathlib import Path
 
 import torch.nn.functional as F
@@ -10,7 +9,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch import Tensor, nn
 
-from environment import read_settings
+from config import load_config
 from model import build_model
 
 
@@ -23,12 +22,9 @@ def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
     if not weights.exists():
         raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
     #: slot check_classes
-    saved = read_settings(folder)
+    saved = load_config(folder)
     #: slot check_settings
-    shared = [field.name for field in fields(config) if field.name in saved]
-    # output_dir does not affect the model, and is not a string here
-    settings = {name: saved[name] for name in shared if name != "output_dir"}
-    teacher = build_model(replace(config, **settings))
+    teacher = build_model(saved)
     try:
         load_model(teacher, weights)
     except (OSError, RuntimeError, SafetensorError) as error:

@@ -1,5 +1,5 @@
 #: file
-"""Evaluate the weights of a run: `python evaluate.py --run runs/latest --split test`.
+"""Evaluate the weights of a run: `python evaluate.py --split test`.
 
 The results are also in the folder evaluation/SPLIT of the run.
 """
@@ -14,7 +14,8 @@ from torch.utils.data import DataLoader
 
 from data import build_datasets, build_loaders
 from predict import load
-from train import Config, evaluate
+from config import Config, newest_run
+from train import evaluate
 
 
 SPLITS = ["train", "val", "test"]
@@ -51,7 +52,7 @@ def open_run(accelerator: Accelerator, run: Path, split: str, weights: Path | No
 #: slot functions
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--run", type=Path, help="folder of the run; default: the newest")
     parser.add_argument("--weights", type=Path, help="other weights, a .safetensors file")
     parser.add_argument("--split", choices=SPLITS, default="test")
     #: region against if measure is filled
@@ -62,6 +63,7 @@ def main() -> None:
     #: end against
     #: slot arguments
     given = parser.parse_args()
+    given.run = given.run or newest_run()
     #: slot run
     accelerator = Accelerator(
         #: slot accelerator

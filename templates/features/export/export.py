@@ -1,5 +1,5 @@
 #: file
-"""Export the model of a run, for use elsewhere: `python export.py --run runs/latest --format onnx`.
+"""Export the model of a run, for use elsewhere: `python export.py --format onnx`.
 
 Loads what it wrote, and keeps it in --output only if it computes the same on test data.
 """
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 import load_exported
 from predict import load
-from train import Config
+from config import Config
 
 FORMATS = {
     "onnx": "for onnxruntime and other programs that read ONNX",
@@ -104,7 +104,7 @@ def export(model: nn.Module, config: Config, format: str, folder: Path) -> float
 def main() -> None:
     formats = "; ".join(f"{name}: {text}" for name, text in FORMATS.items())
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--run", type=Path, help="folder of the run; default: the newest")
     parser.add_argument("--format", choices=FORMATS, default="onnx", help=formats)
     parser.add_argument("--output", type=Path, help="a new folder (default: RUN/export/FORMAT)")
     given = parser.parse_args()

@@ -10,7 +10,7 @@ from accelerate import Accelerator
 from accelerate.utils import find_batch_size, slice_tensors
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from metrics import RunningLoss
-from progress import log
+from metrics import log
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 

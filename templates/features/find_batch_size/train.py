@@ -25,3 +25,5 @@ for whole in bar:
 
 #: slot before_end
 micro_batches.model = None  # so that free_memory() frees it
+
+#: replace count_batch

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"gradient_accumulation_steps"}
+"gradient_accumulation_steps": "it decides the batches",

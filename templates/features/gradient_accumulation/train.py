@@ -1,25 +1,24 @@
 from contextlib import nullcontext
-from itertools import islice
 
-from accelerate.utils import find_batch_size
+from accelerate.utils import GradientAccumulationPlugin
 
-#: replace batches
-#: region gradient_accumulation
-remaining = iter(bar)
-while window := list(islice(remaining, config.gradient_accumulation_steps)):
-    window_size = sum(find_batch_size(batch) for batch in window)
-    for batch in window:
-        # the processes exchange gradients with the last batch of a window
-        with nullcontext() if batch is window[-1] else accelerator.no_sync(model):
-            {{ task.unpack }}
-            ...  #: keep forward
-            # every sample has the same weight, even in a shorter last window
-            accelerator.backward(loss * (find_batch_size(batch) / window_size))
-    progress.batch += len(window)
-    ...  #: keep optimize
-#: end gradient_accumulation
+#: slot accelerator without tokens
+gradient_accumulation_plugin=GradientAccumulationPlugin(
+    num_steps=config.gradient_accumulation_steps, sync_with_dataloader=False
+),
 
-#: replace gradient_accumulation with gradient_accumulation with tokens
+#: wrap passes without tokens
+with accelerator.accumulate(model):
+    ...  #: body
+
+#: slot after_passes without tokens
+progress.batch += 1
+if not accelerator.sync_gradients:
+    continue
+
+#: replace count_batch without tokens
+
+#: replace batches with tokens
 remaining = iter(bar)
 while window := list(islice(remaining, config.gradient_accumulation_steps)):
     # each backward pass divides by the tokens of all batches of the step
@@ -43,3 +42,5 @@ while window := list(islice(remaining, config.gradient_accumulation_steps)):
         #: end exchange
     progress.batch += len(window)
     ...  #: keep optimize
+
+#: replace count_batch with tokens

@@ -1,7 +1,7 @@
 from accelerate import DistributedDataParallelKwargs
 from accelerate.utils import DDPCommunicationHookType
 
-from environment import check_compression
+from config import check_compression
 
 #: slot after_environment
 check_compression(accelerator, config.gradient_compression)

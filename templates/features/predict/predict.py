@@ -2,23 +2,21 @@
 """Predicts with the weights of a run: `python {{ task.command }}`."""
 
 import argparse
+from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from accelerate.utils import gather_object
-from environment import check_environment, read_settings
-from flags import parse_flags
+from config import Config, check_environment, load_config, newest_run
 from model import build_model
-from train import Config
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
-    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
+    """The settings of a run, by default the newest, and its trained model in evaluation mode."""
     #: region accelerator
     check_environment(Accelerator())
     #: end accelerator
-    #: slot choose_run
-    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
+    config = load_config(Path(folder or newest_run()))
     #: region build
     model = build_model(config)
     #: end build
@@ -53,7 +51,7 @@ def predict(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     ...  #: slot arguments
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
     #: region read
     config, model = load(arguments.run)

@@ -1,94 +1,121 @@
 from math import cos, pi, sqrt
 
-from callbacks import Plateau
+from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
 
-#: slot before_training
-peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
+#: slot setup
+# not prepared: a prepared schedule would step once for each process
+schedule = build_schedule(optimizer, total_steps, config)
 
-#: slot rates
-group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+#: slot states
+, "schedule": schedule
+
+#: slot schedule_step
+#: region schedule_step
+schedule.step()
+#: end schedule_step
 
 #: slot functions when kind=cosine
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then half a cosine down to zero."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then half a cosine down to zero."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    done = min(1, (step - warmup) / max(1, total_steps - warmup))
-    return peak * 0.5 * (1 + cos(pi * done))
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        done = (step - warmup) / max(1, total_steps - warmup)
+        return 0.5 * (1 + cos(pi * done))
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=linear
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then a straight line down to zero."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then a straight line down to zero."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    done = min(1, (step - warmup) / max(1, total_steps - warmup))
-    return peak * (1 - done)
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        return (total_steps - step) / max(1, total_steps - warmup)
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=constant
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then constant."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then constant."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        return 1.0
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=wsd
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """Warm-up, stable, decay: a line up to the peak, the peak, and a line down to zero."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """Warm-up, stable, decay: a line up, constant, and a line down to zero."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    left = (total_steps - step) / max(1, int(config.decay_ratio * total_steps))
-    return peak * max(0, min(1, left))
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        left = (total_steps - step) / max(1, int(config.decay_ratio * total_steps))
+        return min(1.0, left)
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=one_cycle
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """One cycle: a cosine up from a 25th of the peak, a cosine down to nearly zero."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """One cycle: a cosine up from a 25th, then a cosine down to nearly zero."""
     rise = int(config.warmup_ratio * total_steps)
-    if step < rise:
-        start, end, done = peak / 25, peak, step / rise
-    else:
-        start, end = peak, peak / 250_000
-        done = min(1, (step - rise) / max(1, total_steps - rise))
-    return end + (start - end) * 0.5 * (1 + cos(pi * done))
+
+    def factor(step: int) -> float:
+        if step < rise:
+            start, end, done = 1 / 25, 1.0, step / rise
+        else:
+            start, end, done = 1.0, 1 / 250_000, (step - rise) / max(1, total_steps - rise)
+        return end + (start - end) * 0.5 * (1 + cos(pi * done))
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=step
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then drops by the same factor at regular intervals."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then drops by the same factor at regular intervals."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    if not config.schedule_step:
-        return peak
-    falls = int(step / (config.schedule_step * total_steps))
-    return peak * config.schedule_factor**falls
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        if not config.schedule_step:
+            return 1.0
+        return config.schedule_factor ** int(step / (config.schedule_step * total_steps))
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=inverse_sqrt
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then down with the inverse square root of the step."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then down with the inverse square root of the step."""
     warmup = max(1, int(config.warmup_ratio * total_steps))
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak * sqrt(warmup / (step + 1))
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        return sqrt(warmup / (step + 1))
+
+    return LambdaLR(optimizer, factor)
 
 #: slot functions when kind=plateau
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then constant."""
-    warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    return peak
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> ReduceLROnPlateau:
+    """Lowers the learning rate when the metric stops improving."""
+    return ReduceLROnPlateau(
+        optimizer,
+        mode={{ ("max" if task.higher_is_better else "min") | python }},
+        factor=config.schedule_factor,
+        patience=config.schedule_patience,
+        threshold=0,
+    )
 
-#: slot setup when kind=plateau
-plateau = Plateau(config.schedule_patience, config.schedule_factor)
-
-#: slot states when kind=plateau
-, "plateau": plateau
-
-#: slot rates when kind=plateau
-group["lr"] *= plateau.share
+#: replace schedule_step when kind=plateau
 
 #: slot after_evaluation when kind=plateau
-plateau.update({{ task.sign }}metrics[{{ task.metric | python }}])
+schedule.step(metrics[{{ task.metric | python }}])

@@ -20,7 +20,7 @@ import optuna
 from optuna.trial import TrialState
 from results import MOST_SEEDS, repeat, show_best
 from sqlalchemy.exc import DatabaseError
-from train import Config
+from config import Config
 from trials import RunFailed, Stopped, in_parallel, lock, names_of, run, to_flags
 
 

@@ -1,2 +1,3 @@
 #: slot fixed
-FIXED |= {"num_workers", "stream_epoch_batches"}
+"num_workers": "each reads its own part of the stream",
+"stream_epoch_batches": "it decides the batches",

@@ -6,7 +6,7 @@ import torch
 from accelerate import Accelerator
 
 from metrics import RunningLoss
-from progress import Progress
+from metrics import Progress
 from utilization import peak_flops
 
 #: slot classes

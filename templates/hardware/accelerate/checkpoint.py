@@ -1,17 +1,10 @@
-#: slot before_resume when launcher=pytorchjob|sagemaker|slurm|trainjob
-if config.resume == "auto":  # for jobs that restart automatically
-    folder, trial = config.output_dir, config.limit_batches > 0
-    if not find_checkpoints(folder) or is_trial(folder) != trial:
-        return None
+#: replace results when launcher=pytorchjob|sagemaker|slurm|trainjob
+others += folder.glob("model.safetensors")  # a job that never saved a checkpoint starts over
 
-#: replace resumed when launcher=pytorchjob|sagemaker|slurm|trainjob
-newest = config.resume in ("auto", "newest")
-path = config.output_dir if newest else Path(config.resume).absolute()
-
-#: slot found_results when launcher=pytorchjob|sagemaker|slurm|trainjob
-if self.config.resume == "auto" and results == [folder / "best.safetensors"]:
-    results = []  # a job that ended before its first checkpoint starts over
+#: replace host when launcher=pytorchjob|sagemaker|slurm|trainjob
+# a job that starts again may get another machine
+alive = host == node and psutil.pid_exists(int(pid))
 
 #: slot saved_by_all when launcher=pytorchjob|sagemaker|slurm|torchrun|trainjob
 if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:
-    raise SystemExit(f"{folder} must be on a disk that all processes share.")
+    raise SystemExit(f"{scratch.parent} must be on a disk that all processes share.")

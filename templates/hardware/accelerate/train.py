@@ -14,7 +14,9 @@ fsdp_plugin=FullyShardedDataParallelPlugin(
 # no effect on the CPU, where the model is not sharded
 deepspeed_plugin=build_deepspeed_plugin(
     #: slot deepspeed_settings
+    #: region deepspeed_window
     gradient_accumulation_steps=1,  # the loop accumulates
+    #: end deepspeed_window
     gradient_clipping={{ "config.max_grad_norm" if features.clipping.enabled else "0.0" }},
 ),
 

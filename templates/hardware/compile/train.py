@@ -1,4 +1,4 @@
-from environment import compile_layers
+from config import compile_layers
 from workarounds import release_compiled_model
 
 #: slot accelerator

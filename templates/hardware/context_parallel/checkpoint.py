@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"processes_per_text"}
+"processes_per_text": "it decides the batches",

@@ -25,5 +25,8 @@ zero3_init_flag={{ deepspeed.zero3_init_flag | python }},
 #: slot deepspeed_settings when moe_layer_cls_names=given
 transformer_moe_cls_names={{ deepspeed.moe_layer_cls_names | python }},
 
-#: slot before_log with clipping
+#: slot read_norm with clipping
 grad_norm = read_grad_norm(accelerator, grad_norm)
+
+#: replace deepspeed_window with gradient_accumulation without tokens
+gradient_accumulation_steps=config.gradient_accumulation_steps,

@@ -1,6 +1,6 @@
 from accelerate.utils import convert_outputs_to_fp32
 
-from environment import precision_of_parts
+from config import precision_of_parts
 from workarounds import checkpoint_activations, create_optimizer_state, has_device
 
 #: slot fsdp_settings when reshard_after_forward=false

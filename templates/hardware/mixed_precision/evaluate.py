@@ -1,4 +1,4 @@
-from environment import read_settings
+from config import load_config
 
 #: slot accelerator
-mixed_precision=read_settings(given.run).get("mixed_precision", Config.mixed_precision),
+mixed_precision=load_config(given.run).mixed_precision,

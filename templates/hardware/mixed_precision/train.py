@@ -1,7 +1,6 @@
 #: slot accelerator
 mixed_precision=config.mixed_precision,
 
-#: replace count
+#: slot before_count
 if accelerator.optimizer_step_was_skipped:  # its gradients overflowed in fp16
     continue
-progress.step += 1

@@ -1,6 +1,6 @@
 from accelerate.utils import TorchContextParallelConfig
 
-from environment import arrange_processes
+from config import arrange_processes
 
 #: slot accelerator
 # each replica of the model is sharded across processes; replicas average their gradients

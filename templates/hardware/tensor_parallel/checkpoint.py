@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"processes_per_layer"}
+"processes_per_layer": "each holds a part of each layer",

@@ -5,7 +5,7 @@ from workarounds import name_datasets, seed_batches
 #: slot functions_at_end
 def start_training() -> None:
     """Called by `accelerate launch` on each TPU core."""
-    main(parse_flags(Config, __doc__))
+    main(parse_config(__doc__))
 
 #: replace start
 start_training()

@@ -2,7 +2,7 @@ from collections.abc import Iterable, Iterator
 
 import torch
 
-from progress import Progress
+from metrics import Progress
 
 #: slot functions with checkpoints
 def name_datasets(*loaders) -> None:

@@ -1,3 +1,3 @@
 #: when project.task=sft|dpo
 #: slot fixed
-FIXED |= {"context"}
+"context": "it decides the batches",

@@ -1,3 +1,3 @@
 #: when project.task=tabular_classification|tabular_regression
 #: slot fixed when path=given
-FIXED |= {"columns"}
+"columns": "the model has an input for each",

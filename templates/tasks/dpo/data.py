@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
-from progress import log
+from metrics import log
 from reference import Reference
 from lib.chats import split_at_answer
 from lib.padding import pad

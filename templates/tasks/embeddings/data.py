@@ -9,7 +9,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.padding import pad
-from progress import log
+from metrics import log
 
 #: slot tokenize
 def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:

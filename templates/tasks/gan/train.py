@@ -1,5 +1,4 @@
 from itertools import islice
-from math import inf
 
 import torch
 
@@ -42,9 +41,22 @@ discriminator, discriminator_optimizer = accelerator.prepare(discriminator, disc
 
 #: slot before_training
 train_discriminator_loss = RunningLoss(accelerator)
-#: region discriminator_peaks if rates is filled
-discriminator_peaks = [group["lr"] for group in discriminator_optimizer.param_groups]
-#: end discriminator_peaks
+
+#: slot setup with schedule
+discriminator_schedule = build_schedule(discriminator_optimizer, total_steps, config)
+
+#: slot states with schedule
+, "discriminator_schedule": discriminator_schedule
+
+#: slot schedule_step with schedule
+#: region discriminator_schedule
+discriminator_schedule.step()
+#: end discriminator_schedule
+
+#: replace discriminator_schedule when features.schedule.kind=plateau with schedule
+
+#: slot after_evaluation when features.schedule.kind=plateau with schedule
+discriminator_schedule.step(metrics[{{ task.metric | python }}])
 
 #: slot states
 , "train_discriminator_loss": train_discriminator_loss
@@ -61,10 +73,6 @@ train_discriminator_loss.add(discriminator_loss, len(images))
 accelerator.backward(discriminator_loss)
 #: region discriminator_clipping
 #: end discriminator_clipping
-#: region discriminator_rates if rates is filled
-for group, peak in zip(discriminator_optimizer.param_groups, discriminator_peaks, strict=True):
-    ...  #: slot rates
-#: end discriminator_rates
 discriminator_optimizer.step()
 discriminator_optimizer.zero_grad()
 # train the generator; the discriminator is constant here
@@ -82,15 +90,12 @@ draw_samples(accelerator, model, config.output_dir / f"samples_{progress.step:08
 del discriminator, discriminator_optimizer
 
 #: replace discriminator_clipping when features.clipping.kind=norm with clipping
-discriminator_grad_norm = accelerator.clip_grad_norm_(
-    discriminator.parameters(), config.max_grad_norm or inf
-)
+if config.max_grad_norm:
+    discriminator_grad_norm = accelerator.clip_grad_norm_(
+        discriminator.parameters(), config.max_grad_norm
+    )
 
-#: replace norm_after_backward when features.clipping.kind=norm with clipping
-grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
-
-#: replace norm_log_values when features.clipping.kind=norm with clipping
-values["grad_norm"] = float(grad_norm)
+#: slot log_norms when features.clipping.kind=norm with clipping
 values["discriminator_grad_norm"] = float(discriminator_grad_norm)
 
 #: replace discriminator_clipping when features.clipping.kind=value with clipping

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"context"}
+"context": "it decides the batches",

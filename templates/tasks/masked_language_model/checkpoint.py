@@ -1,2 +1,4 @@
 #: slot fixed
-FIXED |= {"max_length", "mask_rate", "whole_words"}
+"max_length": "it decides the tokens",
+"mask_rate": "it decides the masked tokens",
+"whole_words": "it decides the masked tokens",

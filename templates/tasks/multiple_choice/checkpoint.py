@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"max_length"}
+"max_length": "it decides the tokens",

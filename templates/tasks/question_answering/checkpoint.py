@@ -1,2 +1,3 @@
 #: slot fixed
-FIXED |= {"max_length", "overlap"}
+"max_length": "it decides the tokens",
+"overlap": "it decides the batches",

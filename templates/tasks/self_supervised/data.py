@@ -4,7 +4,7 @@ from torch.utils.data import Subset
 from torchvision.transforms import v2
 
 from lib.image_folders import LabelledFiles, find_classes
-from progress import log
+from metrics import log
 
 #: slot datasets
 class Drawn(Dataset):

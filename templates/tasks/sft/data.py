@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 
 from metrics import IGNORED
 from model import build_tokenizer
-from progress import log
+from metrics import log
 from lib.padding import pad
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`

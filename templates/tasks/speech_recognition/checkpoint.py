@@ -1,2 +1,2 @@
 #: slot fixed when model=ctc|pretrained
-FIXED |= {"letters"}
+"letters": "the model has an output for each",

@@ -1,2 +1,2 @@
 #: slot fixed when path=given
-FIXED |= {"classes"}
+"classes": "the model has an output for each",

@@ -1,5 +1,5 @@
 #: slot fixed when labels=number
-FIXED |= {"target_scale"}
+"target_scale": "the model predicts in it",
 
 #: slot fixed when dataset=csv with class_counts
-FIXED |= {"classes"}
+"classes": "the model has an output for each",

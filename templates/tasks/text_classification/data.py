@@ -101,7 +101,7 @@ from transformers import AutoTokenizer, RobertaTokenizer
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
 from lib.json_lines import read_objects
-from progress import log
+from metrics import log
 
 #: slot after_datasets when dataset=csv|huggingface with class_counts
 check_classes(config)

@@ -1,2 +1,2 @@
 #: slot fixed
-FIXED |= {"tags"}
+"tags": "the model has an output for each",

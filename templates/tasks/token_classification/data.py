@@ -100,7 +100,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.hub import load_splits
 from lib.json_lines import read_objects
 from lib.padding import pad
-from progress import log
+from metrics import log
 
 #: replace few
 f"{len(rows)} sentences can't be split into training, validation and test: "

@@ -1,2 +1,1 @@
-#: slot saved
-saved.remove("checksums.json")  # config.json differs
+#: replace damage

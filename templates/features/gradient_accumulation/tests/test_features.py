@@ -9,11 +9,11 @@ from helpers import build_exact_model, build_sgd, run
 
 #: slot tests
 #: region gradient_accumulation
-@pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
-def test_a_window_is_one_large_batch(tmp_path, steps):
-    """4 batches of 8 make the same step as a batch of 32, even if a window holds up to 6."""
+@pytest.mark.parametrize("batches", [4, 6], ids=["whole window", "two batches left out"])
+def test_a_window_is_one_large_batch(tmp_path, batches):
+    """4 batches of 8 make the same step as a batch of 32. An epoch has only whole windows."""
     changes = {"epochs": 1, "learning_rate": 0.03}
-    small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
+    small = {"batch_size": 8, "gradient_accumulation_steps": 4, "limit_batches": batches}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
         run(tmp_path / "small", **changes, **small)
@@ -25,11 +25,11 @@ def test_a_window_is_one_large_batch(tmp_path, steps):
 #: end gradient_accumulation
 
 #: replace gradient_accumulation when self_supervised.method=simclr
-@pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
-def test_a_window_is_one_large_batch(tmp_path, steps):
+@pytest.mark.parametrize("batches", [4, 6], ids=["whole window", "two batches left out"])
+def test_a_window_is_one_large_batch(tmp_path, batches):
     """4 batches of 8 make the same step as one of 32 whose images only compete within their 8."""
     changes = {"epochs": 1, "learning_rate": 0.03}
-    small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
+    small = {"batch_size": 8, "gradient_accumulation_steps": 4, "limit_batches": batches}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
     compute = train.compute_loss
 

@@ -6,7 +6,7 @@ import optuna
 
 import search
 import train
-from train import Config
+from config import Config
 
 #: slot tests
 def test_settings_of_config_are_searched():

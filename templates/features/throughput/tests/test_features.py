@@ -8,7 +8,7 @@ from torch import nn
 from callbacks import Throughput
 from helpers import run
 from metrics import RunningLoss
-from progress import Progress
+from metrics import Progress
 from utilization import flops_per_token, peak_flops
 
 #: slot tests

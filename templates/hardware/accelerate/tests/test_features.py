@@ -1,9 +1,14 @@
-from helpers import run
+import train
+from config import parse_config
+from helpers import enough_data, run
 
 #: slot tests when launcher=pytorchjob|sagemaker|slurm|trainjob
 def test_resume_auto_starts_and_continues(tmp_path, capsys):
     """A restarted job resumes the newest checkpoint; the first start finds none."""
-    run(tmp_path, epochs=1, resume="auto")
-    assert "resumed" not in capsys.readouterr().out
-    run(tmp_path, resume="auto")
+    flags = ["--output-dir", str(tmp_path), "--resume", "auto"]
+    assert not parse_config("", flags).resume
+    run(tmp_path, epochs=1)
+    config = parse_config("", [*flags, "--epochs", "2"])
+    with enough_data():
+        train.main(config)
     assert "resumed" in capsys.readouterr().out

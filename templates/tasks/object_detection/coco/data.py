@@ -1,7 +1,7 @@
 #: when dataset=coco
 from lib.coco import find_part, read_annotations, read_categories, read_images, read_values
 from lib.polygons import read_mask
-from progress import log
+from metrics import log
 
 #: slot build_datasets
 def class_names(config) -> list[str]:

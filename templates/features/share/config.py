@@ -1,3 +1,5 @@
+import torch
+
 #: slot recorded
 cuda = accelerator.device.type == "cuda"
 device = torch.cuda.get_device_name() if cuda else accelerator.device.type

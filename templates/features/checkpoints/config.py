@@ -1,0 +1,65 @@
+from argparse import ArgumentParser
+from dataclasses import fields, replace
+from typing import get_args
+
+#: slot fields
+resume: str = ""  # run or checkpoint to resume; without a value: the newest
+
+#: replace parse
+parser = ArgumentParser(add_help=False, allow_abbrev=False)
+parser.add_argument("--output-dir", type=Path)
+parser.add_argument("--resume", nargs="?", const="newest")
+given, flags = parser.parse_known_args(arguments)
+default = Config()
+#: region before_resume
+#: end before_resume
+if given.resume:  # a resumed run keeps its settings, unless flags change them
+    path = find_resumed(given.resume, given.output_dir)
+    default = replace(load_config(path), resume=str(path), output_dir=path.parent)
+    if path != find_checkpoints(path.parent)[-1]:  # newer checkpoints stay: use another folder
+        default = replace(default, output_dir=Config.output_dir)
+default = replace(default, output_dir=given.output_dir or default.output_dir)
+return tyro.cli(Config, description=description, args=flags, default=default)
+
+#: slot config_functions
+def read_settings(folder: Path) -> dict:
+    """The settings of a run or a checkpoint."""
+    path = Path(folder, "config.json")
+    try:
+        return dict(json.loads(path.read_text())["settings"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SystemExit(f"{path} can't be read: {error!r}") from error
+
+
+def load_config(folder: Path) -> Config:
+    """The settings of a saved run. What is new, or no longer possible, has its default."""
+    saved, values = read_settings(folder) | {"output_dir": Path(folder)}, {}
+    for field in fields(Config):
+        value, choices = saved.get(field.name, field.default), get_args(field.type)
+        values[field.name] = field.default if choices and value not in choices else value
+        if type(value) not in (type(field.default), int):
+            raise SystemExit(f"{folder / 'config.json'}: {field.name} can't be {value!r}.")
+    try:
+        return Config(**values)
+    except ValueError as error:
+        raise SystemExit(f"{folder / 'config.json'}: {error}.") from error
+
+
+def find_checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints of a run, from the oldest to the newest."""
+    return sorted(folder.glob("checkpoint_" + "[0-9]" * 8))
+
+
+def find_resumed(resume: str, folder: Path | None = None) -> Path:
+    """The checkpoint that `--resume` names, or the newest: of a folder, or of all in runs/."""
+    path = folder if resume == "newest" else Path(resume)
+    if path:
+        found = find_checkpoints(path) or [path]
+    else:
+        runs = Path("runs").glob("*/checkpoint_" + "[0-9]" * 8)
+        found = sorted(runs, key=lambda path: path.stat().st_mtime)
+    #: region intact
+    if found and (found[-1] / "run.pt").exists():
+        return found[-1].absolute()
+    #: end intact
+    raise SystemExit(f"No complete checkpoint to resume in {path or 'runs'}.")
