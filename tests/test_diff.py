@@ -162,7 +162,7 @@ def edit(folder: Path) -> None:
     model = folder / "model.py"
     (folder / "a b" / "nét.py").write_text(model.read_text() + "\n# mine\n")
     model.unlink()
-    (folder / "flags.py").write_bytes(b"")
+    (folder / "config.py").write_bytes(b"")
     (folder / "README.md").write_text("# Mine")
     (folder / "own.py").write_text("mine = 1\n")
     (folder / ".gitignore").write_text("*\n")

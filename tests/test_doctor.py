@@ -45,7 +45,7 @@ PLAIN = Machine(
     memory=256 * GIB,
     cpu_bf16=True,
     shared=128 * GIB,
-    output="/work/runs/latest",
+    output="/work/runs",
     disk=900 * GIB,
     commands=dict.fromkeys(COMMANDS, ""),
 )
@@ -106,7 +106,7 @@ def test_a_machine_that_fits() -> None:
         ("precision", "bf16"),
         ("cpu", "64 cores for 8 processes"),
         ("/dev/shm", "128.0 GiB free for 8 processes"),
-        ("disk", "900.0 GiB free for /work/runs/latest"),
+        ("disk", "900.0 GiB free for /work/runs"),
     ]
 
 
@@ -343,19 +343,19 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
         (
             hardware(),
             without_devices(disk=GIB),
-            "warning disk: 1.0 GiB free for /work/runs/latest -> use another folder: --output-dir "
+            "warning disk: 1.0 GiB free for /work/runs -> use another folder: --output-dir "
             "FOLDER; or scaffold update --set training.keep_checkpoints=1",
         ),
         (
             hardware(),
             without_devices(disk=2**20),
-            "problem disk: 1 MiB free for /work/runs/latest -> use another folder: --output-dir "
+            "problem disk: 1 MiB free for /work/runs -> use another folder: --output-dir "
             "FOLDER; or scaffold update --set training.keep_checkpoints=1",
         ),
         (
             hardware(),
             without_devices(writable=False),
-            "problem disk: /work/runs/latest is not writable -> use another folder: --output-dir "
+            "problem disk: /work/runs is not writable -> use another folder: --output-dir "
             "FOLDER",
         ),
         # what is installed
@@ -782,7 +782,7 @@ def test_what_the_owner_changed_counts(tmp_path: Path, project: Path) -> None:
     """Dependencies and the folder of runs are read from the files as they are."""
     env = on_path(PYTHONPATH=str(write_module(tmp_path / "modules", "torch", TORCH)))
     replace_in(project / "pyproject.toml", '"tqdm>=4.66",', '"no-such-thing-here>=2", "tqdm<1",')
-    replace_in(project / "train.py", 'Path("runs/latest")', 'Path("elsewhere/runs")')
+    replace_in(project / "config.py", 'Path(f"runs/', 'Path(f"elsewhere/runs/')
     replace_in(project / "scaffold.toml", 'mixed_precision = "no"', 'mixed_precision = "fp16"')
     result = run_cli("doctor", project, cwd=project, env=env)
     assert result.returncode == 1

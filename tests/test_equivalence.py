@@ -61,14 +61,14 @@ if world > 1:
 
 OURS = """
 import sys, train
-from flags import parse_flags
+from config import parse_config
 build_model = train.build_model
 def build_exact_model(config):
     model = build_model(config)
     model.head[1].p = 0.0
     return model
 train.build_model = build_exact_model
-train.main(parse_flags(train.Config, ""))
+train.main(parse_config(""))
 """
 
 

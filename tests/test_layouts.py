@@ -154,7 +154,8 @@ def test_the_change_of_a_rewritten_loop_is_shown(cli: Cli, tmp_path: Path) -> No
     project = tmp_path / "digits"
     assert cli("new", project, "--yes").code == 0
     text = (project / "train.py").read_text()
-    config = text[text.index("@dataclass") : text.index("def learning_rate_at")]
+    settings = (project / "config.py").read_text()
+    config = settings[settings.index("@dataclass") : settings.index("def parse_config")]
     loss = text[text.index("def compute_loss") : text.index("@torch.no_grad")]
     (project / "fit.py").write_text(f"import torch\n\n\n{config}{loss}{OWN_LOOP}")
     for name in ("train.py", "checkpoint.py"):  # of the second, no code is left

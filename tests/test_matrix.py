@@ -468,7 +468,7 @@ def test_config_has_the_fields_of_what_is_on(
         }
         for text in sources(find_sources(Situation(catalog, project.answers), on), "train.py"):
             expected |= set(written_fields(text))
-        assert set(config_fields(project.files["train.py"])) == expected, label
+        assert set(config_fields(settings_of(project))) == expected, label
         every = {
             option.field for part in catalog.components for option in part.options if option.config
         }
@@ -485,6 +485,11 @@ def written_fields(template: str) -> list[str]:
     return [name for part in parts for name in re.findall(r"^ *(\w+): \w+ = ", part, re.M)]
 
 
+def settings_of(project: Project) -> str:
+    """The file with the Config of a project."""
+    return project.files.get("config.py", project.files["train.py"])
+
+
 def config_fields(script: str) -> dict[str, ast.AnnAssign]:
     config = next(
         node
@@ -498,7 +503,7 @@ def config_fields(script: str) -> dict[str, ast.AnnAssign]:
 def test_config_defaults_are_the_answers(catalog: Catalog, projects: dict[str, Project]) -> None:
     checked = 0
     for label, project in projects.items():
-        fields = config_fields(project.files["train.py"])
+        fields = config_fields(settings_of(project))
         for component in active_components(catalog, project.answers):
             for option in component.options:
                 if option.config and applies(catalog, option, project.answers):
@@ -520,20 +525,19 @@ def test_every_field_of_config_is_read(projects: dict[str, Project]) -> None:
             if isinstance(node, ast.Attribute)
             and ast.unparse(node.value) in ("config", "self.config")
         }
-        fields = set(config_fields(project.files["train.py"]))
+        fields = set(config_fields(settings_of(project)))
         assert read == fields, f"{label}: {sorted(read ^ fields)}"
         checked += len(fields)
     assert checked >= 12 * len(projects)
 
 
 def test_every_field_of_config_has_a_help_text(projects: dict[str, Project]) -> None:
-    """The comment behind it, which flags.py reads."""
+    """The comment behind it, which tyro reads."""
     pattern = r"(\w+): .*?  # (.*)"
     checked = 0
     for label, project in projects.items():
         if project.answers["project.loop"] == "complete":
-            assert f'r"{pattern}"' in project.files["flags.py"], "flags.py finds it in another way"
-            script = project.files["train.py"]
+            script = project.files["config.py"]
             [text] = re.findall(r"^class Config:\n((?:    .*\n)*)", script, re.MULTILINE)
             helped = dict(re.findall(pattern, text))
             assert helped.keys() == config_fields(script).keys(), label
@@ -545,12 +549,12 @@ def test_every_field_of_config_has_a_help_text(projects: dict[str, Project]) -> 
 def test_every_number_of_config_has_the_limits_of_its_question(
     catalog: Catalog, projects: dict[str, Project]
 ) -> None:
-    """From 0 up, where flags.py names no others."""
+    """From 0 up, where config.py names no others."""
     checked = 0
     for label, project in projects.items():
         if project.answers["project.loop"] != "complete":
             continue
-        limits = limits_of(project.files["flags.py"])
+        limits = limits_of(project.files["config.py"])
         for component in active_components(catalog, project.answers):
             for option in component.options:
                 number = option.type in ("int", "float")
@@ -563,9 +567,9 @@ def test_every_number_of_config_has_the_limits_of_its_question(
 
 
 @cache
-def limits_of(flags: str) -> dict[str, tuple[float, float]]:
-    """What the LIMITS of a flags.py say."""
-    [text] = re.findall(r"^LIMITS = (\{.*?^\}|\{\})", flags, re.MULTILINE | re.DOTALL)
+def limits_of(config: str) -> dict[str, tuple[float, float]]:
+    """What the LIMITS of a config.py say."""
+    [text] = re.findall(r"^LIMITS = (\{.*?^\}|\{\})", config, re.MULTILINE | re.DOTALL)
     found: dict[str, tuple[float, float]] = eval(text, {"inf": math.inf})
     return found
 

@@ -36,24 +36,25 @@ MUTATIONS = [
     Mutation(
         "schedule steps once for each process",
         "train.py",
-        "learning_rate_at(progress.step, total_steps",
-        "learning_rate_at(progress.step * accelerator.num_processes, total_steps",
+        "            schedule.step()\n",
+        "            [schedule.step() for _ in range(accelerator.num_processes)]\n",
         "the schedule depends on num_processes",
     ),
     Mutation(
         "schedule steps once for each batch",
         "train.py",
-        "learning_rate_at(progress.step, total_steps",
-        "learning_rate_at(config.gradient_accumulation_steps * progress.step, total_steps",
-        "set the rate before each step",
+        "            progress.batch += 1\n",
+        "            progress.batch += 1\n            schedule.step()\n",
+        "step the schedule once for each step",
         ACCUMULATION,
     ),
     Mutation(
         "one rate for all groups of parameters",
         "train.py",
-        "total_steps, peak, config)\n            optimizer",
-        "total_steps, config.learning_rate, config)\n            optimizer",
-        "scale the rate of each group separately",
+        "    return LambdaLR(optimizer, factor)\n",
+        "    for group in optimizer.param_groups:\n        group['lr'] = config.learning_rate\n"
+        "    return LambdaLR(optimizer, factor)\n",
+        "assert",
     ),
     Mutation(
         "gather removed",
@@ -290,8 +291,8 @@ MUTATIONS = [
     Mutation(
         "starts over without a word",
         "checkpoint.py",
-        "if results and not is_trial(folder):",
-        "if False:",
+        "            if others:\n",
+        "            if False:\n",
         "DID NOT RAISE",
     ),
 ]

@@ -168,17 +168,15 @@ OWN_FIELDS = """
 PARSE = """
 import json, sys
 from pathlib import Path
-import train
-from checkpoint import find_checkpoints
-from flags import parse_flags
+from config import find_checkpoints, parse_config
 
 path = find_checkpoints(Path("runs/latest"))[-1] / "config.json"
 saved = path.read_text()
 for old, new in (("", ""), *(edit.split(" -> ") for edit in sys.argv[1:])):
     path.write_text(saved.replace(old, new))
-    sys.argv = ["train.py", "--resume", "--seed", "3"]
+    sys.argv = ["train.py", "--resume", "--output-dir", "runs/latest", "--seed", "3"]
     try:
-        print(repr(parse_flags(train.Config, "")))
+        print(repr(parse_config("")))
     except SystemExit as stop:
         print(stop)
 """
@@ -187,73 +185,64 @@ for old, new in (("", ""), *(edit.split(" -> ") for edit in sys.argv[1:])):
 def test_saved_settings_come_back_with_their_types_and_checks(tmp_path: Path) -> None:
     """Fields that the owner added, too; and what can't be read or is not allowed says so."""
     project = write_files(tmp_path / "project", render({}))
-    text = (project / "train.py").read_text()
+    text = (project / "config.py").read_text()
     head = "    output_dir: Path"
-    (project / "train.py").write_text(text.replace(head, f"{OWN_FIELDS.strip(chr(10))}\n{head}"))
+    (project / "config.py").write_text(text.replace(head, f"{OWN_FIELDS.strip(chr(10))}\n{head}"))
     flags = "--epochs 1 --limit-batches 1 --learning-rate 1e-05 --checkpoint-unit steps"
     own = ["--data-dir", "a = b", "--no-shuffle"]
     result = start(project, ["train.py", *flags.split(), *own], 1)
     assert result.returncode == 0, result.stderr
     edits = ['"epochs": 1 -> "epochs": 0', '"seed" -> "sead"', ": -> ;"]
+    edits.append('"batch_size": 32 -> "batch_size": "many"')
     result = start(project, ["-c", PARSE, *edits], 1)
     found = result.stdout.splitlines()
     taken = "epochs=1, batch_size=32, learning_rate=1e-05, weight_decay=0.01, max_steps=0"
     for part in (taken, "seed=3", "checkpoint_unit='steps'", "shuffle=False", "'a = b'"):
         assert part in found[0], found[0]
     path = "runs/latest/checkpoint_00000001"
-    assert "output_dir=PosixPath('runs/latest'), limit_batches=1, resume='newest'" in found[0]
-    assert found[1] == "2" and found[2] == found[0], "a name that is no field is left out"
+    assert f"output_dir=PosixPath('runs/latest'), limit_batches=1, resume='{path}'" in found[0]
+    assert found[1] == f"{path}/config.json: epochs must be at least 1, not 0."
+    assert found[2] == found[0], "a name that is no field is left out"
     assert found[3].startswith(f"{path}/config.json can't be read: JSONDecodeError(")
-    assert result.stderr == "train.py: error: --epochs must be at least 1, not 0\n"
+    assert found[4] == f"{path}/config.json: batch_size can't be 'many'."
 
 
-def test_a_real_run_overwrites_trials_and_no_real_run(stopped: Path, tmp_path: Path) -> None:
+def test_no_run_is_written_over(stopped: Path, tmp_path: Path) -> None:
+    """Neither a trial nor a real one: each has its own folder, and a name is taken once."""
     folder = shutil.copytree(stopped, tmp_path / "copy")
-    real = ["train.py", "--epochs", "1", "--max-steps", "3"]
-    result = start(folder, real, 2)
-    assert result.returncode == 0, result.stderr
-    assert only_checkpoint(folder).name == "checkpoint_00000003"
-    for script in (real, [*real, "--limit-batches", "1"]):
-        assert_refused(start(folder, script, 1), "runs/latest holds a run: --resume it, or use")
-    assert only_checkpoint(folder).name == "checkpoint_00000003"
-
-
-def test_nothing_of_a_trial_is_left_in_the_run_that_takes_its_place(
-    stopped: Path, tmp_path: Path
-) -> None:
-    """Else predict.py would take the trial's weights with the settings of the run."""
-    folder = shutil.copytree(stopped, tmp_path / "copy")
-    trial = ["train.py", "--epochs", "1", "--limit-batches", "1"]
-    assert start(folder, trial, 1).returncode == 0
-    weights = folder / "runs/latest/model.safetensors"
-    assert weights.is_file() and weights.with_name("best.safetensors").is_file()
-    code = "import sys, train; write = train.write_config; "
-    code += "train.write_config = lambda *given: sys.exit(write(*given) or 7); "
-    code += "train.main(train.Config())"
-    for _ in range(2):  # a run that ends before its first checkpoint can be started again
-        assert start(folder, ["-c", code], 1).returncode == 7
-        assert not list(weights.parent.glob("*.safetensors"))
+    flags = ["--epochs", "1", "--max-steps", "1"]
+    for processes in (1, 2):  # of which each has a clock
+        runs = set((folder / "runs").iterdir())
+        code = ["-c", "import train; train.main(train.parse_config(''))", *flags]
+        (folder / "plain.py").write_text(code[1])
+        result = start(folder, ["plain.py", *flags], processes)
+        assert result.returncode == 0, result.stderr
+        [made] = set((folder / "runs").iterdir()) - runs
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", made.name)
+    before = only_checkpoint(folder)
+    script = ["train.py", *flags, "--output-dir", "runs/latest"]
+    assert_refused(start(folder, script, 1), "runs/latest has ", "choose another --output-dir")
+    assert only_checkpoint(folder) == before
 
 
 def test_files_of_the_owner_stay_in_the_output_folder(tmp_path: Path) -> None:
-    """Whatever their suffix, and whether a run or a trial was there before."""
     project = write_files(tmp_path / "project", render({}))
-    own = [project / name for name in ("data.jsonl", "base.safetensors", "notes.json")]
+    own = [project / name for name in ("data.jsonl", "notes.json")]
     for path in own:
         path.write_text("mine")
     real = ["train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", "."]
-    for script in ([*real, "--limit-batches", "1"], real):
-        result = start(project, script, 1)
-        assert result.returncode == 0, result.stderr
-        assert [path.read_text() for path in own] == ["mine"] * 3
+    result = start(project, real, 1)
+    assert result.returncode == 0, result.stderr
+    assert [path.read_text() for path in own] == ["mine"] * 2
 
 
 def test_a_job_that_resumes_by_itself_does_not_continue_a_trial(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({"hardware.launcher": "slurm"}))
     job = ["train.py", "--resume", "auto", "--max-steps", "3"]
     trial, taken = [*job, "--limit-batches", "1"], "resumed from runs/latest/checkpoint_00000003"
-    outputs = [start(project, script, 1).stdout for script in (trial, trial, job, job)]
-    assert [taken in output for output in outputs] == [False, True, False, True]
+    results = [start(project, script, 1) for script in (trial, trial, job)]
+    assert [taken in result.stdout for result in results] == [False, True, False]
+    assert_refused(results[-1], "limit_batches was 1, not 0, and can't change")
 
 
 def test_a_job_that_ended_before_its_first_checkpoint_starts_over(tmp_path: Path) -> None:
@@ -266,7 +255,6 @@ def test_a_job_that_ended_before_its_first_checkpoint_starts_over(tmp_path: Path
     assert start(project, ["-c", killed], 1).returncode == 9
     assert best.is_file() and not list(best.parent.glob("checkpoint_*"))
     job = ["train.py", "--epochs", "1", "--max-steps", "3"]
-    assert_refused(start(project, job, 1), "runs/latest holds a run: ")
     result = start(project, [*job, "--resume", "auto"], 1)
     assert result.returncode == 0, result.stderr
     assert only_checkpoint(project).name == "checkpoint_00000003"
@@ -285,95 +273,55 @@ def test_a_saved_choice_that_is_gone_becomes_the_default(tmp_path: Path) -> None
     assert saved == ["04", "08", "12"]
 
 
-FOLDS = """
-import subprocess, sys
-from pathlib import Path
-import cross_validate
-
-def show(command, check):
-    print("--resume" in command)
-    return subprocess.CompletedProcess(command, 0)
-
-subprocess.run = show
-for flags in ([], ["--limit-batches", "1"]):
-    cross_validate.run_fold(0, 2, Path("folds/fold0"), flags)
-"""
-
-
-def test_cross_validation_does_not_continue_a_trial(tmp_path: Path) -> None:
-    given = {"features.cross_validation.enabled": True}
-    project = write_files(tmp_path / "project", render(given))
-    trial = ["--epochs", "1", "--limit-batches", "1", "--output-dir", "folds/fold0"]
-    result = start(project, ["train.py", *trial], 1)
-    assert result.returncode == 0, result.stderr
-    result = start(project, ["-c", FOLDS], 1)
-    assert result.stdout.split() == ["False", "True"], result.stderr
-
-
 def test_results_are_not_overwritten_without_checkpoints(tmp_path: Path) -> None:
-    """Someone deleted the checkpoints of a run that is over. Results of a trial may go."""
+    """Someone deleted the checkpoints of a run that is over."""
     project = write_files(tmp_path / "project", render({}))
-    real, runs = ["train.py", "--epochs", "1", "--max-steps", "2"], project / "runs/latest"
-    for script in ([*real, "--limit-batches", "1"], real):  # a trial, and what takes its place
-        result = start(project, script, 1)
-        assert result.returncode == 0, result.stderr
-        shutil.rmtree(only_checkpoint(project))
+    real = ["train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", "runs/latest"]
+    assert start(project, real, 1).returncode == 0
+    shutil.rmtree(only_checkpoint(project))
+    runs = project / "runs/latest"
     before = {path: path.read_bytes() for path in runs.iterdir() if path.is_file()}
     assert len(before) == 4
-    assert_refused(
-        start(project, real, 2),
-        "runs/latest holds a run: --resume it, or use another --output-dir.",
-    )
+    assert_refused(start(project, real, 2), "runs/latest has ", "choose another --output-dir.")
     after = {path: path.read_bytes() for path in runs.iterdir() if path.is_file()}
     assert after == before
-
-
-def test_checkpoints_of_a_run_outlive_a_trial_in_their_folder(tmp_path: Path) -> None:
-    """Someone turned checkpoints off for a trial, which then asks nobody."""
-    project = write_files(tmp_path / "project", render({}))
-    real = ["train.py", "--epochs", "1", "--max-steps", "2"]
-    assert start(project, real, 1).returncode == 0
-    config = project / "runs/latest/config.json"
-    config.write_text(config.read_text().replace('"limit_batches": 0', '"limit_batches": 2'))
-    assert_refused(start(project, real, 1), "runs/latest holds a run: --resume it, or use")
-    assert only_checkpoint(project).is_dir()
 
 
 LEFT: dict[str, tuple[Mapping[str, Value], Mapping[str, Value], str]] = {
     "accumulation lost": (
         {"training.gradient_accumulation_steps": 4},
         {},
-        "gradient_accumulation_steps was 4, not None. ",
+        "gradient_accumulation_steps was 4, not None, and can't change: ",
     ),
     "accumulation gained": (
         {},
         {"training.gradient_accumulation_steps": 4},
-        "gradient_accumulation_steps was None, not 4. ",
+        "gradient_accumulation_steps was None, not 4, and can't change: ",
     ),
     "another accumulation": (
         {"training.gradient_accumulation_steps": 4},
         {"training.gradient_accumulation_steps": 2},
-        "gradient_accumulation_steps was 4, not 2. ",
+        "gradient_accumulation_steps was 4, not 2, and can't change: ",
     ),
     "balance lost": (
         {"features.balanced_sampling.enabled": True},
         {},
-        "data_order was balanced, not None. ",
+        "data_order was balanced, not None, and can't change: ",
     ),
     "another order": (
         {"features.balanced_sampling.enabled": True},
         {"features.own_sampler.enabled": True},
-        "data_order was balanced, not own. ",
+        "data_order was balanced, not own, and can't change: ",
     ),
     "a stream": (
         {},
         {"features.stream.enabled": True},
-        "stream_epoch_batches was None, not 40. ",
+        "stream_epoch_batches was None, not 40, and can't change: ",
     ),
     "another context": (
         {"project.task": "language_model"},
         {"project.task": "language_model", "language_model.context": 32},
-        "context was 128, not 32. ",
+        "context was 128, not 32, and can't change: ",
     ),
 }
 
@@ -383,7 +331,7 @@ def regenerate(folder: Path, given: Mapping[str, Value]) -> subprocess.Completed
     for path in (*folder.glob("*.py"), *folder.glob("*.toml")):
         path.unlink()
     write_files(folder, render(given))
-    config = re.search(r"^class Config:\n(.*?)^\n", (folder / "train.py").read_text(), re.M | re.S)
+    config = re.search(r"^class Config:\n(.*?)^\n", (folder / "config.py").read_text(), re.M | re.S)
     assert config
     values = dict(re.findall(r"^    (\w+): \w+ = (\w+)  #", config[1], re.M))
     flags = ["--resume", "--epochs", "3"]
@@ -447,7 +395,6 @@ def test_links_to_checkpoints_are_deleted_without_what_they_link_to(
     shutil.copytree(link, elsewhere)
     shutil.rmtree(link)
     link.symlink_to(elsewhere)
-    trial = shutil.copytree(folder, tmp_path / "trial", symlinks=True)
     whole = sorted(elsewhere.iterdir())
     nowhere = link.parent / "checkpoint_00000006"
     nowhere.symlink_to(tmp_path / "nowhere")
@@ -457,9 +404,6 @@ def test_links_to_checkpoints_are_deleted_without_what_they_link_to(
     result = resume(stopped, folder, "--keep-checkpoints", "1")
     assert result.returncode == 0, result.stderr
     assert not link.is_symlink()
-    result = start(trial, ["train.py", "--epochs", "1", "--max-steps", "2"], 1)
-    assert result.returncode == 0, result.stderr
-    assert only_checkpoint(trial).name == "checkpoint_00000002"
     assert sorted(elsewhere.iterdir()) == whole
 
 
@@ -472,13 +416,13 @@ def test_weights_have_the_usual_rights(stopped: Path) -> None:
 
 def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", processes=2)
-    assert "processes was 1, not 2. " in result.stderr
+    assert "processes was 1, not 2, " in result.stderr
     assert result.returncode != 0
 
 
 def test_another_batch_size_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", "--batch-size", "16")
-    assert_refused(result, "batch_size was 32, not 16. ")
+    assert_refused(result, "batch_size was 32, not 16, ")
 
 
 def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
@@ -494,17 +438,16 @@ def test_a_truncated_checkpoint_is_not_taken(name: str, saved_twice: Path, tmp_p
     folder = shutil.copytree(saved_twice, tmp_path / "copy")
     for path in (folder / "runs/latest").glob(f"checkpoint_*/{name}"):
         path.write_bytes(path.read_bytes()[:-100])
-    assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: runs/latest.")
+    assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: ")
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "run.pt", "random_states_0.pkl"])
 def test_a_truncated_checkpoint_never_trains(name: str, stopped: Path, tmp_path: Path) -> None:
-    """Without checksums, it ends with the error of the library that reads the file."""
     folder = shutil.copytree(stopped, tmp_path / "copy")
     path = only_checkpoint(folder) / name
     path.write_bytes(path.read_bytes()[:-100])
     result = resume(stopped, folder)
-    assert result.returncode != 0 and "step 5/" not in result.stdout
+    assert_refused(result, "checkpoint_00000004 is damaged: resume an earlier checkpoint.")
 
 
 def test_a_new_feature_starts_with_its_own_state(stopped: Path, tmp_path: Path) -> None:
@@ -576,21 +519,21 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_
     said = "runs/latest/checkpoint_00000008 is damaged or incomplete: "
     assert re.search(rf"^{said}(?=.*optimizer.bin)(?=.*config.json)", result.stdout, re.MULTILINE)
     assert "resumed from runs/latest/checkpoint_00000004 at step 4" in result.stdout
-    [moved] = (folder / "runs/latest").glob("abandoned_*/checkpoint_00000008")
+    moved = folder / "runs/latest/checkpoint_00000008.damaged"
     assert (moved / "config.json").read_text() != saved, "the damaged one is kept"
     for path in (folder / "runs/latest").glob("checkpoint_*"):
         flip(path / "run.pt")
-    assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: runs/latest.")
+    assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: ")
 
 
 def test_checksums_can_be_added_to_a_run(stopped: Path, tmp_path: Path) -> None:
-    """Checkpoints without checksums are resumed, and those with them without the feature, too."""
+    """And the feature can be turned off again."""
     folder = shutil.copytree(stopped, tmp_path / "copy")
     write_files(folder, render({"features.checksums.enabled": True}))
     result = resume(stopped, folder)
     assert result.returncode == 0 and "damaged" not in result.stdout, result.stderr
     assert "resumed from runs/latest/checkpoint_00000004 at step 4" in result.stdout
-    assert list((folder / "runs/latest").glob("checkpoint_00000008/checksums.json"))
+    assert list((folder / "runs/latest").glob("checkpoint_00000008/digests.json"))
     write_files(folder, render({}))
     result = start(folder, ["train.py", "--epochs", "3", "--resume"], 1)
     assert result.returncode == 0, result.stderr
@@ -643,7 +586,12 @@ main_process = os.environ.get("RANK", "0") == "0"
 checkpoint.time = types.SimpleNamespace(monotonic=lambda: next(ticks) if main_process else 0)
 train.main(
     train.Config(
-        epochs=1, limit_batches=12, log_every=2, checkpoint_unit="minutes", keep_checkpoints=99
+        output_dir=Path("runs/latest"),
+        epochs=1,
+        limit_batches=12,
+        log_every=2,
+        checkpoint_unit="minutes",
+        keep_checkpoints=99,
     )
 )
 """

@@ -60,8 +60,8 @@ def test_each_file_has_a_state(project: Path, pristine: Pristine) -> None:
     move(project, "data.py", "src/data.py")
     move(project, "model.py", "src/net.py", "\n# mine\n")
     (project / "metrics.py").unlink()
-    (project / "flags.py").unlink()
-    (project / "flags.py").mkdir()
+    (project / "config.py").unlink()
+    (project / "config.py").mkdir()
     states = file_states(project, pristine)
     assert list(states) == list(pristine.files)
     assert {name: state for name, state in states.items() if state != "untouched"} == {
@@ -70,7 +70,7 @@ def test_each_file_has_a_state(project: Path, pristine: Pristine) -> None:
         "data.py": "moved",
         "model.py": "moved, edited",
         "metrics.py": "deleted",
-        "flags.py": "unreadable",
+        "config.py": "unreadable",
     }
     moved = follow_moves(project, pristine).moved
     assert moved == {"data.py": "src/data.py", "model.py": "src/net.py"}

@@ -29,9 +29,9 @@ BRIEF = ["--epochs", "2", "--limit-batches", "3", "--checkpoint-unit", "steps"]
 BRIEF += ["--keep-checkpoints", "9", "--batch-size", "8"]
 COUNT = """
 from torch_xla.debug import metrics
-from flags import parse_flags
+from config import parse_config
 from train import Config, main
-main(parse_flags(Config, ""))
+main(parse_config(""))
 print("graphs", metrics.metric_data("CompileTime")[0])
 """
 

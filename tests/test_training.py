@@ -101,14 +101,14 @@ during = []
 """
 LEAVE = """
 import train
-from flags import parse_flags
+from config import parse_config
 
 def evaluate(*given):
     during.append(count_threads())
     return evaluate_as_it_is(*given)
 
 evaluate_as_it_is, train.evaluate = train.evaluate, evaluate
-train.main(parse_flags(train.Config, ""))
+train.main(parse_config(""))
 print_threads()
 """
 
@@ -229,11 +229,12 @@ def test_a_skipped_step_does_not_count(tmp_path: Path) -> None:
 FAILS = """
 import train
 
-def fail(checkpoints, unit, count):
-    raise ValueError("a fault in the second step") if count == 2 else None
+def fail(text):
+    if text.startswith("step 2/"):
+        raise ValueError("a fault in the second step")
 
-train.Checkpoints.save_if_due = fail
-train.main(train.Config(num_workers=2))
+train.log = fail
+train.main(train.Config(num_workers=2, log_every=1))
 """
 
 

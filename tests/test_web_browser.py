@@ -184,10 +184,10 @@ def test_search_finds_settings_and_code(page: Any, tmp_path: Path) -> None:
         field.wait_for()
         page.keyboard.press("Control+k")
         page.keyboard.press("Control+a")
-        page.keyboard.type("def parse_flags")
-        page.locator(".hits [role=option]", has_text="flags.py").first.wait_for()
+        page.keyboard.type("def parse_config")
+        page.locator(".hits [role=option]", has_text="config.py").first.wait_for()
         page.keyboard.press("Enter")
-        page.locator("main h2", has_text="flags.py").wait_for()
+        page.locator("main h2", has_text="config.py").wait_for()
 
 
 def test_a_page_that_is_left_open_says_that_the_command_has_ended(

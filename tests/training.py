@@ -80,12 +80,22 @@ def start(
     stdin: str | None = None,
     **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script of a project on so many processes."""
+    """Run a script of a project on so many processes. Without a folder, a run is in runs/latest."""
+    if Path(script[0]).name == "train.py" and not {"--output-dir", "--resume"} & set(script):
+        script = [*script, "--output-dir", keep_earlier(folder)]
     launcher: list[str] = []
     if processes > 1:
         launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     command = [*launcher, *script]
     return run_python(folder, command, timeout=timeout, real=real, stdin=stdin, **environment)
+
+
+def keep_earlier(folder: Path) -> str:
+    """runs/latest, which is free: what an earlier run wrote is now in another folder of runs."""
+    latest = folder / "runs/latest"
+    if latest.exists():
+        latest.rename(folder / f"runs/earlier_{len(list(latest.parent.iterdir()))}")
+    return "runs/latest"
 
 
 def run_tests(

@@ -48,7 +48,7 @@ def show_fit(folder: Path, as_json: bool) -> None:
     except AnswerError as error:
         raise ScaffoldError(f"{folder / pristine.place(SETTINGS)}: {error}") from None
     needs = read_needs(folder, pristine.place("pyproject.toml"))
-    output = read_output(folder, pristine.place("train.py"))
+    output = read_output(folder, pristine.place("config.py"))
     imports = read_imports(folder, pristine.place("train.py"))
     question = what_to_ask(folder, output, answers, needs, imports)
     findings = examine(answers, look(question), needs, know_model(catalog, answers, folder))
@@ -79,13 +79,13 @@ def read_needs(folder: Path, name: str) -> Needs:
 
 
 def read_output(folder: Path, name: str) -> Path:
-    """Where runs are written: the default of `output_dir` in train.py."""
+    """Where runs are written: the default of `output_dir`, without the time in its name."""
     try:
         text = read_text(folder, name) or ""
     except ScaffoldError:
         text = ""
-    match = re.search(r'^    output_dir: Path = Path\("([^"\\]+)"\)', text, re.MULTILINE)
-    return folder / (match[1] if match else "runs/latest")
+    match = re.search(r'^    output_dir: Path = Path\(f?"([^"\\{]+)', text, re.MULTILINE)
+    return folder / (match[1] if match else "runs")
 
 
 def read_imports(folder: Path, name: str) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """What an update does to the files of a project, computed before anything is written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from scaffold.project.moves import follow_siblings
 from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_named, read_text, read_texts
+from scaffold.project.relocate import move_definitions
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
 from scaffold.render.project import render_project
 
@@ -55,9 +56,9 @@ def plan_update(
     renamed = tell_renames(folder, pristine)
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
-    mine = _translate(pristine, mine)
+    mine = _translate(pristine, mine, pristine.place)
+    pristine = replace(pristine, files=_translate(pristine, pristine.files, str))
     pristine, aside = _make_room(pristine, mine, _without_settings(theirs))
-    pristine = replace(pristine, files=_translate(pristine, pristine.files))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(
         replace(pristine, files=_without_settings(pristine.files)),
@@ -89,6 +90,8 @@ def plan_update(
         for path, text in texts.items()
         if found.get(path) != text
     ]
+    emptied = sorted(found.keys() - mine.keys())  # its code is in other files now
+    changes += [Change(path, found[path], None) for path in emptied if path not in texts]
     before = (folder / PRISTINE).read_text(encoding="utf-8")
     if after != before:
         changes.append(Change(PRISTINE, before, after))
@@ -107,10 +110,12 @@ def _make_room(
     return replace(pristine, moved={**pristine.moved, **aside}), aside
 
 
-def _translate(pristine: Pristine, files: Mapping[str, str]) -> dict[str, str]:
-    """The files with the names of this version."""
+def _translate(
+    pristine: Pristine, files: Mapping[str, str], place: Callable[[str], str]
+) -> dict[str, str]:
+    """The files with the names of this version, and each definition where this version has it."""
     settings = pristine.place(SETTINGS)
-    return {
+    translated = {
         path: (
             translate_settings(pristine.version, text)
             if path in (SETTINGS, settings)
@@ -118,6 +123,7 @@ def _translate(pristine: Pristine, files: Mapping[str, str]) -> dict[str, str]:
         )
         for path, text in files.items()
     }
+    return move_definitions(pristine.version, translated, place)
 
 
 def _without_settings(files: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ owner's alike, so that an update finds only what has changed besides.
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class Renames:
     words: Mapping[str, str]
     imports: Mapping[str, str]
     patterns: Mapping[str, str]
+    moves: Mapping[str, list[str]] = field(default_factory=dict)  # what a file is made of
 
     def key(self, key: str) -> str:
         """The key of a setting now."""
@@ -128,7 +129,7 @@ def tell_renames(folder: Path, pristine: Pristine) -> tuple[str, ...]:
             new, now = renames.key(key), renames.values.get(key, {}).get(str(value), value)
             if (new, now) != (key, value):
                 notes.append(f"renamed  {key} = {value} -> {new} = {now}")
-        for field in re.findall(r"(?m)^    (\w+): .*=", pristine.files.get("train.py", "")):
-            if field in renames.words:
-                notes.append(f"renamed  config.{field} -> config.{renames.words[field]}")
+        for name in re.findall(r"(?m)^    (\w+): .*=", pristine.files.get("train.py", "")):
+            if name in renames.words:
+                notes.append(f"renamed  config.{name} -> config.{renames.words[name]}")
     return tuple(notes)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import checkpoint
+import integrity
 import train
 
 folder = Path(sys.argv[1])
@@ -26,9 +27,11 @@ for file in sorted(path for path in newest.rglob("*") if path.is_file()):
         damaged = bytearray(content)
         damaged[place] ^= 1
         file.write_bytes(damaged)
+        integrity.is_intact.cache_clear()
         try:
             train.main(train.Config(output_dir=folder, limit_batches=4, resume="newest"))
         except Taken as taken:
             found = {"file": file.name, "place": place, "taken": str(taken)}
             print(json.dumps(found), flush=True)
+        newest.with_suffix(".damaged").rename(newest)
     file.write_bytes(content)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import train
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 
 processes, kills, seed = map(int, sys.argv[1:4])
 settings = {"epochs": 2, "limit_batches": 5, "batch_size": 16, "checkpoint_unit": "steps"}

@@ -1,8 +1,8 @@
 import shutil
 
 #: slot kept_files
-if (folder / "best.safetensors").exists():
-    shutil.copy(folder / "best.safetensors", scratch)
+if (folder.parent / "best.safetensors").exists():
+    shutil.copy(folder.parent / "best.safetensors", scratch)
 
 #: slot restored_files
 if path and (path / "best.safetensors").exists():

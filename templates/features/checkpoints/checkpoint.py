@@ -5,10 +5,11 @@ import atexit
 import platform
 import shutil
 from pathlib import Path
+from pickle import PickleError
 
 import psutil
 import torch
-from config import find_checkpoints, list_settings, read_settings, write_config
+from config import find_checkpoints, find_resumed, list_settings, read_settings, write_config
 from metrics import log
 
 # The settings that a resumed run can't change, and why.
@@ -44,7 +45,7 @@ class Checkpoints:
         #: region save_state
         self.accelerator.save_state(scratch)
         #: end save_state
-        self.accelerator.save(states, scratch / "run.pt")
+        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "run.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             #: slot saved_by_all
@@ -52,11 +53,9 @@ class Checkpoints:
             #: slot kept_files
             for file in scratch.glob("*.safetensors"):  # safetensors makes them private
                 file.chmod(scratch.stat().st_mode & 0o666)
-            #: region write_digests
             (scratch / "digests.json").write_text(json.dumps(compute_digests(scratch)))
-            #: end write_digests
+            #: slot before_rename
             scratch.rename(folder)
-            #: slot after_rename
             remove_old(folder.parent, self.config.keep_checkpoints)
         self.accelerator.wait_for_everyone()
         self.saved_step = self.progress.step
@@ -66,8 +65,9 @@ class Checkpoints:
 
     def resume(self) -> None:
         """Load the checkpoint of `--resume`. A new run never writes over another one."""
-        folder, path = self.config.output_dir, Path(self.config.resume)
-        continues = self.config.resume and path.parent.resolve() == folder.resolve()
+        folder, resume = self.config.output_dir, self.config.resume
+        path = find_resumed(resume, folder) if resume else None
+        continues = path and path.parent.resolve() == folder.resolve()
         if self.accelerator.is_main_process:
             lock(folder)
             #: slot before_resume
@@ -81,7 +81,7 @@ class Checkpoints:
             if others:
                 raise SystemExit(f"{folder} has {others[0].name}: choose another --output-dir.")
         self.accelerator.wait_for_everyone()
-        if self.config.resume:
+        if path:
             self.load(path)
         self.saved_step = self.progress.step if continues else 0
         if self.accelerator.is_main_process:
@@ -92,30 +92,34 @@ class Checkpoints:
 
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
-        compare_settings(read_settings(path), list_settings(self.accelerator, self.config))
         #: region check_digests
         check_digests(path)
         #: end check_digests
-        states = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
-        #: region load_state
-        self.accelerator.load_state(path)
-        #: end load_state
+        try:
+            saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
+            settings = list_settings(self.accelerator, self.config)
+            compare_settings(read_settings(path), settings, saved["fixed"] | FIXED)
+            #: region load_state
+            self.accelerator.load_state(path)
+            #: end load_state
+        except PickleError as error:  # PyTorch's own message suggests running the code
+            raise SystemExit(f"{path} holds more than plain data.") from error
         for name, state in self.states.items():
-            if name in states:
-                state.load_state_dict(states[name])
+            if name in saved["states"]:
+                state.load_state_dict(saved["states"][name])
             else:
                 log(f"{name} is not in the checkpoint: it starts from scratch")
         log(f"resumed from {path} at step {self.progress.step}")
 
 
-def compare_settings(saved: dict, settings: dict) -> None:
-    """Log the settings that differ from those of a checkpoint. Exit if one of FIXED differs."""
+def compare_settings(saved: dict, settings: dict, fixed: dict[str, str]) -> None:
+    """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
     for name in settings | saved:
         old, new = saved.get(name), settings.get(name)
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
-        if name in FIXED:
-            reason = f"{name} was {old}, not {new}, and can't change: {FIXED[name]}"
+        if name in fixed:
+            reason = f"{name} was {old}, not {new}, and can't change: {fixed[name]}"
             raise SystemExit(f"{reason}. Use the same value, or start a new run.")
         log(f"{name} is {new}, and was {old} when the checkpoint was saved")
 

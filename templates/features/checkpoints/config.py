@@ -16,7 +16,7 @@ default = Config()
 if given.resume:  # a resumed run keeps its settings, unless flags change them
     path = find_resumed(given.resume, given.output_dir)
     default = replace(load_config(path), resume=str(path), output_dir=path.parent)
-    if path != find_checkpoints(path.parent)[-1]:  # newer checkpoints stay: use another folder
+    if path != find_resumed("newest", path.parent):  # the newer ones stay as they are
         default = replace(default, output_dir=Config.output_dir)
 default = replace(default, output_dir=given.output_dir or default.output_dir)
 return tyro.cli(Config, description=description, args=flags, default=default)
@@ -52,14 +52,14 @@ def find_checkpoints(folder: Path) -> list[Path]:
 
 def find_resumed(resume: str, folder: Path | None = None) -> Path:
     """The checkpoint that `--resume` names, or the newest: of a folder, or of all in runs/."""
-    path = folder if resume == "newest" else Path(resume)
+    path = folder if resume == "newest" else Path(resume).absolute()
     if path:
         found = find_checkpoints(path) or [path]
     else:
         runs = Path("runs").glob("*/checkpoint_" + "[0-9]" * 8)
-        found = sorted(runs, key=lambda path: path.stat().st_mtime)
+        found = sorted(runs, key=lambda path: path.lstat().st_mtime)
     #: region intact
     if found and (found[-1] / "run.pt").exists():
-        return found[-1].absolute()
+        return found[-1]
     #: end intact
-    raise SystemExit(f"No complete checkpoint to resume in {path or 'runs'}.")
+    raise SystemExit(f"No complete checkpoint to resume: {found[-1] if found else 'runs'}.")

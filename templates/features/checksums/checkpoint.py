@@ -1,15 +1,12 @@
-from integrity import flush, is_intact, write_checksums
+from integrity import compute_digests, flush, is_intact
 
 #: slot before_resume
 for damaged in find_checkpoints(folder):
     if not is_intact(damaged):
         damaged.rename(damaged.with_suffix(".damaged"))
 
-#: replace write_digests
-write_checksums(scratch)
-
-#: slot after_rename
-flush(folder.parent)
+#: slot before_rename
+flush(scratch)
 
 #: replace check_digests
 

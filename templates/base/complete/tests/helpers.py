@@ -32,7 +32,6 @@ SETTINGS = {
 
 def run(folder: Path, **changes) -> Path:
     """Train in this process, starting with a model in evaluation mode. Returns the folder."""
-    #: slot run
     build = train.build_model
     patch = mock.patch.object(train, "build_model", lambda config: build(config).eval())
     with patch, enough_data():

@@ -1,0 +1,94 @@
+"""Brings the definitions of an earlier version to the files that have them in this one."""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scaffold.project.renames import renames_since
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A statement at the top of a module, with the comments and blank lines above it."""
+
+    name: str  # of what it defines; empty for an import, a docstring or anything else
+    is_import: bool
+    text: str
+
+
+def move_definitions(
+    version: str, files: Mapping[str, str], place: Callable[[str], str]
+) -> dict[str, str]:
+    """The files of a project, each definition in the file in which this version has it.
+
+    `place` says where a file of the render is now. A file that can't be read as Python, or a new
+    file whose name the owner has taken, leaves all as it was.
+    """
+    moved = dict(files)
+    for renames in renames_since(version):
+        for target, rules in renames.moves.items():
+            try:
+                moved = _fill(moved, target, rules, place)
+            except SyntaxError:
+                return dict(files)
+    return moved
+
+
+def _fill(
+    files: Mapping[str, str], target: str, rules: Sequence[str], place: Callable[[str], str]
+) -> dict[str, str]:
+    """The files with one more, made of what the rules `module.name` and `module.*` name."""
+    sources = {rule.partition(".")[0]: "" for rule in rules}
+    blocks: dict[str, list[_Block]] = {}
+    for module in sources:
+        text = files.get(place(f"{module}.py"))
+        blocks[module] = [] if text is None else list(_split(text))
+    if not any(block.name for rows in blocks.values() for block in rows):
+        return dict(files)
+    own = place(target)
+    if own in files and f"{target.removesuffix('.py')}" not in sources:
+        return dict(files)
+    taken: list[tuple[str, _Block]] = []
+    for rule in rules:
+        module, _, name = rule.partition(".")
+        known = [block for _, block in taken]
+        taken += [
+            (module, block)
+            for block in blocks[module]
+            if block.name and name in ("*", block.name) and block not in known
+        ]
+    changed = dict(files)
+    gone = {module: [block for source, block in taken if source == module] for module in sources}
+    for module, rows in gone.items():
+        path = place(f"{module}.py")
+        if not rows or path == own:
+            continue
+        left = [block for block in blocks[module] if block not in rows]
+        if any(block.name for block in left):
+            changed[path] = "".join(block.text for block in left)
+        else:
+            del changed[path]
+    heads = [block.text for module in sources for block in blocks[module] if block.is_import]
+    docs = [block.text for block in blocks[next(iter(sources))][:1] if not block.is_import]
+    imports = list(dict.fromkeys(line for head in heads for line in head.strip("\n").split("\n")))
+    changed[own] = "".join([*docs, "\n", "\n".join(imports), "\n", *(b.text for _, b in taken)])
+    return changed
+
+
+def _split(text: str) -> Iterator[_Block]:
+    """The statements of a module."""
+    lines = text.splitlines(keepends=True)
+    end = 0
+    for node in ast.parse(text).body:
+        last = node.end_lineno or len(lines)
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        yield _Block(_name(node), is_import, "".join(lines[end:last]))
+        end = last
+
+
+def _name(node: ast.stmt) -> str:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return node.name
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id
+    return ""
