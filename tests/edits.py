@@ -33,10 +33,8 @@ WEIGHTS = {
     "model.py": 4,
     "callbacks.py": 4,
     "checkpoint.py": 4,
-    "environment.py": 2,
-    "progress.py": 2,
-    "metrics.py": 2,
-    "flags.py": 1,
+    "config.py": 4,
+    "metrics.py": 3,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -388,7 +386,7 @@ IMPORTS = {
     "from torch import nn": "nn",
     "from torch.optim import SGD": "SGD",
     "from accelerate.utils import find_batch_size": "find_batch_size",
-    "from progress import count_steps": "count_steps",
+    "from metrics import count_steps": "count_steps",
 }
 
 
@@ -652,7 +650,7 @@ def rename_function(random: Random, files: Files) -> Files | None:
 
 def move_file(random: Random, files: Files) -> Files | None:
     """A module under another name, and what imports it."""
-    choices = {"callbacks.py", "metrics.py", "environment.py", "data.py", "model.py"} & set(files)
+    choices = {"callbacks.py", "metrics.py", "config.py", "data.py", "model.py"} & set(files)
     if not choices:
         return None
     name = random.choice(sorted(choices))

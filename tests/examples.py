@@ -1,9 +1,10 @@
 """The projects in generated_examples/.
 
-`python tests/examples.py` renders them again. With `--train` it also trains those of the tasks, and
-keeps what the run said and drew in their folder `result`, which their README shows.
+`python tests/examples.py` renders them again. With `--train [NAME ...]` it also trains those of the
+tasks, and keeps what the run said and drew in their folder `result`, which their README shows.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog, as_typed
@@ -100,6 +102,13 @@ def show_result(folder: Path) -> str:
     return "\n" + "\n\n".join(rows) + "\n"
 
 
+def code_digest(files: Mapping[str, str]) -> str:
+    """What the code of an example hashes to, without that of its tests."""
+    code = [(file, text) for file, text in sorted(files.items()) if file.endswith(".py")]
+    trained = [pair for pair in code if not pair[0].startswith("tests/")]
+    return hashlib.sha256(json.dumps(trained).encode()).hexdigest()
+
+
 def train_example(name: str) -> None:
     """Train an example on one process, and keep the end of its log, its pictures and its texts."""
     target = FOLDER / name / RESULT
@@ -120,12 +129,13 @@ def train_example(name: str) -> None:
         log = [line for line in lines if kept.match(line)]
         run = {
             "command": "python train.py",
+            "code": code_digest(render_example(name)),
             "machine": f"{os.cpu_count()} CPU cores",
             "seconds": round(seconds, 1),
             "log": log if len(log) <= 12 else [*log[:3], "...", *log[-6:]],
         }
         (target / "run.json").write_text(json.dumps(run, indent=1) + "\n")
-        output = Path(folder, "runs/latest")
+        [output] = Path(folder, "runs").iterdir()
         pictures = [path for path in output.glob("*.png") if not re.search(r"\d", path.stem)]
         for path in [*pictures, *sorted(output.rglob("*.png"))[-1:]][:3]:
             shutil.copy(path, target / path.name)
@@ -135,8 +145,8 @@ def train_example(name: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--train"]:
-        for task in load_catalog().tasks:
+    if sys.argv[1:2] == ["--train"]:
+        for task in sys.argv[2:] or load_catalog().tasks:
             train_example(task)
             print(f"trained {task}", flush=True)
     render_examples(FOLDER)

@@ -286,7 +286,7 @@ def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) ->
     for option in catalog.settings.values():
         if option.config:
             assert option.comment and "\n" not in option.comment, option.key
-            assert option.above is None and option.below is None, f"{option.key}: config.py has none"
+            assert option.above is None and option.below is None, f"{option.key}: no such limits"
             if (
                 option.type in ("int", "float")
                 and option.minimum == 0

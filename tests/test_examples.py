@@ -14,6 +14,7 @@ from examples import (
     FOLDER,
     README,
     RESULT,
+    code_digest,
     examples,
     render_example,
     render_examples,
@@ -51,6 +52,13 @@ def test_an_example_is_what_is_generated(name: str) -> None:
     different = [path for path in sorted(expected | found) if expected.get(path) != found.get(path)]
     assert not different, f"generated_examples/{name} is out of date: run `{COMMAND}`"
     assert len(found) >= 10
+
+
+@pytest.mark.parametrize("name", load_catalog().tasks)
+def test_a_result_belongs_to_the_code_beside_it(name: str) -> None:
+    run = json.loads((FOLDER / name / RESULT / "run.json").read_text())
+    same = run.get("code") == code_digest(committed(name))
+    assert same, f"the result is of other code: run `{COMMAND} --train {name}`"
 
 
 @pytest.mark.parametrize("name", examples())

@@ -1035,13 +1035,13 @@ def test_judge_accepts_what_is_right() -> None:
         ("  # passes over the training data", "", "words"),
         ("    batch_size: int = 32  #", "    batch_size: int = 33  #", "words"),
         (
-            '        checkpoints.save_if_due("epochs", progress.epoch)\n',
-            '    checkpoints.save_if_due("epochs", progress.epoch)\n',
+            "        if progress.batch == batches_per_epoch:\n",
+            "    if progress.batch == batches_per_epoch:\n",
             "block",
         ),
         (
-            '            checkpoints.save_if_due("steps", progress.step)\n',
-            '        checkpoints.save_if_due("steps", progress.step)\n',
+            "            progress.step += 1\n",
+            "        progress.step += 1\n",
             "block",
         ),
     ],

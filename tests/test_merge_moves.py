@@ -134,7 +134,10 @@ def test_what_a_function_needs_is_passed_to_it(change: Answers, name: str, is_th
     """And what is no longer there is not."""
     files = check_same(
         extract(
-            "end_epoch", r'metrics = \{"train', r'checkpoints\.save_if_due\("epochs"', "Ends it."
+            "end_epoch",
+            r'metrics = \{"train',
+            r'if config\.checkpoint_unit == "epochs"',
+            "Ends it.",
         ),
         change,
     )
@@ -226,9 +229,8 @@ def test_an_own_line_in_a_method_stays() -> None:
     [
         (("build_optimizer",), LION),
         (("build_optimizer",), NO_DECAY),
-        (("Config",), EMA),
-        (("learning_rate_at",), {"features.schedule.kind": "linear"}),
-        (("learning_rate_at", "build_optimizer"), LION),
+        (("build_schedule",), {"features.schedule.kind": "linear"}),
+        (("build_schedule", "build_optimizer"), LION),
     ],
 )
 def test_a_change_follows_a_definition_into_another_file(
@@ -251,10 +253,10 @@ def test_what_both_files_need_goes_into_the_one_that_is_imported() -> None:
 
 
 def test_what_is_no_longer_generated_stays_in_the_owners_file() -> None:
-    edit = move(("learning_rate_at",), "schedule.py", "The learning rate.")
+    edit = move(("build_schedule",), "schedule.py", "The learning rate.")
     _, files = update(edit, NO_SCHEDULE)
-    assert "def learning_rate_at" in files["schedule.py"]
-    assert "learning_rate_at" not in files[TRAIN]
+    assert "def build_schedule" in files["schedule.py"]
+    assert "build_schedule" not in files[TRAIN]
 
 
 # settings
@@ -367,7 +369,7 @@ def test_parameters_of_another_name_without_a_hint(change: Answers) -> None:
     merged, files = update(edit, change)
     assert not merged.conflicts and not merged.warnings
     assert "config: Config" not in files[TRAIN]
-    assert ("def learning_rate_at" in files[TRAIN]) == (change is NO_DECAY)
+    assert ("def build_schedule" in files[TRAIN]) == (change is NO_DECAY)
 
 
 def test_a_function_of_another_name_gets_its_new_parameter() -> None:
@@ -402,7 +404,7 @@ def test_an_import_with_fewer_names_goes_with_the_rest() -> None:
         replace(
             TRAIN,
             r"if __name__",
-            'if __name__ == "__main__":\n    main(parse_flags(Config, __doc__))',
+            'if __name__ == "__main__":\n    main(parse_config(__doc__))',
             "",
         ),
         without_unused_imports(TRAIN),
@@ -435,7 +437,7 @@ def test_what_the_owner_takes_from_a_module_stays_so(edit: Apply, change: Answer
 
 def test_a_name_that_the_owner_calls_otherwise_is_called_so_in_new_lines() -> None:
     edit = both(
-        sub(TRAIN, r"^(from progress import .*)\blog\b", r"\1log as say"),
+        sub(TRAIN, r"^(from metrics import .*)\blog\b", r"\1log as say"),
         sub(TRAIN, r"(?<![\w.])log\(", "say(", None),
     )
     merged, files = update(edit, NAN)

@@ -285,7 +285,7 @@ TABLE = after(
     r'log\(f"epoch ',
     'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")',
 )
-END = extract("end_epoch", r"metrics = \{", r'checkpoints\.save_if_due\("epochs"', "Ends an epoch.")
+END = extract("end_epoch", r"metrics = \{", r'if config\.checkpoint_unit == "ep', "Ends an epoch.")
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,8 @@ def test_a_branch_has_no_weights_of_the_run_that_it_left(project: Path) -> None:
 @pytest.mark.usefixtures("zero")
 def test_config_json_belongs_to_the_weights_beside_it(project: Path) -> None:
     """Also while a finished run is continued with other settings, and after it was killed."""
-    [first] = run_all(project, {**BY_STEPS, "output_dir": "described"})
+    [whole] = run_all(project, {**BY_STEPS, "output_dir": "described"})
+    assert whole["status"] == 0
     before = (project / "described/config.json").read_bytes()
     longer = {**BY_STEPS, "epochs": 3, "log_every": 2, "output_dir": "described"}
     code = KILLED.replace("step == 4", "step == 8")

@@ -11,7 +11,7 @@ from accelerate import PartialState
 from matplotlib.figure import Figure
 from torch import nn
 
-from progress import log
+from metrics import log
 
 
 class Ema:

@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 
 from data import Sample, find_ends, split_at_answer
 from generation import generate
-from metrics import RunningLoss
+from metrics import Progress, RunningLoss, log
 from model import build_tokenizer
-from progress import Progress, log
 
 
 def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:

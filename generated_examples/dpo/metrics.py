@@ -1,13 +1,43 @@
-"""The training loss and other metrics, and how they are printed."""
+"""The progress of a run, its training loss, its log, and the files of its metrics."""
 
 import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator, PartialState
 from torch import Tensor
+from tqdm import tqdm
 
 IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
+
+
+@dataclass
+class Progress:
+    batches_per_epoch: int = 0  # on each process
+    epoch: int = 0  # finished epochs
+    batch: int = 0  # finished batches of the current epoch, on each process
+    step: int = 0  # optimizer steps
+
+    def state_dict(self) -> dict:
+        return asdict(self)
+
+    def load_state_dict(self, state: dict) -> None:
+        old, new = state["batches_per_epoch"], self.batches_per_epoch
+        if new != old:
+            raise SystemExit(f"An epoch had {old} batches, and now has {new}: start a new run.")
+        self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
+
+
+def count_steps(loader, config) -> tuple[int, int]:
+    """Batches per epoch on each process, and steps of the run. Call it after prepare()."""
+    batches = min(len(loader), config.limit_batches or len(loader))
+    if not batches:
+        raise SystemExit("Each process needs one full batch: use a smaller --batch-size.")
+    steps = config.epochs * batches
+    return batches, min(steps, config.max_steps or steps)
 
 
 class RunningLoss:
@@ -75,3 +105,16 @@ class MetricsFile:
 
 def format_metrics(metrics: dict[str, float]) -> str:
     return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())
+
+
+def progress_bar(batches: Iterable, done: int, total: int) -> tqdm:
+    """The batches with a progress bar, in the terminal of the main process."""
+    disable = None if PartialState().is_main_process else True  # None: off if there is no terminal
+    return tqdm(batches, initial=done, total=total, leave=False, disable=disable)
+
+
+def log(text: str) -> None:
+    """Print a line on the main process, above the progress bar."""
+    if PartialState().is_main_process:
+        tqdm.write(text)
+        sys.stdout.flush()

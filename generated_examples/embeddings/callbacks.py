@@ -7,7 +7,7 @@ from pathlib import Path
 from accelerate import PartialState
 from matplotlib.figure import Figure
 
-from progress import log
+from metrics import log
 
 COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 

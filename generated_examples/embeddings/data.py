@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, random_split
 
-from progress import log
+from metrics import log
 
 Row = tuple[str, ...]  # an anchor, its positive, and maybe a negative
 Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import gradio as gr
 
+from config import Config
 from predict import load, predict
-from train import Config
 
 
 def answer(config: Config, model, *values):
@@ -41,7 +41,7 @@ def build_page(config: Config, model) -> gr.Interface:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     parser.add_argument("--port", type=int, help="default: the first free port from 7860")
     arguments = parser.parse_args()
     page = build_page(*load(arguments.run))

@@ -16,8 +16,7 @@ from accelerate import Accelerator, PartialState
 from matplotlib.figure import Figure
 from torch import nn
 
-from metrics import RunningLoss
-from progress import Progress, log
+from metrics import Progress, RunningLoss, log
 from weights import load_weights, save_weights
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from torch import Tensor
 
-from progress import log
+from metrics import log
 
 MOST = 40  # classes in the picture
 

@@ -14,9 +14,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from statistics import mean, stdev
 
-from checkpoint import find_checkpoints, is_trial
-from run_folders import has_time, make_folder
-from train import Config
+from config import Config, find_checkpoints
 
 
 def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str, float]:
@@ -25,8 +23,7 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
     command += ["--config_file", "accelerate.yaml", "train.py", *flags]
     command += ["--cross-validation-folds", str(folds), "--cross-validation-fold", str(fold)]
     command += ["--output-dir", str(folder)]
-    trial = any(flag.startswith("--limit-batches") for flag in flags)
-    if find_checkpoints(folder) and is_trial(folder) == trial:
+    if find_checkpoints(folder):
         command.append("--resume")
     if status := subprocess.run(command, check=False).returncode:
         raise SystemExit(
@@ -48,8 +45,6 @@ def main() -> None:
     folds = own.cross_validation_folds
     if folds < 2:
         parser.error("--cross-validation-folds: at least 2")
-    if has_time(own.output_dir):
-        own.output_dir = make_folder(own.output_dir)
 
     rows = []
     for fold in range(folds):

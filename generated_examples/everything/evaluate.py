@@ -1,4 +1,4 @@
-"""Evaluate the weights of a run: `python evaluate.py --run runs/latest --split test`.
+"""Evaluate the weights of a run: `python evaluate.py --split test`.
 
 The results are also in the folder evaluation/SPLIT of the run.
 """
@@ -23,12 +23,11 @@ from bootstrap import (
     mcnemar,
     measure_groups,
 )
+from config import Config, load_config, newest_run
 from data import build_datasets, build_loaders, take_fold
-from environment import read_settings
 from errors import count_pairs, write_confusion, write_samples
 from predict import load
-from run_folders import newest_run
-from train import Config, compute_loss, evaluate
+from train import compute_loss, evaluate
 
 SPLITS = ["train", "val", "test"]
 
@@ -79,16 +78,16 @@ def summarize(columns: Columns) -> Metrics:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--run", type=Path, help="folder of the run; default: the newest")
     parser.add_argument("--weights", type=Path, help="other weights, a .safetensors file")
     parser.add_argument("--split", choices=SPLITS, default="test")
     parser.add_argument("--against", type=Path, help="folder of another run, to compare with")
     parser.add_argument("--by", metavar="NAME", help="metrics per class, or per value of a column")
     given = parser.parse_args()
-    given.run = newest_run(given.run)
+    given.run = given.run or newest_run()
     accelerator = Accelerator(
         cpu=True,
-        mixed_precision=read_settings(given.run).get("mixed_precision", Config.mixed_precision),
+        mixed_precision=load_config(given.run).mixed_precision,
     )
     config, model, loader = open_run(accelerator, given.run, given.split, given.weights)
     metrics = evaluate(accelerator, model, loader, given.split, config.limit_batches)

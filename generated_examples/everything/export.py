@@ -1,4 +1,4 @@
-"""Export the model of a run, for use elsewhere: `python export.py --run runs/latest --format onnx`.
+"""Export the model of a run, for use elsewhere: `python export.py --format onnx`.
 
 Loads what it wrote, and keeps it in --output only if it computes the same on test data.
 """
@@ -18,9 +18,9 @@ from safetensors.torch import save_model
 from torch import Tensor, nn
 
 import load_exported
+from config import Config
 from data import build_loaders
 from predict import load
-from train import Config
 
 FORMATS = {
     "onnx": "for onnxruntime and other programs that read ONNX",
@@ -99,7 +99,7 @@ def export(model: nn.Module, config: Config, format: str, folder: Path) -> float
 def main() -> None:
     formats = "; ".join(f"{name}: {text}" for name, text in FORMATS.items())
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=Config.output_dir, help="folder of the run")
+    parser.add_argument("--run", type=Path, help="folder of the run; default: the newest")
     parser.add_argument("--format", choices=FORMATS, default="onnx", help=formats)
     parser.add_argument("--output", type=Path, help="a new folder (default: RUN/export/FORMAT)")
     given = parser.parse_args()

@@ -20,7 +20,7 @@ import torch
 from accelerate import Accelerator
 from torch import nn
 
-from progress import Progress
+from metrics import Progress
 
 
 @dataclass

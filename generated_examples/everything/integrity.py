@@ -1,48 +1,39 @@
-"""Checksums of the files of a checkpoint."""
+"""Damage to the files of a checkpoint."""
 
 import json
 import os
-import zlib
-from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from hashlib import file_digest
 from pathlib import Path
 
 
-def write_checksums(folder: Path) -> None:
-    """Write checksums.json, and wait until all files are on the disk."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    with ThreadPoolExecutor() as pool:
-        pool.map(flush, files)  # the disk writes while checksums are computed
-        checksums = {path.relative_to(folder).as_posix(): checksum(path) for path in files}
-    (folder / "checksums.json").write_text(json.dumps(checksums, indent=1))
-    for path in [*folder.rglob("*"), folder]:
-        flush(path)
+def compute_digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 digest of each file."""
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != "digests.json":
+            with path.open("rb") as file:
+                digests[str(path.relative_to(folder))] = file_digest(file, "sha256").hexdigest()
+    return digests
 
 
-def flush(path: Path) -> None:
-    """Wait until a file or a folder is on the disk, and not only in the memory of the system."""
-    descriptor = os.open(path, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
-
-
+@cache
 def is_intact(folder: Path) -> bool:
     """Whether all files of a checkpoint are as they were saved. Names those that are not."""
-    if not (folder / "checksums.json").exists():  # saved without checksums
-        return (folder / "run.pt").exists()
     try:
-        saved = json.loads((folder / "checksums.json").read_text())
-        changed = [name for name in saved if checksum(folder / name) != saved[name]]
-    except (OSError, ValueError, TypeError) as error:
+        saved = dict(json.loads((folder / "digests.json").read_text()))
+        digests = compute_digests(folder)
+        changed = [name for name in saved | digests if saved.get(name) != digests.get(name)]
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         changed = [str(error)]
     if changed:
         print(f"{folder} is damaged or incomplete: {', '.join(changed)}")
     return not changed
 
 
-def checksum(path: Path) -> str:
-    """The CRC-32 of a file, which detects corruption, not tampering."""
-    value = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            value = zlib.crc32(block, value)
-    return f"{value:08x}"
+def flush(folder: Path) -> None:
+    """Wait until a folder is on the disk, and not only in the memory of the system."""
+    for path in (*folder.rglob("*"), folder):
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)

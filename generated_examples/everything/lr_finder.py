@@ -8,16 +8,18 @@ Source: L. N. Smith, https://arxiv.org/abs/1506.01186
 
 import json
 from dataclasses import replace
+from itertools import count
 from math import isfinite
 from pathlib import Path
 from statistics import fmean, stdev
 
 from accelerate import PartialState
 from matplotlib.figure import Figure
+from torch.optim import Optimizer
 
 import train
-from flags import parse_flags
-from progress import log
+from config import Config, parse_config
+from metrics import log
 
 LOWEST, HIGHEST = 1e-7, 10.0
 STEPS = 100
@@ -34,16 +36,30 @@ def rate_at(step: int) -> float:
     return LOWEST * (HIGHEST / LOWEST) ** (step / (STEPS - 1))
 
 
-def rising_rate(step: int, total_steps: int, peak: float, config: train.Config) -> float:
-    """Replaces the schedule. Parameter groups keep the ratio of their rates."""
-    if step >= STEPS:
-        raise AllTried
-    return rate_at(step) * peak / config.learning_rate
+def raise_rates(optimizer: Optimizer, config: Config) -> None:
+    """Set the rate before each step. Parameter groups keep the ratio of their rates."""
+    shares = [group["lr"] / config.learning_rate for group in optimizer.param_groups]
+    steps = count()
+
+    def set_rates(optimizer, arguments, keywords) -> None:
+        if (step := next(steps)) >= STEPS:
+            raise AllTried
+        for group, share in zip(optimizer.param_groups, shares, strict=True):
+            group["lr"] = share * rate_at(step)
+
+    optimizer.register_step_pre_hook(set_rates)
 
 
-def record_losses(config: train.Config) -> list[float]:
+def record_losses(config: Config) -> list[float]:
     """The training loss of each step, up to the first that is not finite."""
-    train.learning_rate_at = rising_rate
+    build = train.build_optimizer
+
+    def build_with_rising_rates(model, config: Config) -> Optimizer:
+        optimizer = build(model, config)
+        raise_rates(optimizer, config)
+        return optimizer
+
+    train.build_optimizer = build_with_rising_rates
     metrics, stopped = config.output_dir / "metrics.jsonl", None
     metrics.unlink(missing_ok=True)  # of an earlier search
     try:
@@ -99,7 +115,7 @@ def draw(means: list[float], best: int, path: Path) -> None:
     figure.savefig(path)
 
 
-def find_rate(config: train.Config) -> float:
+def find_rate(config: Config) -> float:
     """The suggested learning rate. Call it on all processes."""
     folder = config.output_dir / "lr_finder"
     losses = record_losses(
@@ -129,4 +145,4 @@ def find_rate(config: train.Config) -> float:
 
 
 if __name__ == "__main__":
-    find_rate(parse_flags(train.Config, __doc__))
+    find_rate(parse_config(__doc__))

@@ -11,8 +11,7 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from metrics import RunningLoss
-from progress import log
+from metrics import RunningLoss, log
 
 
 class MicroBatches:

@@ -8,7 +8,7 @@ from threading import Thread
 import torch
 from accelerate import Accelerator
 
-from progress import log
+from metrics import log
 
 # what schedulers and spot machines send, and Ctrl-C
 SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]

@@ -19,8 +19,8 @@ import optuna
 from optuna.trial import TrialState
 from sqlalchemy.exc import DatabaseError
 
+from config import Config
 from results import MOST_SEEDS, repeat, show_best
-from train import Config
 from trials import RunFailed, Stopped, in_parallel, lock, names_of, run, to_flags
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
 
+from config import Config
 from predict import load
-from train import Config
 
 PROJECT = Path(__file__).resolve().parent
 DATA = "scikit-learn's handwritten digits"
@@ -116,7 +116,7 @@ def upload(folder: Path, repo: str) -> None:
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--run", help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     parser.add_argument("--output", type=Path, default=Path("shared"), help="the folder to write")
     parser.add_argument("--repo", metavar="USER/NAME", help="repository to upload it to")
     parser.add_argument("--license", default="unknown", help="the Hub's name for it, such as mit")
@@ -125,7 +125,7 @@ def main() -> None:
     if repo and not get_token():
         raise SystemExit("Log in to the Hugging Face Hub first: hf auth login")
     if not folder.exists():
-        config, model = load(arguments.run or Config.output_dir, "cpu")
+        config, model = load(arguments.run, "cpu")
         write_folder(config, model, folder, arguments.license, repo or "USER/NAME")
         print(f"Wrote {folder}. Fill in what is marked in {folder / 'README.md'}.")
     elif arguments.run or not repo:

@@ -1,6 +1,5 @@
 """The teacher for distillation: the model of another run."""
 
-from dataclasses import fields, replace
 from pathlib import Path
 
 import torch.nn.functional as F
@@ -9,7 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch import Tensor, nn
 
-from environment import read_settings
+from config import load_config
 from model import build_model
 
 
@@ -21,11 +20,8 @@ def load_teacher(accelerator: Accelerator, config) -> nn.Module | None:
     weights = folder / "model.safetensors"
     if not weights.exists():
         raise SystemExit(f"{folder} has no model.safetensors: train the teacher first.")
-    saved = read_settings(folder)
-    shared = [field.name for field in fields(config) if field.name in saved]
-    # output_dir does not affect the model, and is not a string here
-    settings = {name: saved[name] for name in shared if name != "output_dir"}
-    teacher = build_model(replace(config, **settings))
+    saved = load_config(folder)
+    teacher = build_model(saved)
     try:
         load_model(teacher, weights)
     except (OSError, RuntimeError, SafetensorError) as error:

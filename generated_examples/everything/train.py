@@ -3,20 +3,24 @@
 `python train.py --help` lists the settings. Run `pytest` after you edit the loop.
 """
 
+import sys
 import time
-from dataclasses import dataclass, replace
 from itertools import islice
-from math import cos, inf, pi
-from pathlib import Path
-from typing import Literal
+from math import cos, pi
 
 import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration, DistributedDataParallelKwargs
 from accelerate.tracking import get_available_trackers
-from accelerate.utils import DDPCommunicationHookType, find_batch_size, set_seed
+from accelerate.utils import (
+    DDPCommunicationHookType,
+    broadcast_object_list,
+    find_batch_size,
+    set_seed,
+)
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
+from torch.optim.lr_scheduler import LambdaLR
 
 from callbacks import (
     BestModel,
@@ -29,91 +33,58 @@ from callbacks import (
     Throughput,
     stop_on_nan,
 )
-from checkpoint import Checkpoints, find_resumed, newest_checkpoint
+from checkpoint import Checkpoints
+from config import (
+    Config,
+    check_compression,
+    check_environment,
+    describe,
+    find_checkpoints,
+    parse_config,
+    write_config,
+)
 from confusion import ConfusionPlot
 from data import build_loaders, build_more_loaders
-from environment import check_compression, check_environment, describe, write_config
-from flags import parse_flags
 from hooks import Hooks, Run
 from metrics import (
     ClassMetrics,
     EpochOutputs,
     HardBatches,
     MetricsFile,
+    Progress,
     RunningLoss,
     count_errors,
+    count_steps,
     format_metrics,
+    log,
+    progress_bar,
 )
 from micro_batches import MicroBatches
 from mixing import blend, mix
 from model import build_model
 from parameter_groups import group_parameters
 from preemption import StopSignals
-from progress import Progress, count_steps, log, progress_bar
-from run_folders import choose_folder
 from save_on_error import LastStep
 from teacher import distill, load_teacher
 from weights import save_weights
 from workarounds import skip_search_for_lomo, skip_signature_of_zero_grad
-
-
-@dataclass(frozen=True)
-class Config:
-    epochs: int = 20  # passes over the training data
-    batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # peak learning rate
-    weight_decay: float = 0.01  # weight decay; 0: off
-    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: load in the training process
-    seed: int = 0  # seeds the initial weights, the data order and dropout
-    log_every: int = 20  # steps between log lines; 0: none
-    checkpoint_every: int = 1  # epochs or steps between checkpoints; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # what checkpoint_every counts
-    keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
-    max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
-    cross_validation_folds: int = 5  # parts of the data; each is held out once
-    cross_validation_fold: int = 0  # the fold to hold out, counted from 0
-    augmentation_pixels: int = 1  # largest shift in each direction, in pixels; 0: off
-    custom_metric_limit: float = 1.0  # loss above which a batch is hard
-    data_loading_pin_memory: bool = True  # page-locked memory, for faster copies to a GPU
-    data_loading_prefetch_factor: int = 2  # batches that each data worker reads ahead
-    data_loading_persistent_workers: bool = False  # keep data workers between epochs
-    teacher: str = ""  # folder of a run to learn from; empty: none
-    distillation_share: float = 0.5  # share of the loss from the teacher; 0: off
-    distillation_temperature: float = 2.0  # divides logits; higher: unlikely classes count more
-    patience: int = 5  # evaluations without improvement; 0: off
-    min_delta: float = 0.0  # smallest change that counts as improvement; 0: any
-    ema_decay: float = 0.99  # decay of the average; 0: off
-    eval_batch_size: int = 64  # samples per batch; 0: four times batch_size (language models: once)
-    evaluate_every: int = 100  # steps between evaluations
-    gradient_compression: Literal["no", "fp16", "bf16"] = "fp16"  # precision of exchanged gradients
-    label_smoothing: float = 0.1  # label share spread over all classes; 0: off
-    mixed_precision: Literal["no", "bf16", "fp16", "fp8"] = "bf16"  # precision of the computations
-    mixing_alpha: float = 0.2  # shares are drawn from Beta(alpha, alpha); 0: off
-    mixing_probability: float = 1.0  # fraction of batches to mix; 0: off
-    profiler_wait: int = 5  # steps before the profiler starts; 0: none
-    profiler_warmup: int = 2  # steps to warm up before recording
-    profiler_active: int = 3  # steps to record
-    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
-    stop_on_spike_factor: float = 3.0  # highest loss, relative to its running average
-    tracker_project: str = "everything"  # the project's name in the tracker
-    output_dir: Path = Path("runs/{time}")  # folder for metrics, weights and checkpoints
-    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
-    resume: str = ""  # checkpoint or folder to resume; without a value: the newest
-
 
 confusion_plot = ConfusionPlot()  # evaluate() adds to it, main() draws it
 epoch_outputs = EpochOutputs()  # evaluate() adds to it, main() reads it
 predictions_file = PredictionsFile()  # filled by evaluate(), written by main()
 
 
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then half a cosine down to zero."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then half a cosine down to zero."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    done = min(1, (step - warmup) / max(1, total_steps - warmup))
-    return peak * 0.5 * (1 + cos(pi * done))
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        done = (step - warmup) / max(1, total_steps - warmup)
+        return 0.5 * (1 + cos(pi * done))
+
+    return LambdaLR(optimizer, factor)
 
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
@@ -176,11 +147,9 @@ def main(config: Config) -> None:
         ),
     )
     check_environment(accelerator)
+    config = broadcast_object_list([config])[0]  # the folder of the main process
     torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once
     check_compression(accelerator, config.gradient_compression)
-    output_dir = choose_folder(accelerator, config.output_dir, find_resumed(config))
-    config = replace(config, output_dir=output_dir)
-    accelerator.project_configuration.logging_dir = config.output_dir
     torch.set_float32_matmul_precision("high")  # TF32 if the GPU supports it
     settings = {name: str(value) for name, value in vars(config).items()}
     accelerator.init_trackers(config.tracker_project, config=settings)
@@ -199,7 +168,6 @@ def main(config: Config) -> None:
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -211,9 +179,12 @@ def main(config: Config) -> None:
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
     stop_signals = StopSignals(accelerator, config.log_every)
     profiler = Profiler(accelerator, config)
+    # not prepared: a prepared schedule would step once for each process
+    schedule = build_schedule(optimizer, total_steps, config)
     hooks = Hooks(Run(accelerator, config, model, optimizer, progress))
     stop_on_spike = StopOnSpike(config.stop_on_spike_factor)
     throughput = Throughput(accelerator, train_loss, progress, total_steps)
+    save_every = config.checkpoint_every  # 0: only at the end
     states = {
         "train_loss": train_loss,
         "best_model": best_model,
@@ -222,13 +193,15 @@ def main(config: Config) -> None:
         "ema": ema,
         "micro_batches": micro_batches,
         "metrics_file": metrics_file,
+        "schedule": schedule,
         "hooks": hooks,
         "stop_on_spike": stop_on_spike,
     }
     checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
     last_step = LastStep(checkpoints, model)
-    write_config(accelerator, config, config.output_dir)
+    if not config.resume:  # a resumed run writes it with its weights
+        write_config(accelerator, config, config.output_dir)
     if progress.step == 0:
         metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         confusion_plot.draw(config.output_dir / "confusion.png")
@@ -259,7 +232,8 @@ def main(config: Config) -> None:
             batches = train_loader
             if progress.batch:  # resumed within an epoch
                 batches = accelerator.skip_first_batches(train_loader, progress.batch)
-            bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+            remaining = islice(batches, batches_per_epoch - progress.batch)
+            bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
                 batch_size = find_batch_size(whole)
@@ -286,11 +260,10 @@ def main(config: Config) -> None:
                                 # every sample has the same weight, in parts of any size
                                 accelerator.backward(loss * (find_batch_size(batch) / batch_size))
                 progress.batch += 1
-                grad_norm = accelerator.clip_grad_norm_(
-                    model.parameters(), config.max_grad_norm or inf
-                )
-                for group, peak in zip(optimizer.param_groups, peaks, strict=True):
-                    group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+                if config.max_grad_norm:
+                    grad_norm = accelerator.clip_grad_norm_(
+                        model.parameters(), config.max_grad_norm
+                    )
                 hooks.call("step_start")
                 last_step.forget()
                 optimizer.step()
@@ -299,12 +272,14 @@ def main(config: Config) -> None:
                 if accelerator.optimizer_step_was_skipped:  # its gradients overflowed in fp16
                     continue
                 progress.step += 1
+                schedule.step()
                 profiler.step()
                 hooks.call("step_end")
                 if config.log_every and progress.step % config.log_every == 0:
                     values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
                     stop_on_nan(values["loss"], progress.step)
-                    values["grad_norm"] = float(grad_norm)
+                    if config.max_grad_norm:
+                        values["grad_norm"] = float(grad_norm)
                     values["hard_batches"] = hard_batches.read_step()
                     metrics_file.append(progress.step, values)
                     accelerator.log(values, step=progress.step)
@@ -342,27 +317,43 @@ def main(config: Config) -> None:
                 if early_stopping.should_stop:
                     break
                 if progress.step >= total_steps:
-                    break  # saved below
-                checkpoints.save_if_due("steps", progress.step)
+                    break
+                if (
+                    config.checkpoint_unit == "steps"
+                    and save_every
+                    and progress.step % save_every == 0
+                ):
+                    checkpoints.save()
                 stop_signals.after_step(checkpoints)
+            if (
+                progress.batch < batches_per_epoch
+            ):  # stopped within the epoch: it can be resumed there
+                checkpoints.save()
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
             metrics["train_hard_batches"] = hard_batches.end_epoch()
-            log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+            done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
+            log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
-            if progress.batch >= batches_per_epoch:  # false if max_steps ended the epoch early
+            if progress.batch == batches_per_epoch:
                 progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()
-            checkpoints.save_if_due("epochs", progress.epoch)
+            if (
+                config.checkpoint_unit == "epochs"
+                and save_every
+                and progress.epoch % save_every == 0
+            ):
+                checkpoints.save()
             last_step.remember()
             stop_signals.stop_if_received(checkpoints)
     checkpoints.save()
     with ema.applied():
         best_model.load(model)
         save_weights(accelerator, model, config.output_dir / "model.safetensors")
+        write_config(accelerator, config, config.output_dir)  # the settings of these weights
         metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
         if accelerator.is_main_process:
             predictions_file.write(config.output_dir / "predictions.csv")
@@ -379,8 +370,10 @@ def main(config: Config) -> None:
 
 
 if __name__ == "__main__":
-    config = parse_flags(Config, __doc__)
+    config = parse_config(__doc__)
     try:
         main(config)
     except KeyboardInterrupt:
-        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None
+        saved = find_checkpoints(config.output_dir)
+        print(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
+        sys.exit(130)

@@ -7,7 +7,7 @@ from accelerate import Accelerator
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from progress import log
+from metrics import log
 
 
 @torch.no_grad()

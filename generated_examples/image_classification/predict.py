@@ -12,16 +12,14 @@ from PIL import Image, ImageOps
 from safetensors import SafetensorError
 from safetensors.torch import load_model
 
-from environment import check_environment, read_settings
-from flags import parse_flags
+from config import Config, check_environment, load_config, newest_run
 from model import build_model
-from train import Config
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
-    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
+    """The settings of a run, by default the newest, and its trained model in evaluation mode."""
     check_environment(Accelerator())
-    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
+    config = load_config(Path(folder or newest_run()))
     model = build_model(config)
     weights = config.output_dir / "model.safetensors"
     try:
@@ -58,7 +56,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
     formats, inputs = Image.registered_extensions(), []
     known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF

@@ -11,9 +11,8 @@ import torch
 from accelerate import Accelerator, PartialState
 from matplotlib.figure import Figure
 
-from metrics import RunningLoss
+from metrics import Progress, RunningLoss, log
 from model import build_tokenizer
-from progress import Progress, log
 
 
 @torch.no_grad()

@@ -16,18 +16,16 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from boxes import find_objects
+from config import Config, check_environment, load_config, newest_run
 from data import class_names, to_rgb, to_tensor
-from environment import check_environment, read_settings
-from flags import parse_flags
 from model import build_model
 from pictures import draw
-from train import Config
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
-    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
+    """The settings of a run, by default the newest, and its trained model in evaluation mode."""
     check_environment(Accelerator())
-    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
+    config = load_config(Path(folder or newest_run()))
     model = build_model(config)
     weights = config.output_dir / "model.safetensors"
     try:
@@ -109,7 +107,7 @@ if __name__ == "__main__":
     parser.add_argument("--pictures", type=Path, help="a new folder for images with boxes")
     help = "a row of CSV for each object, instead of a line of JSON for each image"
     parser.add_argument("--csv", action="store_true", help=help)
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
     formats, inputs = Image.registered_extensions(), []
     known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF

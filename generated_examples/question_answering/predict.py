@@ -13,18 +13,16 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
+from config import Config, check_environment, load_config, newest_run
 from data import Question, collate, make_windows, read_texts
-from environment import check_environment, read_settings
-from flags import parse_flags
 from metrics import find_spans
 from model import build_model
-from train import Config
 
 
-def load(folder=Config.output_dir, device=None) -> tuple[Config, torch.nn.Module]:
-    """The settings of a run, and its model with the trained weights, in evaluation mode."""
+def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
+    """The settings of a run, by default the newest, and its trained model in evaluation mode."""
     check_environment(Accelerator())
-    config = parse_flags(Config, "", [f"--output-dir={folder}"], read_settings(folder))
+    config = load_config(Path(folder or newest_run()))
     model = build_model(config)
     weights = config.output_dir / "model.safetensors"
     try:
@@ -96,7 +94,7 @@ if __name__ == "__main__":
     help = "a text and a question about it, or .jsonl files with the keys context and question"
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help=help)
     parser.add_argument("--json", action="store_true", help="print JSON lines")
-    parser.add_argument("--run", default=Config.output_dir, help="the folder of a run")
+    parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
     config, model = load(arguments.run)
     inputs = read_inputs(config, arguments.inputs)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, random_split
 
-from progress import log
+from metrics import log
 
 SIZE = 8  # pixels, both ways
 

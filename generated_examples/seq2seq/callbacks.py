@@ -11,8 +11,7 @@ import torch
 from accelerate import Accelerator, PartialState
 from matplotlib.figure import Figure
 
-from metrics import RunningLoss
-from progress import Progress, log
+from metrics import Progress, RunningLoss, log
 
 COLORS = {"train": "C0", "val": "C1", "test": "C2"}
 

@@ -1,18 +1,29 @@
 """Save a run and resume it exactly. A checkpoint is complete or absent, even after a kill."""
 
+import atexit
+import json
+import platform
 import shutil
-from datetime import datetime
+from hashlib import file_digest
 from pathlib import Path
 from pickle import PickleError
 
+import psutil
 import torch
-from accelerate.utils import broadcast_object_list, load
 
-from environment import compare_settings, read_settings, write_config
-from progress import log
+from config import find_checkpoints, find_resumed, list_settings, read_settings, write_config
+from metrics import log
 
-# Settings that a resumed run can't change: they decide the batches, or the optimizer saves them.
-FIXED = {"batch_size", "limit_batches", "processes", "seed", "weight_decay"}
+# The settings that a resumed run can't change, and why.
+FIXED = {
+    "batch_size": "it decides the batches",
+    "learning_rate": "the optimizer saves it",
+    "limit_batches": "it decides the batches",
+    "precision": "fp16 saves the scale of its gradients",
+    "processes": "each has its own part of the data",
+    "seed": "it decides the order of the data",
+    "weight_decay": "the optimizer saves it",
+}
 
 
 class Checkpoints:
@@ -23,67 +34,59 @@ class Checkpoints:
         self.states = {"progress": progress, **states}
         self.saved_step = 0
 
-    def save_if_due(self, unit: str, count: int) -> None:
-        """Save after each `checkpoint_every` epochs or steps. Call it on all processes."""
-        every = self.config.checkpoint_every
-        if every and unit == self.config.checkpoint_unit and count % every == 0:
-            self.save()
-
     def save(self) -> None:
         """Save this step, unless it is saved already. Call it on all processes."""
         if self.saved_step == self.progress.step:
             return
-        folder = self.config.output_dir
-        scratch = folder / f"checkpoint_{self.progress.step:08d}.partial"
+        folder = self.config.output_dir / f"checkpoint_{self.progress.step:08d}"
+        scratch = folder.with_suffix(".partial")
         states = {name: state.state_dict() for name, state in self.states.items()}
         self.accelerator.save_state(scratch)
-        self.accelerator.save({"fixed": sorted(FIXED), "states": states}, scratch / "run.pt")
+        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "run.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
-            torch.load(scratch / "run.pt", weights_only=True)  # check that load() can read it
             write_config(self.accelerator, self.config, scratch)
-            scratch.rename(scratch.with_suffix(""))
-            keep = self.config.keep_checkpoints
-            for old in find_checkpoints(folder)[:-keep] if keep else []:
-                shutil.rmtree(old.rename(old.with_suffix(".partial")), ignore_errors=True)
+            for file in scratch.glob("*.safetensors"):  # safetensors makes them private
+                file.chmod(scratch.stat().st_mode & 0o666)
+            (scratch / "digests.json").write_text(json.dumps(compute_digests(scratch)))
+            scratch.rename(folder)
+            remove_old(folder.parent, self.config.keep_checkpoints)
         self.accelerator.wait_for_everyone()
         self.saved_step = self.progress.step
 
     def resume(self) -> None:
-        """Load the checkpoint of `--resume`, or start a new run. Only trial runs are replaced."""
-        folder, path = self.config.output_dir, find_resumed(self.config)
-        path = broadcast_object_list([path])[0]  # the choice of the main process
-        same_folder = path and path.parent.resolve() == folder.resolve()
-        results = find_checkpoints(folder)
-        if not same_folder:
-            results += folder.glob("model.safetensors")
-            if results and not is_trial(folder):
-                raise SystemExit(f"{folder} holds a run: --resume it, or use another --output-dir.")
-        self.accelerator.wait_for_everyone()  # all have looked before anything is moved
+        """Load the checkpoint of `--resume`. A new run never writes over another one."""
+        folder, resume = self.config.output_dir, self.config.resume
+        path = find_resumed(resume, folder) if resume else None
+        continues = path and path.parent.resolve() == folder.resolve()
+        if self.accelerator.is_main_process:
+            lock(folder)
+            others = find_checkpoints(folder)
+            if continues:
+                others = others[others.index(folder / path.name) + 1 :]  # newer ones
+            else:
+                others += folder.glob("*.safetensors")
+            if others:
+                raise SystemExit(f"{folder} has {others[0].name}: choose another --output-dir.")
+        self.accelerator.wait_for_everyone()
         if path:
             self.load(path)
-        self.saved_step = self.progress.step if same_folder else 0
+        self.saved_step = self.progress.step if continues else 0
         if self.accelerator.is_main_process:
             for unfinished in folder.glob("checkpoint_*.partial"):
                 shutil.rmtree(unfinished, ignore_errors=True)
-            abandoned = folder / f"abandoned_{datetime.now():%Y-%m-%d_%H-%M-%S.%f}"
-            for old in results:
-                if not same_folder or old.name > f"checkpoint_{self.progress.step:08d}":  # newer
-                    log(f"{old} is not continued: moved to {abandoned}")
-                    abandoned.mkdir(exist_ok=True)
-                    old.rename(abandoned / old.name)
         self.accelerator.wait_for_everyone()
 
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
+        check_digests(path)
         try:
             saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
-            compare_settings(self.accelerator, self.config, path, FIXED.union(saved["fixed"]))
+            settings = list_settings(self.accelerator, self.config)
+            compare_settings(read_settings(path), settings, saved["fixed"] | FIXED)
             self.accelerator.load_state(path)
-            # load_state() only logs an error in this file: raise it
-            load(path / f"random_states_{self.accelerator.process_index}.pkl")
         except PickleError as error:  # PyTorch's own message suggests running the code
-            raise SystemExit(f"{path} is damaged, or holds more than plain data.") from error
+            raise SystemExit(f"{path} holds more than plain data.") from error
         for name, state in self.states.items():
             if name in saved["states"]:
                 state.load_state_dict(saved["states"][name])
@@ -92,26 +95,52 @@ class Checkpoints:
         log(f"resumed from {path} at step {self.progress.step}")
 
 
-def is_trial(folder: Path) -> bool:
-    """Whether all that a folder holds is from runs with `--limit-batches`."""
-    return all(read_settings(f).get("limit_batches") for f in (folder, *find_checkpoints(folder)))
+def compare_settings(saved: dict, settings: dict, fixed: dict[str, str]) -> None:
+    """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
+    for name in settings | saved:
+        old, new = saved.get(name), settings.get(name)
+        if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
+            continue
+        if name in fixed:
+            reason = f"{name} was {old}, not {new}, and can't change: {fixed[name]}"
+            raise SystemExit(f"{reason}. Use the same value, or start a new run.")
+        log(f"{name} is {new}, and was {old} when the checkpoint was saved")
 
 
-def find_checkpoints(output_dir: Path) -> list[Path]:
-    """The checkpoints of a folder, from the oldest to the newest."""
-    return sorted(output_dir.glob("checkpoint_" + "[0-9]" * 8))
+def compute_digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 digest of each file."""
+    digests = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != "digests.json":
+            with path.open("rb") as file:
+                digests[str(path.relative_to(folder))] = file_digest(file, "sha256").hexdigest()
+    return digests
 
 
-def newest_checkpoint(output_dir: Path) -> Path | None:
-    return max(find_checkpoints(output_dir), default=None)
+def check_digests(folder: Path) -> None:
+    """Exit if a file of a checkpoint is not as it was saved."""
+    path = folder / "digests.json"
+    if not path.exists() or path.read_bytes() != json.dumps(compute_digests(folder)).encode():
+        raise SystemExit(f"{folder} is damaged: resume an earlier checkpoint.")
 
 
-def find_resumed(config) -> Path | None:
-    """The checkpoint of `--resume`: the newest of a folder, or the one that it names."""
-    if not config.resume:
-        return None
-    path = config.output_dir if config.resume == "newest" else Path(config.resume).absolute()
-    path = newest_checkpoint(path) or path
-    if (path / "run.pt").exists():
-        return path
-    raise SystemExit(f"No complete checkpoint to resume: {path}.")
+def remove_old(folder: Path, keep: int) -> None:
+    """Remove all but the newest checkpoints. 0 keeps all."""
+    for old in find_checkpoints(folder)[:-keep] if keep else []:
+        shutil.rmtree(old.rename(old.with_suffix(".partial")), ignore_errors=True)
+
+
+def lock(folder: Path) -> None:
+    """Exit if another process trains in this folder. The lock of a process that ended is void."""
+    path, node, own = folder / "run.lock", platform.node(), psutil.Process()
+    if path.exists():
+        host, pid, start = path.read_text().split()
+        alive = host != node or psutil.pid_exists(int(pid))
+        if alive and host == node:
+            alive = pid != str(own.pid) and psutil.Process(int(pid)).create_time() == float(start)
+        if alive:
+            raise SystemExit(
+                f"Process {pid} on {host} trains here. If it has ended, delete {path}."
+            )
+    path.write_text(f"{node} {own.pid} {own.create_time()}")
+    atexit.register(path.unlink, missing_ok=True)

@@ -14,9 +14,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset, random_split
 
-from metrics import IGNORED
+from metrics import IGNORED, log
 from model import build_tokenizer
-from progress import log
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
 Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)

@@ -4,65 +4,49 @@
 """
 
 import shutil
+import sys
 import time
-from dataclasses import dataclass
 from itertools import islice
-from math import cos, inf, pi
-from pathlib import Path
-from typing import Literal
+from math import cos, pi
 
 import torch
 import torch.nn.functional as F
 from accelerate import Accelerator, DataLoaderConfiguration
-from accelerate.utils import set_seed
+from accelerate.utils import broadcast_object_list, set_seed
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
+from torch.optim.lr_scheduler import LambdaLR
 
 from callbacks import LearningCurves
-from checkpoint import Checkpoints, newest_checkpoint
+from checkpoint import Checkpoints
+from config import Config, check_environment, describe, find_checkpoints, parse_config, write_config
 from data import build_loaders, build_tokenizer, count_cut
-from environment import check_environment, describe, write_config
-from flags import parse_flags
 from metrics import (
     MetricsFile,
+    Progress,
     RunningLoss,
     classification_scores,
     confusion_matrix,
+    count_steps,
     format_metrics,
+    log,
+    progress_bar,
 )
 from model import build_model
-from progress import Progress, count_steps, log, progress_bar
 from weights import save_weights
 
 
-@dataclass(frozen=True)
-class Config:
-    epochs: int = 4  # passes over the training data
-    batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # peak learning rate
-    weight_decay: float = 0.01  # weight decay; 0: off
-    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
-    num_workers: int = 0  # data workers per process; 0: load in the training process
-    seed: int = 0  # seeds the initial weights, the data order and dropout
-    log_every: int = 20  # steps between log lines; 0: none
-    max_length: int = 64  # tokens; longer texts are truncated
-    checkpoint_every: int = 1  # epochs or steps between checkpoints; 0: only at the end
-    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # what checkpoint_every counts
-    keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
-    max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
-    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
-    output_dir: Path = Path("runs/latest")  # folder for metrics, weights and checkpoints
-    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
-    resume: str = ""  # checkpoint or folder to resume; without a value: the newest
-
-
-def learning_rate_at(step: int, total_steps: int, peak: float, config: Config) -> float:
-    """A linear warm-up to the peak, then half a cosine down to zero."""
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then half a cosine down to zero."""
     warmup = int(config.warmup_ratio * total_steps)
-    if step < warmup:
-        return peak * (step + 1) / warmup
-    done = min(1, (step - warmup) / max(1, total_steps - warmup))
-    return peak * 0.5 * (1 + cos(pi * done))
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        done = (step - warmup) / max(1, total_steps - warmup)
+        return 0.5 * (1 + cos(pi * done))
+
+    return LambdaLR(optimizer, factor)
 
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
@@ -106,6 +90,7 @@ def main(config: Config) -> None:
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
+    config = broadcast_object_list([config])[0]  # the folder of the main process
     set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
@@ -119,13 +104,16 @@ def main(config: Config) -> None:
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
     progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
-    peaks = [group["lr"] for group in optimizer.param_groups]  # before resume() overwrites them
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
-    states = {"train_loss": train_loss, "metrics_file": metrics_file}
+    # not prepared: a prepared schedule would step once for each process
+    schedule = build_schedule(optimizer, total_steps, config)
+    save_every = config.checkpoint_every  # 0: only at the end
+    states = {"train_loss": train_loss, "metrics_file": metrics_file, "schedule": schedule}
     checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
-    write_config(accelerator, config, config.output_dir)
+    if not config.resume:  # a resumed run writes it with its weights
+        write_config(accelerator, config, config.output_dir)
     if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
         log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
 
@@ -137,7 +125,8 @@ def main(config: Config) -> None:
         batches = train_loader
         if progress.batch:  # resumed within an epoch
             batches = accelerator.skip_first_batches(train_loader, progress.batch)
-        bar = progress_bar(batches, done=progress.batch, total=batches_per_epoch)
+        remaining = islice(batches, batches_per_epoch - progress.batch)
+        bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         for batch in bar:
             labels = batch.pop("labels")  # with labels, the model would also compute a loss
@@ -145,33 +134,40 @@ def main(config: Config) -> None:
             loss = compute_loss(logits, labels).mean()
             train_loss.add(loss, len(labels))
             accelerator.backward(loss)
-            progress.batch += 1
-            grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)
-            for group, peak in zip(optimizer.param_groups, peaks, strict=True):
-                group["lr"] = learning_rate_at(progress.step, total_steps, peak, config)
+            if config.max_grad_norm:
+                grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
             optimizer.step()
             optimizer.zero_grad()
+            progress.batch += 1
             progress.step += 1
+            schedule.step()
             if config.log_every and progress.step % config.log_every == 0:
                 values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
-                values["grad_norm"] = float(grad_norm)
+                if config.max_grad_norm:
+                    values["grad_norm"] = float(grad_norm)
                 metrics_file.append(progress.step, values)
                 values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
                 log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
                 bar.set_postfix(loss=values["loss"])
             if progress.step >= total_steps:
-                break  # saved below
-            checkpoints.save_if_due("steps", progress.step)
+                break
+            if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
+                checkpoints.save()
+        if progress.batch < batches_per_epoch:  # stopped within the epoch: it can be resumed there
+            checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
-        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
+        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch >= batches_per_epoch:  # false if max_steps ended the epoch early
+        if progress.batch == batches_per_epoch:
             progress.epoch, progress.batch = epoch + 1, 0
-        checkpoints.save_if_due("epochs", progress.epoch)
+        if config.checkpoint_unit == "epochs" and save_every and progress.epoch % save_every == 0:
+            checkpoints.save()
     checkpoints.save()
     save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    write_config(accelerator, config, config.output_dir)  # the settings of these weights
     metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
@@ -186,8 +182,10 @@ def main(config: Config) -> None:
 
 
 if __name__ == "__main__":
-    config = parse_flags(Config, __doc__)
+    config = parse_config(__doc__)
     try:
         main(config)
     except KeyboardInterrupt:
-        raise SystemExit(f"Interrupted. Saved: {newest_checkpoint(config.output_dir)}") from None
+        saved = find_checkpoints(config.output_dir)
+        print(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
+        sys.exit(130)

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 Files = dict[str, str]
 Apply = Callable[[Files], None]
 
-TRAIN, DATA, MODEL, CALLBACKS, CHECKPOINT, METRICS, PROGRESS = (
+TRAIN, DATA, MODEL, CALLBACKS, CHECKPOINT, METRICS, CONFIG = (
     "train.py",
     "data.py",
     "model.py",
     "callbacks.py",
     "checkpoint.py",
     "metrics.py",
-    "progress.py",
+    "config.py",
 )
 
 
@@ -200,20 +200,34 @@ def splice(text: str, start: int, end: int, new: list[str]) -> str:
 # steps
 
 
-def after(path: str, pattern: str, new: str, function: str | None = None) -> Apply:
+def at(path: str, step: Callable[[Files, str], None]) -> Apply:
+    """A step in a file. The settings of train.py are in config.py."""
+
     def apply(files: Files) -> None:
+        try:
+            step(files, path)
+        except (CannotEdit, KeyError):
+            if path != TRAIN or CONFIG not in files:
+                raise
+            step(files, CONFIG)
+
+    return apply
+
+
+def after(path: str, pattern: str, new: str, function: str | None = None) -> Apply:
+    def step(files: Files, path: str) -> None:
         (place,) = find(files[path], pattern, function)
         files[path] = splice(files[path], place.end, place.end, rows(new, place.margin))
 
-    return apply
+    return at(path, step)
 
 
 def before(path: str, pattern: str, new: str, function: str | None = None) -> Apply:
-    def apply(files: Files) -> None:
+    def step(files: Files, path: str) -> None:
         (place,) = find(files[path], pattern, function)
         files[path] = splice(files[path], place.start, place.start, rows(new, place.margin))
 
-    return apply
+    return at(path, step)
 
 
 def replace(
@@ -221,11 +235,11 @@ def replace(
 ) -> Apply:
     """Whole statements become others; nothing, if `new` is empty."""
 
-    def apply(files: Files) -> None:
+    def step(files: Files, path: str) -> None:
         for place in reversed(find(files[path], pattern, function, times)):
             files[path] = splice(files[path], place.start, place.end, rows(new, place.margin))
 
-    return apply
+    return at(path, step)
 
 
 def delete(path: str, pattern: str, function: str | None = None, times: int | None = 1) -> Apply:
@@ -233,26 +247,26 @@ def delete(path: str, pattern: str, function: str | None = None, times: int | No
 
 
 def comment_out(path: str, pattern: str, function: str | None = None) -> Apply:
-    def apply(files: Files) -> None:
+    def step(files: Files, path: str) -> None:
         (place,) = find(files[path], pattern, function)
         lines = files[path].splitlines()[place.start : place.end]
         width = len(place.margin)
         new = [f"{place.margin}# {row[width:]}" for row in lines]
         files[path] = splice(files[path], place.start, place.end, new)
 
-    return apply
+    return at(path, step)
 
 
 def wrap(path: str, first: str, last: str, head: str, function: str | None = None) -> Apply:
     """The statements from one to another go into a block."""
 
-    def apply(files: Files) -> None:
+    def step(files: Files, path: str) -> None:
         start, end, margin = span(files[path], first, last, function)
         lines = files[path].splitlines()[start:end]
         inside = [f"    {row}" if row else "" for row in lines]
         files[path] = splice(files[path], start, end, [*rows(head, margin), *inside])
 
-    return apply
+    return at(path, step)
 
 
 def span(text: str, first: str, last: str, function: str | None = None) -> tuple[int, int, str]:
@@ -268,12 +282,13 @@ def span(text: str, first: str, last: str, function: str | None = None) -> tuple
 def sub(path: str, pattern: str, new: str, count: int | None = 1) -> Apply:
     """A part of a text becomes another, so many times (None: at least once)."""
 
-    def apply(files: Files) -> None:
-        files[path], made = re.subn(pattern, new, files[path], flags=re.MULTILINE)
+    def step(files: Files, path: str) -> None:
+        text, made = re.subn(pattern, new, files[path], flags=re.MULTILINE)
         if made == 0 or count not in (None, made):
             raise CannotEdit(f"{pattern!r} is in {path} {made} times")
+        files[path] = text
 
-    return apply
+    return at(path, step)
 
 
 def everywhere(pattern: str, new: str) -> Apply:

@@ -435,19 +435,6 @@ kind(
         )
     ],
 )
-kind(
-    "progress and metrics in one file",
-    "kuangliu/pytorch-cifar:utils.py",
-    "metrics.py goes into progress.py",
-    lambda files: _joined(files),
-)
-kind(
-    "unused checks deleted",
-    "karpathy/nanoGPT:train.py",
-    "environment.py does not check the environment, and train.py does not ask it to",
-    sub(TRAIN, r"^from environment import check_environment, ", "from environment import "),
-    sub(TRAIN, r"^    check_environment\(accelerator\)\n", ""),
-)
 
 
 def _renamed(files: Files, old: str, new: str) -> None:
@@ -457,21 +444,3 @@ def _renamed(files: Files, old: str, new: str) -> None:
             files[path] = re.sub(
                 rf"(?m)^(\s*)from {old} import", rf"\1from {new} import", files[path]
             )
-
-
-def _joined(files: Files) -> None:
-    """The definitions of metrics.py at the end of progress.py."""
-    text = files.pop("metrics.py")
-    body = text[text.index("class RunningLoss") :]
-    imports = "import torch\nfrom accelerate import Accelerator\nfrom torch import Tensor\n"
-    progress = files["progress.py"].replace("from accelerate import PartialState\n", "")
-    files["progress.py"] = (
-        progress.replace(
-            "from tqdm import tqdm\n",
-            f"from accelerate import PartialState\n{imports}from tqdm import tqdm\n",
-        )
-        + f"\n\n{body}"
-    )
-    for path in files:
-        if path.endswith(".py"):
-            files[path] = re.sub(r"(?m)^from metrics import", "from progress import", files[path])

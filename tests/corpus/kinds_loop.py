@@ -9,7 +9,6 @@ from corpus.edit import (
     after,
     before,
     both,
-    comment_out,
     define,
     delete,
     field,
@@ -18,7 +17,6 @@ from corpus.edit import (
     sub,
     wrap,
 )
-from corpus.structure import without_unused_imports
 
 NANO, TIMM, CIFAR, SAM = (
     "karpathy/nanoGPT:train.py",
@@ -45,8 +43,8 @@ MIX = r"images, others, share = mix\("  # of a feature: an edit of the images ma
 LOSS, BACKWARD, STEP = r"loss = compute_loss\(", r"accelerator\.backward\(", r"optimizer\.step\(\)"
 ZERO, CLIP = r"optimizer\.zero_grad\(", r"grad_norm = accelerator\.clip_grad_norm_"
 COUNT, PASSED = r"train_loss\.add\(", r"progress\.batch \+= "
-GROUPS, PSTEP = r"for group, peak in", r"progress\.step \+= 1"
-LOG, AFTER = r"if config\.log_every and", r'checkpoints\.save_if_due\("steps"'
+GROUPS, PSTEP = r"schedule\.step\(\)", r"progress\.step \+= 1"
+LOG, AFTER = r"if config\.log_every and", r'if config\.checkpoint_unit == "steps"'
 EPOCH = r"train_loader\.set_epoch\("
 STEPS = r"progress, train_loss = "
 
@@ -97,14 +95,6 @@ kind(
     "zero_grad() goes in front of the loss",
     delete(TRAIN, ZERO),
     at_head_of_step(FORWARD, "optimizer.zero_grad()"),
-)
-kind(
-    "step behind the backward pass",
-    GLUE,
-    "an own step() and zero_grad() behind backward, the others deleted",
-    delete(TRAIN, STEP),
-    delete(TRAIN, ZERO),
-    once_a_step("optimizer.step()\noptimizer.zero_grad()"),
 )
 kind(
     "loss as an item",
@@ -271,21 +261,6 @@ kind(
         r"grad_norm = accelerator\.clip_grad_norm_\(",
         "grad_norm = nn.utils.clip_grad_norm_(",
     ),
-)
-kind(
-    "clipping with another limit",
-    YOLO,
-    "max_norm=10.0 in the call",
-    sub(TRAIN, r"config\.max_grad_norm or inf", "10.0"),
-    without_unused_imports(TRAIN),
-)
-kind(
-    "clipping commented out",
-    "huggingface/accelerate:examples/by_feature/gradient_accumulation.py",
-    "the line of the norm is a comment now",
-    comment_out(TRAIN, CLIP),
-    comment_out(TRAIN, r'values\["grad_norm"\]'),
-    decide=["clipping of values"],
 )
 kind(
     "clipping if set",

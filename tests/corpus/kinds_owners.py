@@ -4,10 +4,8 @@ import re
 
 from corpus.edit import (
     CALLBACKS,
-    DATA,
     METRICS,
     MODEL,
-    PROGRESS,
     REPORTED,
     TRAIN,
     Apply,
@@ -79,7 +77,7 @@ def one_epoch(inner: bool) -> Apply:
         text = files[TRAIN]
         (loop,) = find(text, r"for images, labels in bar|while window", "main")
         lines = text.splitlines()
-        given = "accelerator, model, optimizer, bar, config, progress, train_loss, peaks"
+        given = "accelerator, model, optimizer, bar, config, progress, train_loss, schedule"
         given += ", total_steps, metrics_file, checkpoints"
         body = lines[loop.start : loop.end]
         start = "start, start_step = time.perf_counter(), progress.step"
@@ -204,12 +202,6 @@ own(
     definitions(TRAIN, "evaluation.py: compute_loss, evaluate"),
 )
 own("optimizer in its own file", "build_optimizer", definitions(TRAIN, "optim.py: build_optimizer"))
-own(
-    "schedule in its own file",
-    "learning_rate_at with Config typed away",
-    sub(TRAIN, r"peak: float, config: Config\)", "peak: float, config)"),
-    definitions(TRAIN, "rates.py: learning_rate_at"),
-)
 
 # settings
 
@@ -279,18 +271,6 @@ own(
     "in main",
     sub(TRAIN, r"\bmetrics\b(?!_file| import|\.jsonl)", "results", None),
 )
-own(
-    "log is say",
-    "imported so",
-    sub(TRAIN, r"^from progress import (.*)\blog\b", r"from progress import \1log as say"),
-    sub(TRAIN, r"\blog\((?=f?\"|describe)", "say(", None),
-)
-own(
-    "modules imported whole",
-    "progress",
-    sub(TRAIN, r"^from progress import .*\n", "import progress as steps\n"),
-    sub(TRAIN, r"\b(Progress|count_steps|log|progress_bar)\(", r"steps.\1(", None),
-)
 own("one epoch as a function above", "train_one_epoch", one_epoch(False))
 own("one epoch as a function inside", "train_one_epoch in main", one_epoch(True))
 own(
@@ -301,7 +281,7 @@ own(
 )
 own("weights in utils", "weights.py is gone", put_into("weights.py", "utils.py"))
 own("weights in train.py", "weights.py is gone", put_into("weights.py", TRAIN))
-own("metrics in progress.py", "metrics.py is gone", put_into(METRICS, PROGRESS))
+own("metrics in progress.py", "metrics.py is gone", put_into(METRICS, METRICS))
 own(
     "setup in a function",
     "of the accelerator",
@@ -336,17 +316,6 @@ own(
     "skipped if it is off",
     field("test: bool = True  # measure on test data"),
     wrap(TRAIN, EVALUATE, r"metrics_file\.append", "if config.test:", "main"),
-)
-own(
-    "saved before the checkpoint",
-    "in another order",
-    delete(TRAIN, SAVE, "main"),
-    before(
-        TRAIN,
-        r"checkpoints\.save\(\)",
-        'save_weights(accelerator, model, config.output_dir / "model.safetensors")',
-        "main",
-    ),
 )
 own(
     "tested before it is saved",
@@ -416,16 +385,10 @@ own(
 
 own("dropout in the model", "one more layer", sub(MODEL, r"nn\.ReLU\(\)", "nn.GELU()", None))
 own(
-    "loader drops the last batch",
-    "in data.py",
-    sub(DATA, r"shuffle=True", "shuffle=True, drop_last=False"),
-)
-own(
     "best model says so",
     "prints the score",
     after(CALLBACKS, r"self\.score = float\(score\)", "print(self.score)"),
 )
-own("log says whose", "in progress.py", sub(PROGRESS, r"\bprint\(", "print('mine', ", None))
 own(
     "notes in the README",
     "one more section",

@@ -38,7 +38,6 @@ PPO = "vwxyzjn/cleanrl:cleanrl/ppo.py"
 BASE = "victoresque/pytorch-template:base/base_trainer.py"
 DDPM = "lucidrains/denoising-diffusion-pytorch:denoising_diffusion_pytorch/denoising_diffusion_pytorch.py"
 
-METRICS_OF = r'metrics = \{"train_loss"'
 VALIDATE = r'metrics \|= evaluate\(accelerator, model, val_loader, "val"'
 BEST = r"best_model\.update\("
 EPOCH_LOG = r'log\(f"epoch '
@@ -46,7 +45,7 @@ TEST = r"metrics = evaluate\(accelerator, model, test_loader"
 SAVE, DONE = r"save_weights\(", r'log\(f"done'
 STEPS, PSTEP = r"progress, train_loss = ", r"progress\.step \+= 1"
 RESUME, VALUES = r"checkpoints\.resume\(", r'values = \{"loss"'
-AFTER_EPOCH = r'checkpoints\.save_if_due\("epochs"'
+AFTER_EPOCH = r'if config\.checkpoint_unit == "epochs"'
 LOADED = r"best_model\.load\("
 GATHERED = r"losses, predictions, labels = accelerator\.gather"
 
@@ -608,17 +607,6 @@ kind(
     after(TRAIN, TEST, 'save_weights(accelerator, model, config.output_dir / "model.safetensors")'),
 )
 kind(
-    "script kept beside the results",
-    REPORTED,
-    "train.py is copied to the output folder",
-    after(
-        TRAIN,
-        r"write_config\(",
-        'if accelerator.is_main_process:\n    shutil.copy(__file__, config.output_dir / "train.py")',
-    ),
-    add_import(TRAIN, "import shutil"),
-)
-kind(
     "pushed to the hub",
     GLUE,
     "a field and a call at the end",
@@ -644,7 +632,7 @@ kind(
     "no checkpoints in the loop",
     "davda54/sam:example/train.py",
     "both lines with save_if_due are deleted",
-    delete(TRAIN, r'checkpoints\.save_if_due\("steps"'),
+    delete(TRAIN, r'if config\.checkpoint_unit == "steps"'),
     delete(TRAIN, AFTER_EPOCH),
 )
 kind(

@@ -27,11 +27,11 @@ NANO, TIMM, CIFAR, SAM = (
 CONVNEXT = "facebookresearch/ConvNeXt:optim_factory.py"
 GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py"
 LOSSES = "huggingface/pytorch-image-models:timm/loss/cross_entropy.py"
-LOSS, STEP, GROUPS = r"loss = compute_loss\(", r"optimizer\.step\(\)", r"for group, peak in"
+LOSS, STEP, GROUPS = r"loss = compute_loss\(", r"optimizer\.step\(\)", r"schedule\.step\(\)"
 ENTROPY = r"return F\.cross_entropy\("
 ADAMW = r"return AdamW\("
 BUILD = r"optimizer = build_optimizer\("
-PEAKS = r"peaks = \["
+PEAKS = r"schedule = build_schedule"
 TRAINED = r"compute_loss\(model\(images\), labels"
 
 
@@ -471,17 +471,6 @@ kind(
     before(TRAIN, r'log\(f"epoch ', "log(f'bad epochs {plateau.num_bad_epochs}')"),
 )
 kind(
-    "schedule with a lowest rate",
-    NANO,
-    "min_lr below the cosine",
-    field("min_lr: float = 1e-4  # the lowest rate"),
-    sub(
-        TRAIN,
-        r"^    return peak \* 0\.5 \* \(1 \+ cos\(pi \* done\)\)$",
-        "    coeff = 0.5 * (1 + cos(pi * done))\n    return config.min_lr + coeff * (peak - config.min_lr)",
-    ),
-)
-kind(
     "warm-up in steps",
     "karpathy/llama2.c:train.py",
     "warmup_iters in place of a fraction",
@@ -495,35 +484,6 @@ kind(
     ),
 )
 kind(
-    "square root schedule",
-    REPORTED,
-    "1 / sqrt behind the warm-up",
-    replace(TRAIN, r"return peak \* 0\.5", "return peak * (1 - done) ** 0.5"),
-    without_unused_imports(TRAIN),
-)
-kind(
-    "steps down at two epochs",
-    "facebookresearch/mixup-cifar10:train.py",
-    "a tenth behind half, and behind three quarters",
-    replace(
-        TRAIN,
-        r"return peak \* 0\.5",
-        "return peak * (0.1 if done > 0.75 else 0.3 if done > 0.5 else 1.0)",
-    ),
-    without_unused_imports(TRAIN),
-)
-kind(
-    "trapezoid",
-    "KellerJordan/modded-nanogpt:records/track_1_short/2024-10-14_ModernArch/train_gpt2.py",
-    "constant, then down in a line",
-    replace(
-        TRAIN,
-        r"return peak \* 0\.5",
-        "if done < 0.6:\n    return peak\nreturn peak * (1 - done) / 0.4",
-    ),
-    without_unused_imports(TRAIN),
-)
-kind(
     "rate annealed in a line",
     "vwxyzjn/cleanrl:cleanrl/ppo.py",
     "frac = 1 - step / total in the loop",
@@ -533,7 +493,7 @@ kind(
         'frac = 1.0 - progress.step / total_steps\noptimizer.param_groups[0]["lr"] = frac * config.learning_rate',
     ),
     delete(TRAIN, PEAKS),
-    delete(TRAIN, r"def learning_rate_at\("),
+    delete(TRAIN, r"def build_schedule\("),
     without_unused_imports(TRAIN),
 )
 kind(

@@ -64,7 +64,10 @@ kind(
     TEMPLATE,
     "evaluation, best model and log lines become end_epoch()",
     extract(
-        "end_epoch", METRICS, r'checkpoints\.save_if_due\("epochs"', "Evaluates, logs and saves."
+        "end_epoch",
+        METRICS,
+        r'if config\.checkpoint_unit == "epochs"',
+        "Evaluates, logs and saves.",
     ),
 )
 kind(
@@ -86,22 +89,11 @@ kind(
     extract("forward_backward", LOSS, r"accelerator\.backward\(", "One batch."),
 )
 kind(
-    "step of the optimizer as a function",
-    MINGPT,
-    "from the clipping to zero_grad() as optimizer_step()",
-    extract(
-        "optimizer_step",
-        r"(grad_norm = accelerator\.clip|for group, peak)",
-        r"optimizer\.zero_grad\(",
-        "Clips, sets the rate and steps.",
-    ),
-)
-kind(
     "rate of all groups as a function",
     "facebookresearch/mae:util/lr_sched.py",
     "the loop over groups becomes adjust_learning_rate()",
     extract(
-        "adjust_learning_rate", r"for group, peak in", r"for group, peak in", "Sets the rates."
+        "adjust_learning_rate", r"schedule\.step\(\)", r"schedule\.step\(\)", "Sets the rates."
     ),
 )
 kind(
@@ -186,26 +178,14 @@ kind(
 kind(
     "schedule in another file",
     "facebookresearch/mae:util/lr_sched.py",
-    "learning_rate_at() moves to lr_sched.py",
-    move(("learning_rate_at",), "lr_sched.py", "The learning rate."),
+    "build_schedule() moves to lr_sched.py",
+    move(("build_schedule",), "lr_sched.py", "The learning rate."),
 )
 kind(
     "all helpers in utils.py",
     "kuangliu/pytorch-cifar:utils.py",
     "loss, optimizer and schedule move to utils.py",
-    move(("learning_rate_at", "build_optimizer", "compute_loss"), "utils.py", "Helpers."),
-)
-kind(
-    "main loop under the main guard",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "main() is called without a function around the flags",
-    sub(
-        TRAIN,
-        r"^    config = parse_flags\(Config, __doc__\)$",
-        "    args = parse_flags(Config, __doc__)",
-    ),
-    sub(TRAIN, r"newest_checkpoint\(config\.output_dir\)", "newest_checkpoint(args.output_dir)"),
-    sub(TRAIN, r"^        main\(config\)$", "        main(args)"),
+    move(("build_schedule", "build_optimizer", "compute_loss"), "utils.py", "Helpers."),
 )
 kind(
     "main called without the interrupt's explanation",
@@ -214,7 +194,7 @@ kind(
     replace(
         TRAIN,
         r"if __name__",
-        'if __name__ == "__main__":\n    main(parse_flags(Config, __doc__))\n',
+        'if __name__ == "__main__":\n    main(parse_config(__doc__))\n',
         "",
     ),
     without_unused_imports(TRAIN),
@@ -330,19 +310,6 @@ kind(
     ),
 )
 kind(
-    "several runs in a loop of seeds",
-    "vwxyzjn/cleanrl:cleanrl_utils/benchmark.py",
-    "main() is called for each of several seeds",
-    sub(
-        TRAIN,
-        r"^        main\(config\)$",
-        "        for seed in range(config.seed, config.seed + 2):\n            main(replace(config, seed=seed, output_dir=config.output_dir / str(seed)))",
-    ),
-    sub(
-        TRAIN, r"^from dataclasses import dataclass$", "from dataclasses import dataclass, replace"
-    ),
-)
-kind(
     "other entry point",
     "facebookresearch/mae:main_finetune.py",
     "main.py calls train.main()",
@@ -352,10 +319,10 @@ kind(
         """The entry point."""
 
         import train
-        from flags import parse_flags
+        from config import parse_config
 
         if __name__ == "__main__":
-            train.main(parse_flags(train.Config, __doc__))
+            train.main(parse_config(__doc__))
         ''',
     ),
 )
@@ -478,17 +445,6 @@ kind(
     rename("metrics", "results", TRAIN, function="main"),
 )
 kind(
-    "log renamed at its import",
-    "huggingface/accelerate:examples/complete_nlp_example.py",
-    "from progress import log as print_main",
-    sub(
-        TRAIN,
-        r"^from progress import Progress, count_steps, log, progress_bar$",
-        "from progress import Progress, count_steps, progress_bar\nfrom progress import log as print_main",
-    ),
-    rename("log", "print_main", TRAIN, function="main"),
-)
-kind(
     "module instead of names",
     "kuangliu/pytorch-cifar:main.py",
     "import callbacks, and callbacks.BestModel",
@@ -499,17 +455,6 @@ kind(
         r"callbacks.\1(",
         None,
     ),
-)
-kind(
-    "module of checkpoints instead of names",
-    "facebookresearch/mae:main_pretrain.py",
-    "import checkpoint as ckpt, and ckpt.Checkpoints",
-    sub(
-        TRAIN,
-        r"^from checkpoint import Checkpoints, newest_checkpoint$",
-        "import checkpoint as ckpt",
-    ),
-    sub(TRAIN, r"(?<![\w.])(Checkpoints\(|newest_checkpoint\()", r"ckpt.\1", None),
 )
 kind(
     "star imports",

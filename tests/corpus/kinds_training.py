@@ -36,7 +36,7 @@ FORWARD = r"\w+ = (compute_loss\()?model\(images\)"
 LOSS, BACKWARD, STEP = r"loss = compute_loss\(", r"accelerator\.backward\(", r"optimizer\.step\(\)"
 COUNT, PASSED = r"train_loss\.add\(", r"progress\.batch \+= "
 PSTEP, LOG = r"progress\.step \+= 1", r"if config\.log_every and"
-AFTER, EPOCH = r'checkpoints\.save_if_due\("steps"', r"model\.train\(\)"
+AFTER, EPOCH = r'if config\.checkpoint_unit == "steps"', r"model\.train\(\)"
 PREPARE = r"model, optimizer, train_loader, val_loader, test_loader = accelerator\.prepare"
 
 

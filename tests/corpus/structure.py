@@ -367,7 +367,7 @@ def instead_of_config(write: Callable[[list[Field]], str], call: str) -> Apply:
         text = files[TRAIN]
         (place,) = find(text, r"(@\S+ )?class Config", "")
         text = splice(text, place.start, place.end, write(fields(text)).splitlines())
-        text, made = re.subn(r"parse_flags\(Config, __doc__\)", call, text)
+        text, made = re.subn(r"parse_config\(__doc__\)", call, text)
         if made != 1:
             raise CannotEdit("Config is made otherwise")
         text = re.sub(r"(\w+): Config\b", r"\1", text)

@@ -1,6 +1,7 @@
 """A resumed run ends with the same bits as one that never stopped."""
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -9,17 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 from accelerate import Accelerator, DataLoaderConfiguration
 from accelerate.utils import load
 from safetensors.torch import load_file
 
-import checkpoint
 import train
-from checkpoint import Checkpoints, find_checkpoints
+from config import find_checkpoints, parse_config
 from data import build_loaders
-from flags import parse_flags
 from helpers import SETTINGS, column, enough_data, run, without_times
 
 GENERATOR = "Pass generator=torch.Generator() to DataLoader, and give random transforms their own."
@@ -31,9 +31,9 @@ def last_checkpoint(folder: Path) -> Path:
 
 def assert_same_run(one: Path, other: Path) -> None:
     """Compare the outputs and the last checkpoints of two runs, byte by byte."""
-    outputs = {path.name for path in one.iterdir() if path.is_file()} - {"config.json"}
+    outputs = {path.name for path in one.iterdir() if path.is_file()} - {"config.json", "run.lock"}
     first, second = last_checkpoint(one), last_checkpoint(other)
-    saved = {path.name for path in first.iterdir()} - {"config.json"}
+    saved = {path.name for path in first.iterdir()} - {"config.json", "digests.json"}
     files = [(one / name, other / name) for name in sorted(outputs)]
     files += [(first / name, second / name) for name in sorted(saved)]
     # random states first: if they differ, so does everything that depends on them
@@ -77,15 +77,15 @@ def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
     run(tmp_path / "whole", **cadence)
     whole_log = without_times(capsys.readouterr().out)
 
-    save_if_due = Checkpoints.save_if_due
+    log_line = train.log
 
-    def stop(checkpoints, unit, count) -> None:
-        save_if_due(checkpoints, unit, count)
-        if checkpoints.progress.step == every + 1:
+    def stop(text: str) -> None:
+        log_line(text)
+        if text.startswith(f"step {every + 1}/"):
             raise SystemExit("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "save_if_due", stop)
+        patch.setattr(train, "log", stop)
         with pytest.raises(SystemExit, match="killed"):
             run(tmp_path / "resumed", **cadence)
     capsys.readouterr()
@@ -129,26 +129,49 @@ def first(batch) -> torch.Tensor:
     return next(iter(batch.values() if isinstance(batch, Mapping) else batch))
 
 
-def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, monkeypatch, capsys):
+def test_resume_takes_the_settings_of_the_checkpoint(tmp_path, capsys):
     """Flags override saved settings, and the log shows both values."""
     run(tmp_path, epochs=1)
-    flags = ["--output-dir", str(tmp_path), "--resume", "--epochs", "2"]
-    monkeypatch.setattr(sys, "argv", ["train.py", *flags])
-    config = parse_flags(train.Config, "")
+    config = parse_config("", ["--output-dir", str(tmp_path), "--resume", "--epochs", "2"])
     saved = train.Config(output_dir=tmp_path, **{**SETTINGS, "epochs": 1})
-    assert config == replace(saved, resume="newest", epochs=2)
+    assert config == replace(saved, resume=str(last_checkpoint(tmp_path)), epochs=2)
     with enough_data():
         train.main(config)
     assert "epochs is 2, and was 1 when the checkpoint was saved" in capsys.readouterr().out
 
 
-def test_only_trials_are_overwritten(tmp_path, monkeypatch):
-    run(tmp_path, epochs=2)  # limit_batches makes it a trial
-    run(tmp_path, epochs=1)
-    assert len(find_checkpoints(tmp_path)) == 1
-    monkeypatch.setattr(checkpoint, "read_settings", lambda folder: {"limit_batches": 0})
-    with pytest.raises(SystemExit, match="holds a run"):
+def test_another_run_is_never_overwritten(tmp_path, capsys):
+    run(tmp_path, epochs=2)
+    with pytest.raises(SystemExit, match="choose another --output-dir"):
         run(tmp_path)
+    first, last = find_checkpoints(tmp_path)
+    assert parse_config("", ["--resume", str(last)]).output_dir == tmp_path
+    config = parse_config("", ["--resume", str(first)])
+    assert config.output_dir != tmp_path, "the newer checkpoint must stay"
+    with pytest.raises(SystemExit, match="choose another --output-dir"), enough_data():
+        train.main(replace(config, output_dir=tmp_path))
+    with pytest.raises(SystemExit, match="learning_rate was"), enough_data():
+        train.main(replace(config, output_dir=tmp_path / "new", learning_rate=0.5))
+
+
+def test_one_process_trains_in_a_folder(tmp_path):
+    parent = psutil.Process(os.getppid())  # any other process that is alive
+    lock = f"{platform.node()} {parent.pid} {parent.create_time()}"
+    (tmp_path / "run.lock").write_text(lock)
+    with pytest.raises(SystemExit, match=f"Process {parent.pid} on .* trains here"):
+        run(tmp_path, epochs=1)
+    (tmp_path / "run.lock").write_text(f"{platform.node()} {parent.pid} 1.0")  # it has ended
+    run(tmp_path, epochs=1)
+
+
+def test_damage_is_noticed(tmp_path):
+    run(tmp_path, epochs=1)
+    weights = next(last_checkpoint(tmp_path).glob("*random_states*"))
+    content = bytearray(weights.read_bytes())
+    content[len(content) // 2] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(SystemExit, match="is damaged"):
+        run(tmp_path, resume="newest")
 
 
 def test_kill_loses_nothing(tmp_path):
