@@ -102,7 +102,7 @@ def test_a_choice_brings_code_dependencies_and_words(other: Path) -> None:
     small = render_project(catalog, resolve(catalog, given_other()))
     large = render_project(catalog, resolve(catalog, given_other(other__model="large")))
     assert "width" not in small["train.py"] and "numpy" not in small["pyproject.toml"]
-    assert "width: int = 7" in large["train.py"] and "log(str(config.width))" in large["train.py"]
+    assert "width: int = 7" in large["config.py"] and "log(str(config.width))" in large["train.py"]
     assert '"numpy>=2"' in large["pyproject.toml"]
     assert small["train.py"].startswith('"""Train something else')
     assert large["train.py"].startswith('"""Train something large')
@@ -209,7 +209,7 @@ def test_a_default_follows_from_a_choice_that_is_given_later(cli: Cli, tmp_path:
         project = tmp_path / name
         assert cli("new", project, "--yes", "--task", "text_classification", *more).code == 0
         assert cli("update", project, "--set", f"{key}=pretrained").code == 0
-        assert f"learning_rate: float = {rate} " in (project / "train.py").read_text()
+        assert f"learning_rate: float = {rate} " in (project / "config.py").read_text()
 
 
 def test_the_learning_rate_follows_the_optimizer(catalog: Catalog) -> None:
@@ -238,7 +238,7 @@ def test_another_optimizer_brings_its_learning_rate(cli: Cli, tmp_path: Path) ->
         project = tmp_path / name
         assert cli("new", project, "--yes", *more).code == 0
         assert cli("update", project, "--set", "training.optimizer=sgd").code == 0
-        assert f"learning_rate: float = {rate} " in (project / "train.py").read_text()
+        assert f"learning_rate: float = {rate} " in (project / "config.py").read_text()
 
 
 def test_conditions_know_yes_or_no_and_texts(other: Path) -> None:

@@ -1021,11 +1021,11 @@ def test_data_that_is_found_here_is_found_by_the_project(
     assert 'path: str = "../../data/houses.csv"' in text
     assert "put the data" not in result.out
     result = cli("new", "q", *common, f"{task}.path=later.csv")
-    assert 'path: str = "later.csv"' in (here / "q/train.py").read_text(encoding="utf-8")
+    assert 'path: str = "later.csv"' in (here / "q/config.py").read_text(encoding="utf-8")
     assert "  # put the data at later.csv: a file with one row per sample" in result.out
     full = (here / "data/houses.csv").as_posix()
     result = cli("new", "r", *common, f"{task}.path={full}")
-    assert result.code == 0 and f'"{full}"' in (here / "r/train.py").read_text(encoding="utf-8")
+    assert result.code == 0 and f'"{full}"' in (here / "r/config.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("given", "expected"), [("tiny-bert", "../tiny-bert"), ("bert", "bert")])
@@ -1039,7 +1039,7 @@ def test_a_pretrained_model_is_a_folder_or_a_name(
     options = [part for setting in settings for part in ("--set", setting)]
     result = cli("new", "p", "--yes", "--task", "text_classification", *options)
     assert result.code == 0, result.err
-    assert f'pretrained_name: str = "{expected}"' in (tmp_path / "p/train.py").read_text()
+    assert f'pretrained_name: str = "{expected}"' in (tmp_path / "p/config.py").read_text()
     assert result.out.count("put the data") == 1, "of the CSV alone: a name has no place"
 
 

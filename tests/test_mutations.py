@@ -111,59 +111,50 @@ MUTATIONS = [
     Mutation(
         "clipping before backward",
         "train.py",
-        "            accelerator.backward(loss)\n            progress.batch += 1\n"
-        "            grad_norm = accelerator.clip_grad_norm_(model.parameters(), "
-        "config.max_grad_norm or inf)\n",
-        "            grad_norm = accelerator.clip_grad_norm_(model.parameters(), "
-        "config.max_grad_norm or inf)\n"
-        "            accelerator.backward(loss)\n            progress.batch += 1\n",
+        "            accelerator.backward(loss)\n",
+        "            if config.max_grad_norm:\n"
+        "                accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)\n"
+        "            accelerator.backward(loss)\n",
         "clip once, after the last backward",
     ),
     Mutation(
         "clipping forgotten",
         "train.py",
-        "grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)",
+        "grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)",
         "grad_norm = 0.0",
         "clip once, after the last backward",
     ),
     Mutation(
-        "each batch of a window clipped",
+        "each batch of a step clipped",
         "train.py",
-        "loss * (find_batch_size(batch) / window_size))",
-        "loss * (find_batch_size(batch) / window_size))\n"
-        "                    accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)",
+        "                accelerator.backward(loss)\n",
+        "                accelerator.backward(loss)\n"
+        "                for parameter in model.parameters():\n"
+        "                    parameter.grad.clamp_(-1e-4, 1e-4)\n",
         "clip once, after the last backward",
         ACCUMULATION,
     ),
     Mutation(
-        "loss not divided",
+        "divided twice",
         "train.py",
-        "loss * (find_batch_size(batch) / window_size)",
-        "loss",
+        "                accelerator.backward(loss)\n",
+        "                accelerator.backward(loss / config.gradient_accumulation_steps)\n",
         "divide by the samples of the window",
         ACCUMULATION,
     ),
     Mutation(
-        "divided by the full window at the end of an epoch",
+        "a step for each batch",
         "train.py",
-        "loss * (find_batch_size(batch) / window_size)",
-        "loss / config.gradient_accumulation_steps",
-        "divide by the samples of the window",
-        ACCUMULATION,
-    ),
-    Mutation(
-        "shorter last window dropped",
-        "train.py",
-        "while window := list(islice(remaining, config.gradient_accumulation_steps)):",
-        "while len(window := list(islice(remaining, config.gradient_accumulation_steps))) > 1:",
-        "set the rate before each step",
+        "            if not accelerator.sync_gradients:\n",
+        "            if False:\n",
+        "step the schedule once for each step|assert",
         ACCUMULATION,
     ),
     Mutation(
         "rename removed from the checkpoint",
         "checkpoint.py",
-        'scratch = folder / f"checkpoint_{self.progress.step:08d}.partial"',
-        'scratch = folder / f"checkpoint_{self.progress.step:08d}"',
+        'scratch = folder.with_suffix(".partial")',
+        "scratch = folder",
         "it must get its name once it is complete",
     ),
     Mutation(

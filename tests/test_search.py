@@ -103,6 +103,11 @@ if __name__ == "__main__":
 """
 
 
+def settings_of(script: str) -> str:
+    """The Config of a stand-in."""
+    return "import argparse" + script[: script.index("def note")].partition("import argparse")[2]
+
+
 class Project:
     """A project whose train.py is the stand-in, without checkpoints."""
 
@@ -114,6 +119,7 @@ class Project:
 
     def replace_train(self, text: str) -> None:
         (self.folder / "train.py").write_text(text)
+        (self.folder / "config.py").write_text(settings_of(text))
 
     def hold(self, epoch: int = 1) -> None:
         """Runs wait before this epoch, until release()."""
@@ -242,17 +248,18 @@ def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
     )
     last = '        "batch_size": trial'
     replace_in(folder / "search.py", last, f'        "max_grad_norm": {suggested},\n{last}')
-    real = (folder / "train.py").read_text()
+    real = {name: (folder / name).read_text() for name in ("config.py", "train.py")}
     (folder / "train.py").write_text(f'METRIC = "val_accuracy"\n{STAND_IN}')
+    (folder / "config.py").write_text(settings_of(STAND_IN))
     result = run_python(folder, ["search.py", "--trials", "2", "--jobs", "2"])
     assert result.returncode == 0, result.stderr
-    (folder / "train.py").write_text(real)
+    write_files(folder, real)
     (command,) = re.findall("^  scaffold (update .*)", result.stdout, re.MULTILINE)
     assert "edit Config: mine\n" in result.stdout
     updated = run_cli(*shlex.split(command), cwd=folder)
     assert updated.returncode == 0, updated.stderr
     values = dict(re.findall(r"\.(\w+)=(\S+)", command))
-    script, answers = ((folder / name).read_text() for name in ("train.py", "scaffold.toml"))
+    script, answers = ((folder / name).read_text() for name in ("config.py", "scaffold.toml"))
     assert f"learning_rate: float = {values['learning_rate']}  #" in script
     assert f"batch_size: int = {values['batch_size']}  #" in script
     assert f"max_grad_norm: float = {values['max_norm']}  #" in script

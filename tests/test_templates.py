@@ -117,7 +117,7 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     ),
     "unread option": (
         {"feature.toml": MANIFEST + OPTION},
-        *("feature.toml", 5, "in the generated train.py: nothing reads the field 'faulty_level'"),
+        *("feature.toml", 5, "in the generated config.py: nothing reads the field 'faulty_level'"),
     ),
     "unknown field of Config": (
         {"train.py": "#: slot setup\n\nlog(config.faulty_level)\n"},

@@ -57,7 +57,7 @@ def test_answers_changed_in_the_file_are_applied(cli: Cli, project: Path) -> Non
     result = cli("update", project)
     assert result.code == 0
     assert 'hardware.mixed_precision: "no" -> "bf16"' in result.out
-    assert "epochs: int = 7" in (project / "train.py").read_text()
+    assert "epochs: int = 7" in (project / "config.py").read_text()
     assert "mixed_precision: 'bf16'" in (project / "accelerate.yaml").read_text()
     assert 'mixed_precision = "bf16"  # ours: precision' in settings.read_text()
     assert cli("update", project).out.startswith("Nothing to do")
@@ -210,14 +210,14 @@ def test_a_dry_run_shows_what_the_update_does(cli: Cli, project: Path, tmp_path:
 @pytest.fixture
 def conflict(cli: Cli, project: Path) -> Path:
     """A project with a conflict in it."""
-    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
     result = cli("update", project, "--epochs", "10", "--seed", "4")
     assert result.code == 1
     return project
 
 
 def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
-    text = (conflict / "train.py").read_text()
+    text = (conflict / "config.py").read_text()
     found = re.search(
         r"<{7} yours\n(.*)\n\|{7} previously generated\n(.*)\n={7}\n(.*)\n>{7} (.*)\n",
         text,
@@ -230,7 +230,7 @@ def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
     line = text[: found.start()].count("\n") + 1
     status = json.loads(cli("status", conflict, "--json").out)
     assert status["conflicts"] == [
-        {"path": "train.py", "line": line, "label": "training.epochs = 10"}
+        {"path": "config.py", "line": line, "label": "training.epochs = 10"}
     ]
 
 
@@ -238,9 +238,9 @@ def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> Non
     before = read_files(conflict)
     result = cli("add", "ema", conflict)
     assert result.code == 1
-    assert "train.py:" in result.err and "training.epochs = 10" in result.err
+    assert "config.py:" in result.err and "training.epochs = 10" in result.err
     assert read_files(conflict) == before
-    script = conflict / "train.py"
+    script = conflict / "config.py"
     script.write_text(
         re.sub(r"<{7}.*\n(.*\n)(?:.*\n){4}>{7}.*\n", r"\1", script.read_text(), count=1)
     )
@@ -249,7 +249,7 @@ def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> Non
 
 
 def test_undo_takes_a_conflict_back(cli: Cli, project: Path) -> None:
-    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
     before = read_files(project)
     assert cli("update", project, "--epochs", "10").code == 1
     edit(project / "metrics.py", "import torch\n", "import torch\n\nMINE = 1\n")  # not updated
@@ -261,15 +261,15 @@ def test_undo_takes_a_conflict_back(cli: Cli, project: Path) -> None:
 
 
 def test_undo_refuses_to_lose_an_edit(cli: Cli, conflict: Path) -> None:
-    script = conflict / "train.py"
+    script = conflict / "config.py"
     script.write_text(script.read_text() + "# later\n")
     before = read_files(conflict)
     result = cli("undo", conflict)
     assert result.code == 2
-    assert "train.py" in result.err and "--keep-copy" in result.err
+    assert "config.py" in result.err and "--keep-copy" in result.err
     assert read_files(conflict) == before
     assert cli("undo", conflict, "--keep-copy").code == 0
-    assert (conflict / "train.py.kept").read_bytes() == before["train.py"]
+    assert (conflict / "config.py.kept").read_bytes() == before["config.py"]
     assert "epochs: int = 50" in script.read_text()
     assert cli("undo", conflict).code == 2  # there is nothing more
 
@@ -294,8 +294,8 @@ def test_undo_says_what_it_undid_and_how_far_it_reaches(cli: Cli, project: Path)
 def conflicts(cli: Cli, project: Path) -> Path:
     """A project with conflicts in two files, one of which is no longer generated."""
     assert cli("add", "best_model", project).code == 0
-    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
-    edit(project / "train.py", "batch_size: int = 32", "batch_size: int = 48")
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
+    edit(project / "config.py", "batch_size: int = 32", "batch_size: int = 48")
     edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
     given = ["--epochs=10", "--batch-size=64", "--set=features.best_model=false"]
     assert cli("update", project, *given).code == 1
@@ -306,7 +306,7 @@ def test_a_conflict_in_a_file_that_is_no_longer_generated_is_open(
     cli: Cli, conflicts: Path
 ) -> None:
     found = json.loads(cli("status", conflicts, "--json").out)["conflicts"]
-    assert [conflict["path"] for conflict in found] == ["train.py", "train.py", "callbacks.py"]
+    assert [conflict["path"] for conflict in found] == ["config.py", "config.py", "callbacks.py"]
     result = cli("add", "ema", conflicts)
     assert result.code == 1 and "callbacks.py:1" in result.err
 
@@ -316,8 +316,8 @@ def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side:
     before = read_files(conflicts)
     result = cli("resolve", conflicts, side)
     assert (result.code, result.err) == (0, "")
-    assert "train.py: 2 conflict(s) resolved" in result.out
-    script = (conflicts / "train.py").read_text()
+    assert "config.py: 2 conflict(s) resolved" in result.out
+    script = (conflicts / "config.py").read_text()
     ours = side == "--ours"
     assert ("epochs: int = 50" in script and "batch_size: int = 48" in script) == ours
     assert ("epochs: int = 10" in script and "batch_size: int = 64" in script) == (not ours)
@@ -328,25 +328,25 @@ def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side:
     assert cli("resolve", conflicts, side).out == "There are no open conflicts.\n"
 
     result = cli("undo", conflicts)
-    assert f"Undid `scaffold resolve {side} train.py callbacks.py`" in result.out
+    assert f"Undid `scaffold resolve {side} config.py callbacks.py`" in result.out
     assert "The next `scaffold undo` reverts `scaffold update " in result.out
     after = read_files(conflicts)
     assert {name: after[name] for name in before} == before
     assert cli("undo", conflicts).code == 0
-    assert "epochs: int = 50" in (conflicts / "train.py").read_text()
+    assert "epochs: int = 50" in (conflicts / "config.py").read_text()
     assert "Our objects" in (conflicts / "callbacks.py").read_text()
 
 
 def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     callbacks = (conflicts / "callbacks.py").read_bytes()
-    result = cli("resolve", conflicts, "train.py", "--theirs")
+    result = cli("resolve", conflicts, "config.py", "--theirs")
     assert result.code == 1 and "callbacks.py:1" in result.out
-    assert "<<<<<<<" not in (conflicts / "train.py").read_text()
+    assert "<<<<<<<" not in (conflicts / "config.py").read_text()
     assert (conflicts / "callbacks.py").read_bytes() == callbacks
     monkeypatch.chdir(conflicts.parent)
     assert cli("resolve", conflicts, f"{conflicts.name}/callbacks.py", "--ours").code == 0
     assert (conflicts / "callbacks.py").read_text().startswith('"""Our objects that the loop')
-    for undone in ("resolve --ours callbacks.py", "resolve --theirs train.py", "update --set"):
+    for undone in ("resolve --ours callbacks.py", "resolve --theirs config.py", "update --set"):
         assert f"Undid `scaffold {undone}" in cli("undo", conflicts).out
 
 
@@ -355,9 +355,9 @@ def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.Mo
     [
         ([], ["--ours", "--theirs", "`<<<<<<< yours`"]),
         (["--ours", "--theirs"], ["choose one side"]),
-        (["model.py", "--ours"], ["model.py: has no open conflict", "train.py, callbacks.py"]),
+        (["model.py", "--ours"], ["model.py: has no open conflict", "callbacks.py, config.py"]),
         (["/etc/passwd", "--ours"], ["/etc/passwd: has no open conflict"]),
-        (["../train.py", "--ours"], ["../train.py: has no open conflict"]),
+        (["../config.py", "--ours"], ["../config.py: has no open conflict"]),
     ],
 )
 def test_resolve_refuses(cli: Cli, conflicts: Path, options: list[str], parts: list[str]) -> None:
@@ -371,7 +371,7 @@ def test_resolve_refuses(cli: Cli, conflicts: Path, options: list[str], parts: l
 
 def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:
     assert cli("add", "ema", project).code == 0
-    edit(project / "train.py", "epochs: int = 20", "epochs: int = 50")
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
     (project / "net").mkdir()
     (project / "model.py").rename(project / "net/model.py")
     (project / "metrics.py").unlink()
@@ -387,7 +387,7 @@ def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:
     assert read_files(project) == before
     result = cli("adopt", project)
     assert result.code == 0
-    for row in ("edited: train.py", "moved: model.py -> net/model.py", "deleted: metrics.py"):
+    for row in ("edited: config.py", "moved: model.py -> net/model.py", "deleted: metrics.py"):
         assert f"  {row}\n" in result.out
     rebuilt = json.loads((project / PRISTINE).read_text())
     assert rebuilt.pop("moved") == {"model.py": "net/model.py"}
@@ -397,8 +397,8 @@ def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:
     assert {name: after[name] for name in before} == before
     assert after.keys() - before.keys() == {PRISTINE}
     assert cli("remove", "ema", project).code == 0
-    script = (project / "train.py").read_text()
-    assert "epochs: int = 50" in script and "ema" not in script
+    assert "epochs: int = 50" in (project / "config.py").read_text()
+    assert "ema" not in (project / "train.py").read_text()
 
 
 def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
@@ -426,7 +426,7 @@ def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) ->
     assert cli("update", project, "--epochs", "9").code == 0
     text = (project / "scaffold.toml").read_text()
     assert "[features.evaluation_by_steps]" in text and 'checkpoint_unit = "steps"' in text
-    assert "epochs: int = 9" in (project / "train.py").read_text()
+    assert "epochs: int = 9" in (project / "config.py").read_text()
 
 
 REFUSED = {

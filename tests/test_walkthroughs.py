@@ -59,7 +59,7 @@ def test_options_win_over_a_recipe(tmp_path: Path) -> None:
     arguments += ["--set", "hardware.use_cpu=false"]
     result = run_cli(*arguments, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    script = (tmp_path / "project/train.py").read_text()
+    script = (tmp_path / "project/config.py").read_text()
     for field in ("batch_size: int = 5", "epochs: int = 7", "seed: int = 9"):
         assert re.search(rf"^    {field}\b", script, re.MULTILINE), field
     hardware = (tmp_path / "project/accelerate.yaml").read_text()

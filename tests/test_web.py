@@ -307,7 +307,7 @@ def test_nothing_comes_from_elsewhere() -> None:
 
 # a project that exists
 
-CLIP = "accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm or inf)"
+CLIP = "accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)"
 MINE = "accelerator.clip_grad_norm_(model.parameters(), 0.5)  # mine"
 NO_CLIPPING = {"features.clipping.enabled": "false"}
 

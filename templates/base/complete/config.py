@@ -35,9 +35,7 @@ class Config:
                 raise ValueError(f"{name} must be {allowed}, not {value}")
 
 
-def parse_config(
-    description: str, arguments: list[str] | None = None
-) -> Config:
+def parse_config(description: str, arguments: list[str] | None = None) -> Config:
     """The settings of the command line. An invalid value exits with status 2."""
     #: region parse
     return tyro.cli(Config, description=description, args=arguments)
