@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import Statement, indent_of, parse_framed, shift
 
 LINE_LENGTH = 100
@@ -89,10 +90,8 @@ def merge_unit(
         return None
     if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
         return ours
-    if _imports_all(ours, theirs):
-        return ours
-    if _imports_nothing(base, ours, theirs):
-        return theirs  # which no code needs then, so that it goes
+    if found := _merged_imports(base, ours, theirs):
+        return found
     if base.key == ours.key and all(len(unit.lines) == 1 for unit in (base, ours, theirs)):
         return _with_comment(ours, theirs)  # the owner changed a comment
     flat = [_flat_text(unit) for unit in (base, ours, theirs)]
@@ -110,21 +109,14 @@ def _flat_text(unit: Statement) -> str:
     return "\n".join(unit.flat)
 
 
-def _imports_all(ours: Statement, theirs: Statement) -> bool:
-    """Whether the owner imports all names of the module that the other side imports some of."""
-    own = re.fullmatch(r"(from [\w.]+ import) \*", ours.lines[0].partition("#")[0].strip())
-    return own is not None and theirs.text.startswith(own[1]) and " as " not in theirs.text
-
-
-def _imports_nothing(base: Statement, ours: Statement, theirs: Statement) -> bool:
-    """Whether each name of an import is removed by one of the two sides, so that none is left."""
-    trees = [parse_framed(_flat_text(unit)) for unit in (base, ours, theirs)]
-    nodes = [tree[0] if tree else None for tree in trees]
-    if not all(isinstance(node, ast.ImportFrom) for node in nodes):
-        return False
-    old, own, new = ({ast.dump(alias) for alias in node.names} for node in nodes)  # type: ignore
-    modules = {node.module for node in nodes}  # type: ignore[union-attr]
-    return len(modules) == 1 and own | new <= old and not own & new
+def _merged_imports(base: Statement, ours: Statement, theirs: Statement) -> Statement | None:
+    """One side's import: the owner's of all names, or theirs if each name goes on one side."""
+    old, own, new = ({row for row in imports_of(unit) if row.name} for unit in (base, ours, theirs))
+    if not new or len({row.module for row in (*old, *own, *new)}) != 1:
+        return None
+    if any(row.name == "*" for row in own):
+        return ours if all(row.is_plain for row in new) else None
+    return theirs if own | new <= old and not own & new else None  # no code needs it: it goes
 
 
 def _with_comment(ours: Statement, theirs: Statement) -> Statement:

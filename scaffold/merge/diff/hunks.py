@@ -13,6 +13,7 @@ from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
 
@@ -45,7 +46,7 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
     for number, unit in enumerate(triple.base):
         ours, theirs = triple.ours.of(number), triple.theirs.of(number)
         if ours is None and theirs is not None and theirs.same != unit.same:
-            if triple.kind == PYTHON and _imports_more(unit, theirs):
+            if triple.kind == PYTHON and _modules(unit) & _modules(theirs):
                 continue  # what the code needs is imported again
             found.append(_deleted_run(triple, triple.ours, number))
         elif theirs is None and (
@@ -68,10 +69,9 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
     return found
 
 
-def _imports_more(unit: Statement, theirs: Statement) -> bool:
-    """Whether an import has new names of the same module."""
-    heads = [re.match(r"from [\w.]+ import\b", row.text) for row in (unit, theirs)]
-    return bool(heads[0] and heads[1] and heads[0][0] == heads[1][0])
+def _modules(unit: Statement) -> set[str]:
+    """The module from which a statement imports names."""
+    return {row.module for row in imports_of(unit) if row.name}
 
 
 def _go_together(triple: Triple, unit: Statement, ours: Statement, theirs: Statement) -> bool:

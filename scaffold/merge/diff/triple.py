@@ -1,7 +1,6 @@
 """Three versions of one text, aligned: the input of a merge."""
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,13 +8,12 @@ from functools import cached_property
 from scaffold.merge.diff.expression import MergeLines
 from scaffold.merge.diff.mapping import Side, find_parents
 from scaffold.merge.semantics.sources import Sources
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import Statement, parse_unit
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
 # One that reaches beyond the last unit has the gap at the end of the file in it.
 Hunk = tuple[int, int]
-
-_IMPORT = re.compile(r"\s*(import|from)\b")
 
 
 @dataclass
@@ -45,8 +43,7 @@ class Triple:
     def modules(self) -> set[str]:
         """Imported names."""
         rows = (*self.base, *self.ours.units, *self.theirs.units)
-        found = [re.sub(r".*\bimport\b", "", row.text) for row in rows if _IMPORT.match(row.text)]
-        return {name for text in found for name in re.findall(r"\w+", text)}
+        return {found.called.split(".")[0] for row in rows for found in imports_of(row)}
 
     @cached_property
     def has_other_comments(self) -> bool:
@@ -65,7 +62,8 @@ class Triple:
         """
         unit, ours = self.base[number], self.ours.of(number)
         if ours is None or ours.key != unit.key:
-            return ours is None or not _imports_less(ours, unit)
+            # an import may lack names that its owner no longer uses
+            return ours is None or not frozenset() < imports_of(ours) < imports_of(unit)
         return bool(ours.comment) and ours.comment != unit.comment and not self.has_other_comments
 
     def opens_for_next(self, side: Side, gap: int) -> bool:
@@ -101,17 +99,6 @@ def _called(unit: Statement) -> set[str]:
     found = None if unit.is_comment else parse_unit(unit.text.strip())
     nodes = ast.walk(found[1]) if found else ()
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
-
-
-def _imports_less(ours: Statement, unit: Statement) -> bool:
-    """Whether an import only lacks names that its owner no longer uses."""
-    found = [
-        {ast.dump(alias) for alias in row[1].names}
-        for row in map(parse_unit, (ours.text.strip(), unit.text.strip()))
-        if row and isinstance(row[1], ast.ImportFrom)
-    ]
-    heads = [re.split(r"\bimport\b", row.text)[0].strip() for row in (ours, unit)]
-    return len(found) == 2 and found[0] < found[1] and heads[0] == heads[1]
 
 
 def contains(units: Sequence[Statement], others: Sequence[Statement]) -> bool:

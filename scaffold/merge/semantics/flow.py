@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from scaffold.merge.semantics.effects import Effects, effects_of
 from scaffold.merge.source.statement import Statement, parse_unit
 
 
@@ -51,43 +51,8 @@ def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast
     return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else None
 
 
-@dataclass(frozen=True)
-class Names:
-    """What one statement, or the head of a block, reads and binds."""
-
-    reads: frozenset[str] = frozenset()
-    binds: frozenset[str] = frozenset()
-
-
-@lru_cache(maxsize=8192)
-def _names(text: str) -> Names:
-    found = parse_unit(text)
-    if found is None:
-        return Names()
-    node = found[1]
-    reads: set[str] = set()
-    binds: set[str] = set()
-    own: set[str] = set()  # of comprehensions and lambdas
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name):
-            (reads if isinstance(child.ctx, ast.Load) else binds).add(child.id)
-        elif isinstance(child, ast.comprehension):
-            own |= {n.id for n in ast.walk(child.target) if isinstance(n, ast.Name)}
-        elif isinstance(child, ast.Lambda):
-            own |= {row.arg for row in child.args.args}
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            binds.add(child.name)
-        elif isinstance(child, ast.Import | ast.ImportFrom):
-            binds |= {(alias.asname or alias.name).split(".")[0] for alias in child.names}
-        elif isinstance(child, ast.ExceptHandler) and child.name:
-            binds.add(child.name)
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        reads.add(node.target.id)
-    return Names(frozenset(reads - own), frozenset(binds - own))
-
-
-def names_of(unit: Statement) -> Names:
-    return Names() if unit.is_comment else _names(unit.text.strip())
+def names_of(unit: Statement) -> Effects:
+    return Effects() if unit.is_comment else effects_of(unit.text.strip())
 
 
 def bound_names(units: Sequence[Statement], function: Function) -> set[str]:
@@ -107,7 +72,7 @@ def bound_in(units: Iterable[Statement]) -> set[str]:
 def needed_by(units: Sequence[Statement]) -> set[str]:
     """The names that statements read, and have not bound before in each case."""
     needed: set[str] = set()
-    bound: list[tuple[int, frozenset[str]]] = []  # with the depths at which they are known
+    bound: list[tuple[int, set[str]]] = []  # with the depths at which they are known
     around: list[int] = []  # depths of `with`, whose body always runs
     for unit in units:
         if unit.is_comment:
