@@ -200,14 +200,10 @@ def indent_fits(unit: Statement, indent: str) -> bool:
 
 
 def assemble(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    theirs: Sequence[Statement],
-    kind: str,
-    *,
-    indent: str = "    ",
-    union: bool = False,
+    sides: Sequence[Sequence[Statement]], kind: str, indent: str = "    ", union: bool = False
 ) -> Assembly:
+    """Put together the statements of base, ours and theirs."""
+    base, ours, theirs = sides
     return Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
 
 
@@ -217,7 +213,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> str | None:
     if max(map(len, texts)) < 2:
         return None
     rows: list[str] = []
-    for piece in assemble(texts[0], texts[1], texts[2], TEXT).merge():
+    for piece in assemble(texts, TEXT).merge():
         if isinstance(piece, Clash):
             return None
         rows += [""] * piece.blanks + list(piece.lines)

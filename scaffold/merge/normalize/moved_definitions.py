@@ -5,7 +5,7 @@ as they were and as they are now. What it imports follows from what its code nee
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from scaffold.merge.model import OpenFile, open_file
@@ -16,23 +16,15 @@ from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in, uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.versions import Versions
 from scaffold.merge.source.write import write_units
 
 Chunks = dict[str, list[Statement]]
 
 
-def follow_definitions(
-    files: Sequence[OpenFile], ours: Mapping[str, str], generated: Collection[str]
-) -> list[OpenFile]:
-    """The files, and those of the owner's into which definitions of theirs went.
-
-    `generated` are the paths of all generated files, before and after.
-    """
-    own = {
-        path: text
-        for path, text in ours.items()
-        if path.endswith(".py") and path not in generated and not path.startswith("tests/")
-    }
+def follow_definitions(files: Sequence[OpenFile], project: Versions) -> list[OpenFile]:
+    """The files, and those of the owner's into which definitions of theirs went."""
+    own = {path: text for path, text in project.own_code.items() if not path.startswith("tests/")}
     targets: dict[str, OpenFile] = {}
     for file in files:
         if file.kind != PYTHON:
