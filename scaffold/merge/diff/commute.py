@@ -54,7 +54,7 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     """Whether the owner already added something different for the same purpose.
 
     That is: something with the same name, or another call with a name as specific as
-    `clip_grad_norm_`. `own` are the owner's new units, `known` those of the base.
+    `get_linear_schedule`. `own` are the owner's new units, `known` those of the base.
     """
     purposes = _purposes(unit)
     for row in known:

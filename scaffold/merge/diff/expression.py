@@ -132,11 +132,11 @@ def _without(line: str, comment: str) -> str:
 
 def merge_text(base: str, ours: str, theirs: str) -> str | None:
     """The merged statement, or None."""
-    sources = [read_source(text) for text in (base, ours, theirs)]
-    if None in sources:
+    first, own, second = map(read_source, (base, ours, theirs))
+    if not first or not own or not second:
         return None
     try:
-        splices = list(_merge_nodes(*sources, *(source.tree for source in sources)))  # type: ignore
+        splices = list(_merge_nodes((first, own, second), (first.tree, own.tree, second.tree)))
     except Differs:
         return None
     splices.sort(key=lambda splice: (splice.start, splice.end))
@@ -152,11 +152,15 @@ def read_source(text: str) -> Source | None:
     return found and Source(text, found[0], found[1].rows, found[1].column)
 
 
-def _merge_nodes(
-    base: Source, ours: Source, theirs: Source, b: ast.AST, m: ast.AST, t: ast.AST
-) -> Iterator[Splice]:
+Sources = tuple[Source, Source, Source]  # base, ours, theirs, as everywhere below
+Nodes = tuple[ast.AST, ast.AST, ast.AST]
+
+
+def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
     """What to replace in the owner's text. Raises Differs."""
-    says = [ast.dump(node) for node in (b, m, t)]
+    base, ours, theirs = sources
+    b, m, t = nodes
+    says = [ast.dump(node) for node in nodes]
     if says[2] in (says[0], says[1]):
         return
     if says[0] == says[1] and not _comments_differ(base, ours, b, m):
@@ -169,22 +173,22 @@ def _merge_nodes(
     for name in b._fields:
         if type(m) in _LISTS and name in _LISTS[type(m)][0]:
             continue
-        old, own, new = (getattr(node, name, None) for node in (b, m, t))
+        old, own, new = (getattr(node, name, None) for node in nodes)
         if isinstance(old, ast.AST) and isinstance(own, ast.AST) and isinstance(new, ast.AST):
-            yield from _merge_nodes(base, ours, theirs, old, own, new)
+            yield from _merge_nodes(sources, (old, own, new))
         elif _is_list(old) and _is_list(own) and _is_list(new) and len(old) == len(own) == len(new):
             if not all(isinstance(node, ast.AST) for node in (*old, *own, *new)):
                 raise Differs
-            for nodes in zip(old, own, new, strict=True):
-                yield from _merge_nodes(base, ours, theirs, *nodes)
+            for parts in zip(old, own, new, strict=True):
+                yield from _merge_nodes(sources, parts)
         elif _dump(new) not in (_dump(old), _dump(own)):
             raise Differs
     if type(m) in _LISTS:
         read = _LISTS[type(m)][1]
-        old, own, new = (
-            _items(source, read(node)) for source, node in ((base, b), (ours, m), (theirs, t))
+        yield from _merge_items(
+            sources,
+            (_items(base, read(b)), _items(ours, read(m)), _items(theirs, read(t))),
         )
-        yield from _merge_items(base, ours, theirs, old, own, new)
 
 
 def _comments_differ(base: Source, ours: Source, b: ast.AST, m: ast.AST) -> bool:
@@ -291,49 +295,55 @@ def _shape(node: ast.AST) -> str:
     return ast.dump(node.func) if isinstance(node, ast.Call) else type(node).__name__
 
 
-def _merge_items(
-    base: Source,
-    ours: Source,
-    theirs: Source,
-    b: Sequence[Item],
-    m: Sequence[Item],
-    t: Sequence[Item],
-) -> Iterator[Splice]:
+Items = tuple[Sequence[Item], Sequence[Item], Sequence[Item]]
+
+
+def _merge_items(sources: Sources, items: Items) -> Iterator[Splice]:
+    b, m, t = items
     if _shapes_differ(b, m, t) or _shapes_differ(b, t, m):
         raise Differs  # one side wrote all elements in another form, which the other's lack
-    old, own, new = ({item.name: item for item in items} for items in (b, m, t))
-    if any(len(table) != len(items) for table, items in ((old, b), (own, m), (new, t))):
-        raise Differs  # the same item twice: they can't be told apart
-    positional = [sum(_is_positional(item) for item in items) for items in (b, m, t)]
+    positional = [sum(_is_positional(item) for item in side) for side in items]
     if len(set(positional)) > 1 and positional[1] != positional[0] != positional[2]:
         b, m, t = _by_variable(b), _by_variable(m), _by_variable(t)
         if not _go_in_one_order(b, m, t):
             raise Differs
-        old, own, new = ({item.name: item for item in items} for items in (b, m, t))
+    old, own, new = map(_by_name, (b, m, t))
     if old.keys() - own.keys() - new.keys() and own.keys() - old.keys() - new.keys():
         raise Differs  # the owner may have renamed an item that the other side removes
     for name, item in new.items():
         if name in old and name in own:
-            before, here = old[name], own[name]
-            if item.says in (before.says, here.says):
-                continue
-            if before.says == here.says:
-                yield _replacement(base, ours, theirs, before, here, item)
-            elif before.node and here.node and item.node:
-                yield from _merge_nodes(base, ours, theirs, before.node, here.node, item.node)
-            else:
-                raise Differs
+            yield from _merge_item(sources, (old[name], own[name], item))
         elif name in old:  # the owner removed it
             if item.says != old[name].says:
                 raise Differs
         elif name in own and item.says != own[name].says:
             raise Differs
-    yield from _insert_items(ours, theirs, [item for item in t if item.name not in old], m, t, own)
+    yield from _insert_items(sources, (b, m, t))
     for name, item in own.items():
         if name in old and name not in new:
             if item.says != old[name].says:
                 raise Differs
-            yield _removal(ours, m, item)
+            yield _removal(sources[1], m, item)
+
+
+def _by_name(items: Sequence[Item]) -> dict[str, Item]:
+    found = {item.name: item for item in items}
+    if len(found) != len(items):
+        raise Differs  # the same item twice: they can't be told apart
+    return found
+
+
+def _merge_item(sources: Sources, items: tuple[Item, Item, Item]) -> Iterator[Splice]:
+    """One item that all three have."""
+    before, here, item = items
+    if item.says in (before.says, here.says):
+        return
+    if before.says == here.says:
+        yield _replacement(sources, items)
+    elif before.node and here.node and item.node:
+        yield from _merge_nodes(sources, (before.node, here.node, item.node))
+    else:
+        raise Differs
 
 
 def _shapes_differ(b: Sequence[Item], one: Sequence[Item], other: Sequence[Item]) -> bool:
@@ -381,14 +391,13 @@ def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) ->
     return not places[0] & places[1]
 
 
-def _replacement(
-    base: Source, ours: Source, theirs: Source, before: Item, here: Item, item: Item
-) -> Splice:
+def _replacement(sources: Sources, items: tuple[Item, Item, Item]) -> Splice:
     """Their item in place of the owner's, with the comment behind it if that is new too."""
-    old, own, new = (_tail(*pair) for pair in ((base, before), (ours, here), (theirs, item)))
+    _, here, item = items
+    old, own, new = (_tail(*pair) for pair in zip(sources, items, strict=True))
     if new[0] == old[0] or own[0] != old[0] or not new[0]:
-        return Splice(here.start, here.end, item.cut(theirs))
-    return Splice(here.start, own[1], f"{item.cut(theirs)},  {new[0]}")
+        return Splice(here.start, here.end, item.cut(sources[2]))
+    return Splice(here.start, own[1], f"{item.cut(sources[2])},  {new[0]}")
 
 
 def _tail(source: Source, item: Item) -> tuple[str, int]:
@@ -397,20 +406,15 @@ def _tail(source: Source, item: Item) -> tuple[str, int]:
     return (found[1] or "", found.end()) if found else ("", item.end)
 
 
-def _insert_items(
-    ours: Source,
-    theirs: Source,
-    added: Sequence[Item],
-    m: Sequence[Item],
-    t: Sequence[Item],
-    own: dict[str, Item],
-) -> Iterator[Splice]:
+def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
     """Insert their new items after the items that they follow in their own text."""
+    _, ours, theirs = sources
+    b, m, t = items
+    known, own = {item.name for item in b}, {item.name: item for item in m}
     where: dict[int, str] = {}
-    for item in added:
-        if item.name in own:
+    for place, item in enumerate(t):
+        if item.name in known or item.name in own:
             continue
-        place = t.index(item)
         anchor = next((own[row.name] for row in reversed(t[:place]) if row.name in own), None)
         if item.name.isdigit():
             raise Differs

@@ -131,6 +131,8 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
     """The base unit that the other side deleted, if new units have lost all their context."""
     number_of = one.number_of
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
+    if imports_of(one.units[first]):
+        return None  # it may stand anywhere among the others
     depth = one.units[first].depth
     head = one.parents[first]
     if head is not None and head not in number_of:

@@ -11,19 +11,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.diff.depth import depth_change, limits_gradients
+from scaffold.merge.diff.depth import depth_change
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
+from scaffold.merge.source.training import has_gradients, is_done_once, limits_gradients
 
 QUESTION = "does your line belong to each step, or to each part of a step?"
 
 _REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
 _LOOPS = re.compile(r"(for|while|async for)\b")
-_GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added up
-_OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")  # done once for all parts
 _LEAVES = re.compile(r"(?m)^\s*(break|continue)\b")  # it would leave the inner loop
 _OUTPUT = re.compile(
     r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
@@ -107,7 +106,7 @@ def _is_split(
             around_above = around_below[:1]
     if around_above == around_below:
         text = "\n".join(ours.units[place].text for place in statement)
-        if not _OF_A_STEP.search(text):
+        if not is_done_once(text):
             return ""
         # beside it in the base: some of it may be done once for all parts
         block = [n for n, head in enumerate(triple.parents) if head == triple.parents[below]]
@@ -128,7 +127,7 @@ def _is_split(
 
 def _clips(triple: Triple, statement: Sequence[int]) -> bool:
     """Whether a statement limits the gradients, which are complete when all parts are done."""
-    return all(limits_gradients(triple.ours.units[place]) for place in statement)
+    return all(limits_gradients(triple.ours.units[place].text) for place in statement)
 
 
 def _change_of(triple: Triple, number: int) -> int:
@@ -200,7 +199,7 @@ def _belongs_inside(
     if not heads:
         return False
     text = "\n".join(triple.ours.units[place].text for place in statement)
-    if _GRADIENTS.search(text) or _LEAVES.search(text):
+    if has_gradients(text) or _LEAVES.search(text):
         return False
     if _is_fixed(triple, statement):
         return True

@@ -23,18 +23,16 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         return
     for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
         sources = Sources(one.units, _changed_by_calls(one.units))
-        for gap, places in enumerate(one.inserts):
+        for gap in range(len(one.inserts)):
             if one is triple.theirs and goes_with_deleted(triple, gap):
                 continue
-            name = _stale_name(triple, one, other, gap, places, sources)
+            name = _stale_name(one, other, gap, sources)
             if name:
                 yield (gap, gap), f"{name} would have a different value here"
 
 
-def _stale_name(
-    triple: Triple, one: Side, other: Side, gap: int, places: Sequence[int], sources: Sources
-) -> str:
-    for place in places:
+def _stale_name(one: Side, other: Side, gap: int, sources: Sources) -> str:
+    for place in one.inserts[gap]:
         unit = one.units[place]
         if unit.is_comment or not unit.scope:
             continue
@@ -47,7 +45,7 @@ def _stale_name(
                 continue  # there is no other value: it would be undefined
             if _reads_kept_keys(one, other, place, name):
                 continue
-            if not _is_replaced(triple, other, number, gap, name, unit.scope):
+            if not _is_replaced(other, (number, gap), name, unit.scope):
                 return name
     return ""
 
@@ -100,13 +98,14 @@ def _keys_set(unit: Statement, name: str) -> set[str]:
     return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
 
 
-def _is_replaced(triple: Triple, side: Side, number: int, gap: int, name: str, scope: str) -> bool:
+def _is_replaced(side: Side, hunk: Hunk, name: str, scope: str) -> bool:
     """Whether a side that deleted a line wrote another one, up to a gap, that binds the name."""
+    number, gap = hunk
     start = number
     while start > 0 and side.match[start - 1] is None:
         start -= 1
     new = [side.units[place] for row in range(start, gap + 1) for place in side.inserts[row]]
-    kept = [side.of(row) for row in range(number + 1, min(gap, len(triple.base)))]
+    kept = [side.of(row) for row in range(number + 1, min(gap, len(side.match)))]
     return any(
         unit.scope == scope and name in effects_of(unit.text.strip()).binds
         for unit in [*new, *(unit for unit in kept if unit)]

@@ -25,11 +25,12 @@ from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source.imports import uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.training import CONFIG
 from scaffold.merge.source.versions import Versions
 from scaffold.merge.source.write import write_units
 
 _FILES = (".py", ".yaml", ".yml", ".json")
-_CONFIG = "ClassDef Config"
+_CONFIG = f"ClassDef {CONFIG}"
 
 
 @dataclass(frozen=True)

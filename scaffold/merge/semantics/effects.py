@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from scaffold.merge.source.statement import parse_unit
+from scaffold.merge.source.training import QUIET_METHODS
 
 # methods that are called for their output, not for what they change
-_HARMLESS = {"print", "log", "info", "debug", "warning", "write", "item", "format", "parameters"}
+_HARMLESS = QUIET_METHODS | {"print", "log", "info", "debug", "warning", "write", "format"}
 
 
 @dataclass

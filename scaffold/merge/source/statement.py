@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeGuard
 
+from scaffold.merge.source.training import without_mark
+
 PYTHON, TOML, TEXT = "python", "toml", "text"
 
 # what makes the head of a block parse, and what makes it stand alone
@@ -128,8 +130,7 @@ def split_lines(text: str, kind: str = TEXT) -> list[Statement]:
         if row.strip():
             if kind == TOML and row.startswith("["):
                 table = row.strip()
-            # an option of a job script is not a comment
-            key = row.rstrip().removeprefix("#" if row.startswith("#SBATCH") else "")
+            key = without_mark(row.rstrip())
             units.append(Statement((row,), key, blanks=blanks, scope=table, is_code=False))
             blanks = 0
         else:
