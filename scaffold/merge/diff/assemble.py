@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.conflicts import frame
 from scaffold.merge.diff.deletions import (
-    goes_with_deleted,
     is_written_by_hand,
     stays_deleted,
 )
@@ -100,7 +99,7 @@ class Assembly(Triple):
         ours = [self._move(self.ours, self.theirs, place, gap) for place in self.ours.inserts[gap]]
         places = self.theirs.inserts[gap]
         theirs = [self._move(self.theirs, self.ours, place, gap) for place in places]
-        if theirs and (contains(ours, theirs) or goes_with_deleted(self, gap)):
+        if theirs and contains(ours, theirs):
             return [*ours]
         if ours and contains(theirs, ours):
             return [*theirs]

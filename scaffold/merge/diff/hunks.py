@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Sequence
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
-from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
@@ -56,8 +55,6 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
         elif ours and theirs and not _go_together(triple, unit, ours, theirs):
             found.append((number, number + 1))
     for gap in range(len(triple.base) + 1):
-        if goes_with_deleted(triple, gap):
-            continue
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
             found.append((gap, gap))
         for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from scaffold.merge.diff.expression import MergeLines
 from scaffold.merge.diff.mapping import Side, find_parents
-from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import Statement, parse_unit
 
@@ -29,11 +28,6 @@ class Triple:
     def parents(self) -> Sequence[int | None]:
         """For each unit of the base, the head of the block that it is in."""
         return find_parents(self.base)
-
-    @cached_property
-    def their_sources(self) -> Sources:
-        """The lines of the other side that bind each name."""
-        return Sources(self.theirs.units)
 
     def origin(self, side: Side, place: int) -> str:
         """Where a unit of a side comes from."""

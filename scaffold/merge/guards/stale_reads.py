@@ -7,7 +7,6 @@ the test reads those of the last epoch if the test was deleted.
 import ast
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of, read_effects
@@ -24,8 +23,6 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
         sources = Sources(one.units, _changed_by_calls(one.units))
         for gap in range(len(one.inserts)):
-            if one is triple.theirs and goes_with_deleted(triple, gap):
-                continue
             name = _stale_name(one, other, gap, sources)
             if name:
                 yield (gap, gap), f"{name} would have a different value here"

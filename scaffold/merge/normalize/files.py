@@ -7,7 +7,7 @@ from scaffold.merge.model import OpenFile, Statements
 from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
 from scaffold.merge.normalize.extracted.follow import follow_extracted
-from scaffold.merge.normalize.imports import follow_imports, follow_single_imports
+from scaffold.merge.normalize.imports import follow_imports
 from scaffold.merge.normalize.moved_calls import follow_moved_calls
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
@@ -22,7 +22,6 @@ Rule = Callable[[Statements, Statements, Statements], tuple[list[Statement], lis
 IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 
 SPELLING: tuple[Rule, ...] = (
-    follow_single_imports,
     follow_annotations,
     follow_imports,
     follow_keys,

@@ -5,15 +5,12 @@
 """
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from scaffold.merge.source.imports import Import, Node, import_node, imports_of
-from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, Statement, fingerprint, split
+from scaffold.merge.source.statement import Statement, fingerprint
 from scaffold.merge.source.style import Renames, rename_units, words
-from scaffold.merge.source.write import write_units
 
 
 def follow_imports(
@@ -116,40 +113,3 @@ def _put_on(
 
 
 # each name on a line of its own
-
-
-def follow_single_imports(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
-    """Base and theirs with each import on a line of its own, if the owner has them so."""
-    if not _imports_singly(write_units(ours)):
-        return list(base), list(theirs)
-    old, new = (split(_import_singly(write_units(side)), PYTHON) for side in (base, theirs))
-    return old, new
-
-
-def _imports_singly(text: str) -> bool:
-    """Whether each import of a file has a line of its own, also of the same module."""
-    nodes = _from_imports(text)
-    modules = Counter(node.module for node in nodes)
-    return any(count > 1 for count in modules.values()) and all(
-        len(node.names) == 1 for node in nodes
-    )
-
-
-def _import_singly(text: str) -> str:
-    """The text with each import on a line of its own, except where comments stand between them."""
-    rows = text.split("\n")
-    for node in reversed(_from_imports(text)):
-        span = slice(node.lineno - 1, node.end_lineno)
-        if len(node.names) > 1 and "#" not in "".join(rows[span]):
-            start = f"from {'.' * node.level}{node.module or ''} import "
-            rows[span] = [start + ast.unparse(alias) for alias in node.names]
-    return "\n".join(rows)
-
-
-def _from_imports(text: str) -> list[ast.ImportFrom]:
-    try:
-        return [node for node in parse(text).body if isinstance(node, ast.ImportFrom)]
-    except SyntaxError:
-        return []
