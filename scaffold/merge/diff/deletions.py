@@ -56,12 +56,10 @@ def is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     ]
     if not found or triple.kind != PYTHON:
         return bool(found)
-    effects = effects_of(unit.text.strip())
+    effects = effects_of(unit)
     between = [row for number in range(found[0], gap) for row in triple.theirs.inserts[number]]
     between += [row for row in triple.theirs.inserts[gap] if row < place]
-    if any(
-        effects_of(triple.theirs.units[row].text.strip()).binds & effects.reads for row in between
-    ):
+    if any(effects_of(triple.theirs.units[row]).binds & effects.reads for row in between):
         return False
     return not _is_used_between(triple, effects.changes, *sorted((found[0], gap)))
 
@@ -72,7 +70,7 @@ def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> b
         unit = triple.base[number]
         if unit.is_comment or None in (triple.ours.match[number], triple.theirs.match[number]):
             continue
-        effects = effects_of(unit.text.strip())
+        effects = effects_of(unit)
         if names & (effects.changes | effects.binds):
             return True
     return False

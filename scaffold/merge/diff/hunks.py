@@ -119,7 +119,7 @@ def work_on_given(
     there = triple.theirs.of(gap - 1) if above else None
     if triple.kind != PYTHON or above is None or there is None or there.key != above.key:
         return False
-    given = effects_of(above.text.strip()).binds
+    given = effects_of(above).binds
     modules = triple.modules()
     return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
 

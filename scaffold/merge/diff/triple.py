@@ -8,7 +8,7 @@ from functools import cached_property
 from scaffold.merge.diff.expression import MergeLines
 from scaffold.merge.diff.mapping import Side, find_parents
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.statement import Statement
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
 # One that reaches beyond the last unit has the gap at the end of the file in it.
@@ -90,8 +90,7 @@ class Triple:
 
 def _called(unit: Statement) -> set[str]:
     """What a statement calls."""
-    found = None if unit.is_comment else parse_unit(unit.text.strip())
-    nodes = ast.walk(found[1]) if found else ()
+    nodes = ast.walk(unit.node) if unit.node else ()
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 

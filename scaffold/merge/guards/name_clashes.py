@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement
 
 
 @dataclass
@@ -24,9 +24,9 @@ def read_names(units: Sequence[Statement]) -> dict[str, Names]:
     for unit in units:
         if unit.is_comment:
             continue
-        held, effects = found.setdefault(unit.scope, Names()), effects_of(unit.text.strip())
+        held, effects = found.setdefault(unit.scope, Names()), effects_of(unit)
         held.uses |= effects.reads
-        node = (parse_unit(unit.text.strip()) or ("", None))[1]
+        node = unit.node
         imported = {}
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", "")

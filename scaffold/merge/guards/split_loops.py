@@ -16,7 +16,7 @@ from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.sources import Sources
-from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement
 from scaffold.merge.source.training import has_gradients, is_done_once, limits_gradients
 
 QUESTION = "does your line belong to each step, or to each part of a step?"
@@ -120,7 +120,7 @@ def _is_split(
         beside = above if inner == around_above and above is not None else below
         if change == _change_of(triple, beside):
             for place in statement:
-                own |= effects_of(ours.units[place].text.strip()).binds
+                own |= effects_of(ours.units[place]).binds
             return ""
     return QUESTION
 
@@ -174,13 +174,12 @@ def _new_loops(side: Side, place: int | None) -> list[int]:
 def _is_fixed(triple: Triple, statement: Sequence[int]) -> bool:
     """Whether a statement gives a name its only value, which no part and no step changes."""
     units = triple.ours.units
-    found = parse_unit(units[statement[0]].text.strip())
-    node = found[1] if found else None
+    node = units[statement[0]].node
     if not isinstance(node, ast.Assign) or any(isinstance(row, ast.Call) for row in ast.walk(node)):
         return False
-    effects = effects_of(units[statement[0]].text.strip())
+    effects = effects_of(units[statement[0]])
     others = [
-        effects_of(unit.text.strip())
+        effects_of(unit)
         for place, unit in enumerate(units)
         if place != statement[0] and unit.scope == units[statement[0]].scope and unit.is_code
     ]
@@ -209,13 +208,13 @@ def _belongs_inside(
         name
         for unit in triple.theirs.units
         if unit.scope == scope and not unit.is_comment
-        for name in effects_of(unit.text.strip()).binds
+        for name in effects_of(unit).binds
     } - inside
     reads: set[str] = set()
     changes: set[str] = set()
     binds: set[str] = set()
     for place in statement:
-        effects = effects_of(triple.ours.units[place].text.strip())
+        effects = effects_of(triple.ours.units[place])
         reads |= effects.reads
         binds |= effects.binds
         changes |= effects.binds | effects.changes
@@ -226,11 +225,11 @@ def _belongs_inside(
 
 def _bound_in(units: Sequence[Statement], head: int) -> set[str]:
     """The names that a block binds, with those of its head."""
-    found = set(effects_of(units[head].text.strip()).binds)
+    found = set(effects_of(units[head]).binds)
     for unit in units[head + 1 :]:
         if unit.depth <= units[head].depth:
             break
-        found |= effects_of(unit.text.strip()).binds
+        found |= effects_of(unit).binds
     return found
 
 
@@ -247,7 +246,7 @@ def _sees_one_part(
         return ""
     for place in statement:
         text = ours.units[place].text.strip()
-        effects = effects_of(text)
+        effects = effects_of(ours.units[place])
         if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
             continue
         for name in sorted(effects.reads - effects.binds):

@@ -12,7 +12,7 @@ from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, Statement, is_constant, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 from scaffold.merge.source.write import write_units
 
 
@@ -33,7 +33,7 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources) -> str:
         unit = one.units[place]
         if unit.is_comment or not unit.scope:
             continue
-        for name in sorted(effects_of(unit.text.strip()).reads):
+        for name in sorted(effects_of(unit).reads):
             source = sources.above(place, name)
             number = None if source is None else one.number_of.get(source)
             if source is None or number is None or other.match[number] is not None:
@@ -65,8 +65,7 @@ def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
 
 def _keys_read(unit: Statement, name: str) -> set[str]:
     """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
-    found = parse_unit(unit.text.strip())
-    nodes = list(ast.walk(found[1])) if found else []
+    nodes = list(ast.walk(unit.node)) if unit.node else []
     reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
     keys = {
         row.slice.value
@@ -80,8 +79,7 @@ def _keys_read(unit: Statement, name: str) -> set[str]:
 
 def _keys_set(unit: Statement, name: str) -> set[str]:
     """The keys that a statement gives to a dictionary: all of it, or `name["key"] = ...`."""
-    found = None if unit.is_comment else parse_unit(unit.text.strip())
-    node = found[1] if found else None
+    node = unit.node
     if not isinstance(node, ast.Assign | ast.AnnAssign):
         return set()
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -104,7 +102,7 @@ def _is_replaced(side: Side, hunk: Hunk, name: str, scope: str) -> bool:
     new = [side.units[place] for row in range(start, gap + 1) for place in side.inserts[row]]
     kept = [side.of(row) for row in range(number + 1, min(gap, len(side.match)))]
     return any(
-        unit.scope == scope and name in effects_of(unit.text.strip()).binds
+        unit.scope == scope and name in effects_of(unit).binds
         for unit in [*new, *(unit for unit in kept if unit)]
         if not unit.is_comment
     )

@@ -157,8 +157,7 @@ def _changed(
             start, end = block.rows.start, block.rows.end
             lines = [text for _, text in _written(unit.lines, block.rows, old, new)]
             text = "\n".join([*unit.lines[:start], *lines, *unit.lines[end:]])
-            margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
-            whole = unit_of(text.removeprefix(margin), unit)
+            whole = unit_of(text.removeprefix(unit.margin), unit)
             changed[block.inner] = [replace(whole, blanks=unit.blanks)]
     return changed
 

@@ -204,7 +204,7 @@ def statement(unit: Statement) -> str:
 
 def unit_of(text: str, like: Statement) -> Statement:
     """A statement as a unit, in the block of another."""
-    margin = like.lines[0][: len(like.lines[0]) - len(like.lines[0].lstrip())]
+    margin = like.margin
     if like.is_code and "\n" not in text and len(margin + text) > LINE_LENGTH and "#" not in text:
         text = lay_out(text, len(margin), like).replace("\n", f"\n{margin}")
     _, mark, words = text.partition("  #")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from scaffold.merge.source.statement import parse_unit
+from scaffold.merge.source.statement import Statement, parse_unit
 from scaffold.merge.source.training import QUIET_METHODS
 
 # methods that are called for their output, not for what they change
@@ -32,9 +32,13 @@ class Effects:
         return Effects(binds, reads, changes, parts, self.leaves)
 
 
-@lru_cache(maxsize=262_144)
-def effects_of(text: str) -> Effects:
+def effects_of(unit: Statement) -> Effects:
     """The effects of one statement, or of the head of a block. Imported names count as others."""
+    return Effects() if unit.is_comment else _effects_of(unit.text.strip())
+
+
+@lru_cache(maxsize=262_144)
+def _effects_of(text: str) -> Effects:
     found = parse_unit(text)
     if found is None:
         return Effects()

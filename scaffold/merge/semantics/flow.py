@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.semantics.effects import Effects, effects_of
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -46,27 +46,24 @@ def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Func
 def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
     if unit.is_comment or not unit.text.lstrip().startswith(("def ", "async def ", "class ")):
         return None
-    found = parse_unit(unit.text.strip())
-    node = found[1] if found else None
+    node = unit.node
     return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else None
-
-
-def names_of(unit: Statement) -> Effects:
-    return Effects() if unit.is_comment else effects_of(unit.text.strip())
 
 
 def bound_names(units: Sequence[Statement], function: Function) -> set[str]:
     """The variables of a function, with its parameters."""
     found = set(function.parameters)
-    return found.union(*(names_of(unit).binds for unit in units[function.head + 1 : function.end]))
+    return found.union(
+        *(effects_of(unit).binds for unit in units[function.head + 1 : function.end])
+    )
 
 
 def read_in(units: Iterable[Statement]) -> set[str]:
-    return set().union(*(names_of(unit).reads for unit in units))
+    return set().union(*(effects_of(unit).reads for unit in units))
 
 
 def bound_in(units: Iterable[Statement]) -> set[str]:
-    return set().union(*(names_of(unit).binds for unit in units))
+    return set().union(*(effects_of(unit).binds for unit in units))
 
 
 def needed_by(units: Sequence[Statement]) -> set[str]:
@@ -80,7 +77,7 @@ def needed_by(units: Sequence[Statement]) -> set[str]:
         around = [depth for depth in around if depth < unit.depth]
         depth = unit.depth - len(around)
         bound = [row for row in bound if row[0] <= depth]
-        names = names_of(unit)
+        names = effects_of(unit)
         needed |= names.reads.difference(*(row[1] for row in bound))
         head = unit.text.rstrip().endswith(":")
         bound.append((depth + (head and not _is_with(unit)), names.binds))

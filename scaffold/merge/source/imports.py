@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.statement import Statement
 
 Node = ast.Import | ast.ImportFrom
 
@@ -35,10 +35,8 @@ def imports_of(unit: Statement) -> frozenset[Import]:
 
 def import_node(unit: Statement) -> Node | None:
     """The tree of a statement, if it is an import."""
-    if unit.is_comment or not unit.is_code or "import" not in unit.lines[0]:
-        return None
-    found = parse_unit(unit.text.strip())
-    return found[1] if found and isinstance(found[1], Node) else None
+    node = unit.node if "import" in unit.lines[0] else None
+    return node if isinstance(node, Node) else None
 
 
 @lru_cache(maxsize=512)

@@ -49,6 +49,28 @@ class Statement:
         return self.key.startswith("#")
 
     @property
+    def node(self) -> ast.stmt | None:
+        """The syntax tree of a statement of Python."""
+        found = None if self.is_comment or not self.is_code else parse_unit(self.text.strip())
+        return found and found[1]
+
+    @property
+    def continues(self) -> bool:
+        """Whether it continues the statement above it, as `else` does."""
+        found = parse_unit(self.text.strip()) if self.is_code else None
+        return bool(found and found[0] in ("else", "elif", "except", "finally"))
+
+    @property
+    def margin(self) -> str:
+        """Its indentation."""
+        return self.lines[0][: len(self.lines[0]) - len(self.lines[0].lstrip())]
+
+    def saying(self, text: str) -> "Statement":
+        """The unit with another text, from its first character on."""
+        lines = tuple((self.margin + text).split("\n"))
+        return replace(self, lines=lines, key=fingerprint(text.strip()))
+
+    @property
     def same(self) -> tuple[str, str]:
         return self.key, self.comment
 

@@ -146,9 +146,8 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
             edited[returns[0]] = [_written(row, listed)] if wanted else []
         elif wanted:
             first = next(u for u in ours[part.target.head + 1 :] if not u.is_comment)
-            margin = first.lines[0][: len(first.lines[0]) - len(first.lines[0].lstrip())]
             line = Statement(
-                (margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
+                (first.margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
             )
             edited[-1 - part.inside[0]] = [line]
     instead |= edited
@@ -172,9 +171,8 @@ def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement
 
 
 def _written(unit: Statement, text: str) -> Statement:
-    margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
     end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
-    lines = tuple(margin + row for row in (text + end).split("\n"))
+    lines = tuple(unit.margin + row for row in (text + end).split("\n"))
     return replace(unit, lines=lines, key=fingerprint(text))
 
 
@@ -217,8 +215,7 @@ def _result(row: Statement | None) -> list[str] | None:
     """The variables that are returned. None if it is something else."""
     if row is None:
         return []
-    found = parse_unit(row.text.strip())
-    value = found[1].value if found and isinstance(found[1], ast.Return) else None
+    value = row.node.value if isinstance(row.node, ast.Return) else None
     return _listed(value) if value else None
 
 
