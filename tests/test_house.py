@@ -162,6 +162,17 @@ def test_functions_and_classes_are_short(kind: type[ast.FunctionDef | ast.ClassD
     assert seen >= 40
 
 
+def test_functions_of_the_merge_have_few_parameters() -> None:
+    seen = 0
+    for path in (PACKAGE / "merge").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                seen += 1
+                names = [row.arg for row in (*node.args.args, *node.args.kwonlyargs)]
+                assert len({*names} - {"self"}) <= 5, f"{path}:{node.lineno} {node.name}"
+    assert seen >= 400
+
+
 def test_packages_are_empty_so_that_nothing_is_imported_by_the_way() -> None:
     inits = [path for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE]
     assert len(inits) >= 6

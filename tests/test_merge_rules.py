@@ -73,17 +73,17 @@ def test_imports_of_whole_modules_are_followed() -> None:
     assert "tools.log(2)" in clean(base, ours, base + "log(2)\n")
 
 
-def test_imports_one_a_line_are_followed() -> None:
-    base = "from tools import log, read\n\nlog(read())\n"
-    ours = "from tools import log\nfrom tools import read\n\nlog(read())\n"
-    theirs = "from tools import log, read, write\n\nlog(read())\nwrite()\n"
-    assert "from tools import write\n" in clean(base, ours, theirs)
-
-
 def test_imports_that_are_only_there_for_others_stay() -> None:
     base, more = "from .a import one\n", "from .b import two\n"
     ours = "from .a import one\n\nNAME = 'mine'\n"
     assert more in clean(base, ours, base + more, "__init__.py")
+
+
+def test_an_import_beside_one_that_the_owner_took_out_comes() -> None:
+    base = "from tools import log\nfrom files import read\n\nlog(1)\n"
+    ours = base.replace("from files import read\n", "")
+    theirs = base.replace("read\n", "read\nfrom net import send\n") + "send(2)\n"
+    assert "log\nfrom net import send\n\n" in clean(base, ours, theirs)
 
 
 def test_renamed_keys_are_followed() -> None:

@@ -1,8 +1,7 @@
 """A file during a merge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from scaffold.merge.diff.assemble import Assembly, Piece, choose_ours
 from scaffold.merge.diff.triple import Hunk
@@ -11,21 +10,6 @@ from scaffold.merge.source import style
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, TEXT, TOML, Statement
 from scaffold.merge.source.write import write_units
-
-
-class Generated(Protocol):
-    """What was generated last: texts by path, and the files that the owner has moved since."""
-
-    @property
-    def files(self) -> Mapping[str, str]: ...
-
-    @property
-    def moved(self) -> Mapping[str, str]: ...
-
-    def place(self, name: str) -> str:
-        """The current path of the file that was generated as `name`."""
-        ...
-
 
 Statements = Sequence[Statement]
 

@@ -5,23 +5,33 @@ as they are (`normalize/moved_definitions.py`).
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
 from scaffold.merge.semantics.names import defines, is_test
 from scaffold.merge.source.parse import parse
+from scaffold.merge.source.versions import Files, Versions
 
 SHARED = 2  # definitions by the same names, from which on another file counts as the new place
 SHOWN = 40  # rows of a change
 
 
-def tell_deleted(
-    path: str, base: str, new: str, ours: Mapping[str, str], merged: Mapping[str, str | None]
-) -> str:
-    """A warning with the change, if the code of a deleted file is elsewhere without it.
+def tell_deleted(project: Versions, merged: Mapping[str, str | None]) -> Iterator[str]:
+    """Warnings with the changes of deleted files whose code is elsewhere without them.
 
-    `ours` are the owner's files before the update, and `merged` those after it that it concerns.
+    `merged` are the files after the update that it concerns.
     """
+    for name in sorted(project.base.keys() & project.theirs.keys()):
+        path, base, new = project.place(name), project.base[name], project.theirs[name]
+        if path not in project.ours and new != base and path.endswith(".py"):
+            yield from filter(None, [_change(path, (base, new), project.ours, merged)])
+
+
+def _change(
+    path: str, sides: tuple[str, str], ours: Files, merged: Mapping[str, str | None]
+) -> str:
+    """What changes in a deleted file, if another one has its code without the change."""
+    base, new = sides
     before, after = _definitions(base), _definitions(new)
     changed = {name for name, code in after.items() if code != before.get(name)}
     names = {name for name in before if defines(base, name)}  # a method may share its name

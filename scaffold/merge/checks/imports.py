@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from scaffold.merge.semantics.modules import Modules
 from scaffold.merge.semantics.names import Fault, module_of
 from scaffold.merge.semantics.scopes import Facts, read_facts
+from scaffold.merge.source.training import CONFIG
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _as_fault(row: Missing) -> Fault:
 def _config_fields(facts: Facts) -> Iterator[str]:
     """The fields of the class Config that a file defines."""
     for node in facts.tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == "Config":
+        if isinstance(node, ast.ClassDef) and node.name == CONFIG:
             for row in node.body:
                 if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                     yield row.target.id

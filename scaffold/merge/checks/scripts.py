@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.types import Class
+from scaffold.merge.source.training import CONFIG
 
 NOTEBOOK = ".ipynb"
 SCRIPTS = (".sbatch", ".sh")
@@ -50,6 +51,6 @@ def _settings(project: Project) -> set[str]:
     return {
         field
         for path, name in project.definitions
-        if name == "Config"
+        if name == CONFIG
         for field in project.members(Class(path, name)).fields
     }

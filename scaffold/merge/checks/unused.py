@@ -11,6 +11,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.types import Callable, Class, Object
+from scaffold.merge.source.training import CONFIG
 
 
 def find_unused(update: Update) -> Iterator[tuple[str, str, int]]:
@@ -68,7 +69,7 @@ class _Uses:
                     self.maybe.add(node.attr)
             self.code.append(facts.tree)
         for (path, name), scope in project.definitions.items():
-            if name == "Config":
+            if name == CONFIG:
                 for row in scope.node.body if isinstance(scope.node, ast.ClassDef) else ():
                     if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
                         self.fields[row.target.id] = path, row.lineno

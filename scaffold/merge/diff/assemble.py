@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.conflicts import frame
 from scaffold.merge.diff.deletions import (
-    goes_with_deleted,
     is_written_by_hand,
     stays_deleted,
 )
@@ -100,7 +99,7 @@ class Assembly(Triple):
         ours = [self._move(self.ours, self.theirs, place, gap) for place in self.ours.inserts[gap]]
         places = self.theirs.inserts[gap]
         theirs = [self._move(self.theirs, self.ours, place, gap) for place in places]
-        if theirs and (contains(ours, theirs) or goes_with_deleted(self, gap)):
+        if theirs and contains(ours, theirs):
             return [*ours]
         if ours and contains(theirs, ours):
             return [*theirs]
@@ -200,14 +199,10 @@ def indent_fits(unit: Statement, indent: str) -> bool:
 
 
 def assemble(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    theirs: Sequence[Statement],
-    kind: str,
-    *,
-    indent: str = "    ",
-    union: bool = False,
+    sides: Sequence[Sequence[Statement]], kind: str, indent: str = "    ", union: bool = False
 ) -> Assembly:
+    """Put together the statements of base, ours and theirs."""
+    base, ours, theirs = sides
     return Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
 
 
@@ -217,7 +212,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> str | None:
     if max(map(len, texts)) < 2:
         return None
     rows: list[str] = []
-    for piece in assemble(texts[0], texts[1], texts[2], TEXT).merge():
+    for piece in assemble(texts, TEXT).merge():
         if isinstance(piece, Clash):
             return None
         rows += [""] * piece.blanks + list(piece.lines)

@@ -3,11 +3,10 @@
 import ast
 import builtins
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import read_effects
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.statement import Statement
 
 
 def can_commute(
@@ -54,7 +53,7 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     """Whether the owner already added something different for the same purpose.
 
     That is: something with the same name, or another call with a name as specific as
-    `clip_grad_norm_`. `own` are the owner's new units, `known` those of the base.
+    `get_linear_schedule`. `own` are the owner's new units, `known` those of the base.
     """
     purposes = _purposes(unit)
     for row in known:
@@ -72,17 +71,8 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     purpose = anchor(unit)
     named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
     found = {purpose} if named and purpose[1] else set()
-    if unit.is_code and not unit.is_comment:
-        found |= {("call", name) for name in _telling_calls(unit.text.strip())}
-    return frozenset(found)
-
-
-@lru_cache(maxsize=262_144)
-def _telling_calls(text: str) -> frozenset[str]:
-    """The names of several words that a statement calls."""
-    found = parse_unit(text)
-    names = map(_name, _outer_calls(found[1])) if found else ()
-    return frozenset(name for name in names if "_" in name.strip("_"))
+    names = map(_name, _outer_calls(unit.node)) if unit.node else ()
+    return frozenset({*found, *(("call", name) for name in names if "_" in name.strip("_"))})
 
 
 def _outer_calls(tree: ast.AST) -> Iterator[ast.Call]:

@@ -38,37 +38,6 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     return bool(beside) and all(row.is_comment for row in replaced)
 
 
-def goes_with_deleted(triple: Triple, gap: int) -> bool:
-    """Whether new calls of the other side only say more of what the owner deleted around them.
-
-    They stand between deleted lines, in whose place is nothing, and read what is computed no more.
-    """
-    places = triple.theirs.inserts[gap]
-    if triple.kind != PYTHON or not places or not 0 < gap < len(triple.base):
-        return False
-    start, end = gap, gap
-    while start > 0 and triple.ours.match[start - 1] is None:
-        start -= 1
-    while end < len(triple.base) and triple.ours.match[end] is None:
-        end += 1
-    if start == gap or end == gap or any(triple.ours.inserts[start : end + 1]):
-        return False
-    return all(
-        anchor(triple.theirs.units[place])[:1] == ("Expr",) and _reads_deleted(triple, place)
-        for place in places
-    )
-
-
-def _reads_deleted(triple: Triple, place: int) -> bool:
-    sources, text = triple.their_sources, triple.theirs.units[place].text.strip()
-    for name in effects_of(text).reads:
-        source = sources.above(place, name)
-        number = None if source is None else triple.theirs.number_of.get(source)
-        if number is not None and triple.ours.match[number] is None:
-            return True
-    return False
-
-
 def is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     """Whether the owner wrote a new statement of the other side into the same block by hand.
 
@@ -87,12 +56,10 @@ def is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     ]
     if not found or triple.kind != PYTHON:
         return bool(found)
-    effects = effects_of(unit.text.strip())
+    effects = effects_of(unit)
     between = [row for number in range(found[0], gap) for row in triple.theirs.inserts[number]]
     between += [row for row in triple.theirs.inserts[gap] if row < place]
-    if any(
-        effects_of(triple.theirs.units[row].text.strip()).binds & effects.reads for row in between
-    ):
+    if any(effects_of(triple.theirs.units[row]).binds & effects.reads for row in between):
         return False
     return not _is_used_between(triple, effects.changes, *sorted((found[0], gap)))
 
@@ -103,7 +70,7 @@ def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> b
         unit = triple.base[number]
         if unit.is_comment or None in (triple.ours.match[number], triple.theirs.match[number]):
             continue
-        effects = effects_of(unit.text.strip())
+        effects = effects_of(unit)
         if names & (effects.changes | effects.binds):
             return True
     return False

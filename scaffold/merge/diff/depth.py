@@ -1,13 +1,10 @@
 """Finds the depth of a unit in the merged text after a side put a block around others."""
 
 import itertools
-import re
 
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Triple
-from scaffold.merge.source.statement import Statement
-
-_CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
+from scaffold.merge.source.training import limits_gradients
 
 
 def in_same_block(triple: Triple, number: int) -> bool:
@@ -39,7 +36,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     rest = itertools.takewhile(lambda row: row >= place, reversed(places))
     if after is not None and all(one.units[row].is_comment for row in rest):
         to_next = True  # a comment is about what stands below it
-    if after is not None and limits_gradients(one.units[place]):
+    if after is not None and limits_gradients(one.units[place].text):
         to_next = True
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
@@ -55,11 +52,6 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         score = (distance, rank, there.depth - triple.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
-
-
-def limits_gradients(unit: Statement) -> bool:
-    """Whether a statement clips gradients, which are complete at the end of a step."""
-    return bool(_CLIPS.match(unit.text.strip()))
 
 
 def _above(triple: Triple, side: Side, gap: int, level: int) -> int:

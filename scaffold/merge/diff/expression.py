@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import Statement, indent_of, parse_framed, shift
 
 LINE_LENGTH = 100
@@ -89,10 +90,8 @@ def merge_unit(
         return None
     if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
         return ours
-    if _imports_all(ours, theirs):
-        return ours
-    if _imports_nothing(base, ours, theirs):
-        return theirs  # which no code needs then, so that it goes
+    if found := _merged_imports(base, ours, theirs):
+        return found
     if base.key == ours.key and all(len(unit.lines) == 1 for unit in (base, ours, theirs)):
         return _with_comment(ours, theirs)  # the owner changed a comment
     flat = [_flat_text(unit) for unit in (base, ours, theirs)]
@@ -110,21 +109,14 @@ def _flat_text(unit: Statement) -> str:
     return "\n".join(unit.flat)
 
 
-def _imports_all(ours: Statement, theirs: Statement) -> bool:
-    """Whether the owner imports all names of the module that the other side imports some of."""
-    own = re.fullmatch(r"(from [\w.]+ import) \*", ours.lines[0].partition("#")[0].strip())
-    return own is not None and theirs.text.startswith(own[1]) and " as " not in theirs.text
-
-
-def _imports_nothing(base: Statement, ours: Statement, theirs: Statement) -> bool:
-    """Whether each name of an import is removed by one of the two sides, so that none is left."""
-    trees = [parse_framed(_flat_text(unit)) for unit in (base, ours, theirs)]
-    nodes = [tree[0] if tree else None for tree in trees]
-    if not all(isinstance(node, ast.ImportFrom) for node in nodes):
-        return False
-    old, own, new = ({ast.dump(alias) for alias in node.names} for node in nodes)  # type: ignore
-    modules = {node.module for node in nodes}  # type: ignore[union-attr]
-    return len(modules) == 1 and own | new <= old and not own & new
+def _merged_imports(base: Statement, ours: Statement, theirs: Statement) -> Statement | None:
+    """One side's import: the owner's of all names, or theirs if each name goes on one side."""
+    old, own, new = ({row for row in imports_of(unit) if row.name} for unit in (base, ours, theirs))
+    if not new or len({row.module for row in (*old, *own, *new)}) != 1:
+        return None
+    if any(row.name == "*" for row in own):
+        return ours if all(row.is_plain for row in new) else None
+    return theirs if own | new <= old and not own & new else None  # no code needs it: it goes
 
 
 def _with_comment(ours: Statement, theirs: Statement) -> Statement:
@@ -140,11 +132,11 @@ def _without(line: str, comment: str) -> str:
 
 def merge_text(base: str, ours: str, theirs: str) -> str | None:
     """The merged statement, or None."""
-    sources = [read_source(text) for text in (base, ours, theirs)]
-    if None in sources:
+    first, own, second = map(read_source, (base, ours, theirs))
+    if not first or not own or not second:
         return None
     try:
-        splices = list(_merge_nodes(*sources, *(source.tree for source in sources)))  # type: ignore
+        splices = list(_merge_nodes((first, own, second), (first.tree, own.tree, second.tree)))
     except Differs:
         return None
     splices.sort(key=lambda splice: (splice.start, splice.end))
@@ -160,11 +152,15 @@ def read_source(text: str) -> Source | None:
     return found and Source(text, found[0], found[1].rows, found[1].column)
 
 
-def _merge_nodes(
-    base: Source, ours: Source, theirs: Source, b: ast.AST, m: ast.AST, t: ast.AST
-) -> Iterator[Splice]:
+Sources = tuple[Source, Source, Source]  # base, ours, theirs, as everywhere below
+Nodes = tuple[ast.AST, ast.AST, ast.AST]
+
+
+def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
     """What to replace in the owner's text. Raises Differs."""
-    says = [ast.dump(node) for node in (b, m, t)]
+    base, ours, theirs = sources
+    b, m, t = nodes
+    says = [ast.dump(node) for node in nodes]
     if says[2] in (says[0], says[1]):
         return
     if says[0] == says[1] and not _comments_differ(base, ours, b, m):
@@ -177,22 +173,22 @@ def _merge_nodes(
     for name in b._fields:
         if type(m) in _LISTS and name in _LISTS[type(m)][0]:
             continue
-        old, own, new = (getattr(node, name, None) for node in (b, m, t))
+        old, own, new = (getattr(node, name, None) for node in nodes)
         if isinstance(old, ast.AST) and isinstance(own, ast.AST) and isinstance(new, ast.AST):
-            yield from _merge_nodes(base, ours, theirs, old, own, new)
+            yield from _merge_nodes(sources, (old, own, new))
         elif _is_list(old) and _is_list(own) and _is_list(new) and len(old) == len(own) == len(new):
             if not all(isinstance(node, ast.AST) for node in (*old, *own, *new)):
                 raise Differs
-            for nodes in zip(old, own, new, strict=True):
-                yield from _merge_nodes(base, ours, theirs, *nodes)
+            for parts in zip(old, own, new, strict=True):
+                yield from _merge_nodes(sources, parts)
         elif _dump(new) not in (_dump(old), _dump(own)):
             raise Differs
     if type(m) in _LISTS:
         read = _LISTS[type(m)][1]
-        old, own, new = (
-            _items(source, read(node)) for source, node in ((base, b), (ours, m), (theirs, t))
+        yield from _merge_items(
+            sources,
+            (_items(base, read(b)), _items(ours, read(m)), _items(theirs, read(t))),
         )
-        yield from _merge_items(base, ours, theirs, old, own, new)
 
 
 def _comments_differ(base: Source, ours: Source, b: ast.AST, m: ast.AST) -> bool:
@@ -299,49 +295,55 @@ def _shape(node: ast.AST) -> str:
     return ast.dump(node.func) if isinstance(node, ast.Call) else type(node).__name__
 
 
-def _merge_items(
-    base: Source,
-    ours: Source,
-    theirs: Source,
-    b: Sequence[Item],
-    m: Sequence[Item],
-    t: Sequence[Item],
-) -> Iterator[Splice]:
+Items = tuple[Sequence[Item], Sequence[Item], Sequence[Item]]
+
+
+def _merge_items(sources: Sources, items: Items) -> Iterator[Splice]:
+    b, m, t = items
     if _shapes_differ(b, m, t) or _shapes_differ(b, t, m):
         raise Differs  # one side wrote all elements in another form, which the other's lack
-    old, own, new = ({item.name: item for item in items} for items in (b, m, t))
-    if any(len(table) != len(items) for table, items in ((old, b), (own, m), (new, t))):
-        raise Differs  # the same item twice: they can't be told apart
-    positional = [sum(_is_positional(item) for item in items) for items in (b, m, t)]
+    positional = [sum(_is_positional(item) for item in side) for side in items]
     if len(set(positional)) > 1 and positional[1] != positional[0] != positional[2]:
         b, m, t = _by_variable(b), _by_variable(m), _by_variable(t)
         if not _go_in_one_order(b, m, t):
             raise Differs
-        old, own, new = ({item.name: item for item in items} for items in (b, m, t))
+    old, own, new = map(_by_name, (b, m, t))
     if old.keys() - own.keys() - new.keys() and own.keys() - old.keys() - new.keys():
         raise Differs  # the owner may have renamed an item that the other side removes
     for name, item in new.items():
         if name in old and name in own:
-            before, here = old[name], own[name]
-            if item.says in (before.says, here.says):
-                continue
-            if before.says == here.says:
-                yield _replacement(base, ours, theirs, before, here, item)
-            elif before.node and here.node and item.node:
-                yield from _merge_nodes(base, ours, theirs, before.node, here.node, item.node)
-            else:
-                raise Differs
+            yield from _merge_item(sources, (old[name], own[name], item))
         elif name in old:  # the owner removed it
             if item.says != old[name].says:
                 raise Differs
         elif name in own and item.says != own[name].says:
             raise Differs
-    yield from _insert_items(ours, theirs, [item for item in t if item.name not in old], m, t, own)
+    yield from _insert_items(sources, (b, m, t))
     for name, item in own.items():
         if name in old and name not in new:
             if item.says != old[name].says:
                 raise Differs
-            yield _removal(ours, m, item)
+            yield _removal(sources[1], m, item)
+
+
+def _by_name(items: Sequence[Item]) -> dict[str, Item]:
+    found = {item.name: item for item in items}
+    if len(found) != len(items):
+        raise Differs  # the same item twice: they can't be told apart
+    return found
+
+
+def _merge_item(sources: Sources, items: tuple[Item, Item, Item]) -> Iterator[Splice]:
+    """One item that all three have."""
+    before, here, item = items
+    if item.says in (before.says, here.says):
+        return
+    if before.says == here.says:
+        yield _replacement(sources, items)
+    elif before.node and here.node and item.node:
+        yield from _merge_nodes(sources, (before.node, here.node, item.node))
+    else:
+        raise Differs
 
 
 def _shapes_differ(b: Sequence[Item], one: Sequence[Item], other: Sequence[Item]) -> bool:
@@ -389,14 +391,13 @@ def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) ->
     return not places[0] & places[1]
 
 
-def _replacement(
-    base: Source, ours: Source, theirs: Source, before: Item, here: Item, item: Item
-) -> Splice:
+def _replacement(sources: Sources, items: tuple[Item, Item, Item]) -> Splice:
     """Their item in place of the owner's, with the comment behind it if that is new too."""
-    old, own, new = (_tail(*pair) for pair in ((base, before), (ours, here), (theirs, item)))
+    _, here, item = items
+    old, own, new = (_tail(*pair) for pair in zip(sources, items, strict=True))
     if new[0] == old[0] or own[0] != old[0] or not new[0]:
-        return Splice(here.start, here.end, item.cut(theirs))
-    return Splice(here.start, own[1], f"{item.cut(theirs)},  {new[0]}")
+        return Splice(here.start, here.end, item.cut(sources[2]))
+    return Splice(here.start, own[1], f"{item.cut(sources[2])},  {new[0]}")
 
 
 def _tail(source: Source, item: Item) -> tuple[str, int]:
@@ -405,20 +406,15 @@ def _tail(source: Source, item: Item) -> tuple[str, int]:
     return (found[1] or "", found.end()) if found else ("", item.end)
 
 
-def _insert_items(
-    ours: Source,
-    theirs: Source,
-    added: Sequence[Item],
-    m: Sequence[Item],
-    t: Sequence[Item],
-    own: dict[str, Item],
-) -> Iterator[Splice]:
+def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
     """Insert their new items after the items that they follow in their own text."""
+    _, ours, theirs = sources
+    b, m, t = items
+    known, own = {item.name for item in b}, {item.name: item for item in m}
     where: dict[int, str] = {}
-    for item in added:
-        if item.name in own:
+    for place, item in enumerate(t):
+        if item.name in known or item.name in own:
             continue
-        place = t.index(item)
         anchor = next((own[row.name] for row in reversed(t[:place]) if row.name in own), None)
         if item.name.isdigit():
             raise Differs

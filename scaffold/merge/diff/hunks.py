@@ -8,11 +8,11 @@ import re
 from collections.abc import Collection, Sequence
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
-from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
 
@@ -45,7 +45,7 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
     for number, unit in enumerate(triple.base):
         ours, theirs = triple.ours.of(number), triple.theirs.of(number)
         if ours is None and theirs is not None and theirs.same != unit.same:
-            if triple.kind == PYTHON and _imports_more(unit, theirs):
+            if triple.kind == PYTHON and _modules(unit) & _modules(theirs):
                 continue  # what the code needs is imported again
             found.append(_deleted_run(triple, triple.ours, number))
         elif theirs is None and (
@@ -55,8 +55,6 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
         elif ours and theirs and not _go_together(triple, unit, ours, theirs):
             found.append((number, number + 1))
     for gap in range(len(triple.base) + 1):
-        if goes_with_deleted(triple, gap):
-            continue
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
             found.append((gap, gap))
         for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
@@ -68,10 +66,9 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
     return found
 
 
-def _imports_more(unit: Statement, theirs: Statement) -> bool:
-    """Whether an import has new names of the same module."""
-    heads = [re.match(r"from [\w.]+ import\b", row.text) for row in (unit, theirs)]
-    return bool(heads[0] and heads[1] and heads[0][0] == heads[1][0])
+def _modules(unit: Statement) -> set[str]:
+    """The module from which a statement imports names."""
+    return {row.module for row in imports_of(unit) if row.name}
 
 
 def _go_together(triple: Triple, unit: Statement, ours: Statement, theirs: Statement) -> bool:
@@ -122,7 +119,7 @@ def work_on_given(
     there = triple.theirs.of(gap - 1) if above else None
     if triple.kind != PYTHON or above is None or there is None or there.key != above.key:
         return False
-    given = effects_of(above.text.strip()).binds
+    given = effects_of(above).binds
     modules = triple.modules()
     return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
 
@@ -131,6 +128,8 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
     """The base unit that the other side deleted, if new units have lost all their context."""
     number_of = one.number_of
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
+    if imports_of(one.units[first]):
+        return None  # it may stand anywhere among the others
     depth = one.units[first].depth
     head = one.parents[first]
     if head is not None and head not in number_of:

@@ -8,19 +8,8 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
 from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.training import job_option
 
-# the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
-_SBATCH = {
-    "-A": "--account",
-    "-a": "--array",
-    "-c": "--cpus-per-task",
-    "-J": "--job-name",
-    "-N": "--nodes",
-    "-n": "--ntasks",
-    "-o": "--output",
-    "-p": "--partition",
-    "-t": "--time",
-}
 _ALIKE = 0.55  # the share of common words below which units are different statements
 
 
@@ -189,9 +178,8 @@ def anchor(unit: Statement) -> tuple[str, ...]:
 
 def _row_anchor(text: str) -> tuple[str, ...]:
     """The key of a row of TOML, YAML or shell, or the package of a requirement."""
-    option = re.match(r"SBATCH\s+(--[\w-]+|-\w)", text)
-    if option:
-        return ("row", "SBATCH", _SBATCH.get(option[1], option[1]))
+    if option := job_option(text):
+        return ("row", "option", option)
     variable = re.match(r"(?:export|ENV|ARG)\s+(\w+)[=\s]", text)
     if variable:
         return ("row", "variable", variable[1])

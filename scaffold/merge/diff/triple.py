@@ -1,21 +1,18 @@
 """Three versions of one text, aligned: the input of a merge."""
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from scaffold.merge.diff.expression import MergeLines
 from scaffold.merge.diff.mapping import Side, find_parents
-from scaffold.merge.semantics.sources import Sources
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.imports import imports_of
+from scaffold.merge.source.statement import Statement
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
 # One that reaches beyond the last unit has the gap at the end of the file in it.
 Hunk = tuple[int, int]
-
-_IMPORT = re.compile(r"\s*(import|from)\b")
 
 
 @dataclass
@@ -32,11 +29,6 @@ class Triple:
         """For each unit of the base, the head of the block that it is in."""
         return find_parents(self.base)
 
-    @cached_property
-    def their_sources(self) -> Sources:
-        """The lines of the other side that bind each name."""
-        return Sources(self.theirs.units)
-
     def origin(self, side: Side, place: int) -> str:
         """Where a unit of a side comes from."""
         known = side.number_of.get(place)
@@ -45,8 +37,7 @@ class Triple:
     def modules(self) -> set[str]:
         """Imported names."""
         rows = (*self.base, *self.ours.units, *self.theirs.units)
-        found = [re.sub(r".*\bimport\b", "", row.text) for row in rows if _IMPORT.match(row.text)]
-        return {name for text in found for name in re.findall(r"\w+", text)}
+        return {found.called.split(".")[0] for row in rows for found in imports_of(row)}
 
     @cached_property
     def has_other_comments(self) -> bool:
@@ -65,7 +56,8 @@ class Triple:
         """
         unit, ours = self.base[number], self.ours.of(number)
         if ours is None or ours.key != unit.key:
-            return ours is None or not _imports_less(ours, unit)
+            # an import may lack names that its owner no longer uses
+            return ours is None or not frozenset() < imports_of(ours) < imports_of(unit)
         return bool(ours.comment) and ours.comment != unit.comment and not self.has_other_comments
 
     def opens_for_next(self, side: Side, gap: int) -> bool:
@@ -98,20 +90,8 @@ class Triple:
 
 def _called(unit: Statement) -> set[str]:
     """What a statement calls."""
-    found = None if unit.is_comment else parse_unit(unit.text.strip())
-    nodes = ast.walk(found[1]) if found else ()
+    nodes = ast.walk(unit.node) if unit.node else ()
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
-
-
-def _imports_less(ours: Statement, unit: Statement) -> bool:
-    """Whether an import only lacks names that its owner no longer uses."""
-    found = [
-        {ast.dump(alias) for alias in row[1].names}
-        for row in map(parse_unit, (ours.text.strip(), unit.text.strip()))
-        if row and isinstance(row[1], ast.ImportFrom)
-    ]
-    heads = [re.split(r"\bimport\b", row.text)[0].strip() for row in (ours, unit)]
-    return len(found) == 2 and found[0] < found[1] and heads[0] == heads[1]
 
 
 def contains(units: Sequence[Statement], others: Sequence[Statement]) -> bool:

@@ -7,19 +7,18 @@ from scaffold.merge.checks.imports import faults_across_files, names_of_modules
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.diff.assemble import Clash, assemble
 from scaffold.merge.guards.broken_names import doubt, verify
-from scaffold.merge.model import Generated, OpenFile, mended_text, open_file
+from scaffold.merge.model import OpenFile, mended_text, open_file
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source.statement import PYTHON, split
+from scaffold.merge.source.versions import Versions
 
 
 def check_across_files(
     merged: Mapping[str, str | None],
     conflicts: Collection[Conflict],
     files: list[OpenFile],
-    pristine: Generated,
-    ours: Mapping[str, str],
-    theirs: Mapping[str, str],
+    project: Versions,
 ) -> list[str]:
     """Doubt changes if a file uses something that another file no longer has.
 
@@ -36,14 +35,13 @@ def check_across_files(
             result[file.path] = mended_text(file, pieces)
             if any(isinstance(piece, Clash) for piece in pieces):
                 clashing.add(file.path)
-    names = {pristine.place(name): name for name in (*pristine.files, *theirs)}
+    names, rendered = project.names, project.rendered
     # of all other code in the folder, which may be a lot, only what uses the project's modules
     modules = "|".join(re.escape(module_of(path)) for path in names if path.endswith(".py"))
     uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
-    ours = {path: text for path, text in ours.items() if path in names or uses.search(text)}
+    ours = {path: text for path, text in project.ours.items() if path in names or uses.search(text)}
     others = {path: text for path, text in ours.items() if path not in merged}
     together = {**others, **result}
-    rendered = {pristine.place(name): text for name, text in theirs.items()}
     if code_in(together) == code_in(rendered):
         return notes  # none of it is the owner's
     known = names_of_modules((*together, *ours, *rendered))
@@ -57,7 +55,7 @@ def check_across_files(
             if at in clashing or fault.source in clashing:
                 continue  # there is a conflict already
             if at not in open_files and at in names and at in ours:
-                open_files[at] = _reopen(names[at], at, pristine, ours, theirs)
+                open_files[at] = _reopen(at, project)
                 files.append(open_files[at])
             if at not in open_files:
                 continue
@@ -75,14 +73,8 @@ def keep_definition(file: OpenFile, name: str) -> bool:
     if not wanted & {head for head, _ in chunks(assembly.ours.units)}:
         return False
     base = [unit for head, chunk in chunks(assembly.base) if head not in wanted for unit in chunk]
-    file.assembly = assemble(
-        base,
-        assembly.ours.units,
-        assembly.theirs.units,
-        file.kind,
-        indent=assembly.indent,
-        union=assembly.union,
-    )
+    sides = base, assembly.ours.units, assembly.theirs.units
+    file.assembly = assemble(sides, file.kind, assembly.indent, assembly.union)
     file.doubts.clear()
     verify(file)
     return True
@@ -93,11 +85,10 @@ def code_in(files: Mapping[str, str | None]) -> dict[str, str]:
     return {path: text for path, text in files.items() if text is not None and path.endswith(".py")}
 
 
-def _reopen(
-    name: str, path: str, pristine: Generated, ours: Mapping[str, str], theirs: Mapping[str, str]
-) -> OpenFile:
+def _reopen(path: str, project: Versions) -> OpenFile:
     """A file that seemed to need no merge."""
-    file = open_file(name, path, pristine.files.get(name, ""), ours[path], theirs.get(name, ""))
-    base, own, new = (split(text, file.kind) for text in file.texts)
-    file.assembly = assemble(base, own, new, file.kind)
+    name = project.names[path]
+    base, theirs = (side.get(name, "") for side in (project.base, project.theirs))
+    file = open_file(name, path, base, project.ours[path], theirs)
+    file.assembly = assemble([split(text, file.kind) for text in file.texts], file.kind)
     return file

@@ -93,7 +93,7 @@ def _is_left_over(file: OpenFile, fault: Fault) -> bool:
         {
             unit.same
             for unit in units
-            if not unit.is_comment and fault.name in effects_of(unit.text.strip()).binds
+            if not unit.is_comment and fault.name in effects_of(unit).binds
         }
         for units in (file.assembly.base, file.assembly.ours.units, file.assembly.theirs.units)
     ]

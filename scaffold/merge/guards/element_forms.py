@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
-from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement
 
 _ADDS = ("append", "add", "appendleft", "put")
 
@@ -42,8 +42,7 @@ def _changed_lists(triple: Triple, side: Side) -> Iterator[str]:
 
 def _added(unit: Statement) -> tuple[str, int] | None:
     """The list that gets an element, and how many parts that is written with; 0: it is one."""
-    found = None if unit.is_comment or not unit.is_code else parse_unit(unit.text.strip())
-    match found[1] if found else None:
+    match unit.node:
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), [value])) if attr in _ADDS:
             return name, len(value.elts) if isinstance(value, ast.Tuple) else 0
     return None
@@ -51,16 +50,10 @@ def _added(unit: Statement) -> tuple[str, int] | None:
 
 def _elements_used(unit: Statement) -> set[str]:
     """The names whose elements a statement may use: not only their number."""
-    found = None if unit.is_comment or not unit.is_code else parse_unit(unit.text.strip())
-    if found is None:
-        return set()
+    nodes = list(ast.walk(unit.node)) if unit.node else []
     counted = {
         id(node.args[0])
-        for node in ast.walk(found[1])
+        for node in nodes
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1
     }
-    return {
-        node.id
-        for node in ast.walk(found[1])
-        if isinstance(node, ast.Name) and id(node) not in counted
-    }
+    return {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in counted}

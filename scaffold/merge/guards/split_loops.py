@@ -11,19 +11,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.diff.depth import depth_change, limits_gradients
+from scaffold.merge.diff.depth import depth_change
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.sources import Sources
-from scaffold.merge.source.statement import PYTHON, Statement, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.training import has_gradients, is_done_once, limits_gradients
 
 QUESTION = "does your line belong to each step, or to each part of a step?"
 
 _REPEATS = re.compile(r"(for|while|if|elif|else|try|except|finally|async for|match|case)\b")
 _LOOPS = re.compile(r"(for|while|async for)\b")
-_GRADIENTS = re.compile(r"\.(backward|grad)\b")  # those of all parts are added up
-_OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")  # done once for all parts
 _LEAVES = re.compile(r"(?m)^\s*(break|continue)\b")  # it would leave the inner loop
 _OUTPUT = re.compile(
     r"(\w+\.)*(print|log\w*|info|debug|warning|write\w*|add_scalars?|set_postfix)\("
@@ -107,7 +106,7 @@ def _is_split(
             around_above = around_below[:1]
     if around_above == around_below:
         text = "\n".join(ours.units[place].text for place in statement)
-        if not _OF_A_STEP.search(text):
+        if not is_done_once(text):
             return ""
         # beside it in the base: some of it may be done once for all parts
         block = [n for n, head in enumerate(triple.parents) if head == triple.parents[below]]
@@ -121,14 +120,14 @@ def _is_split(
         beside = above if inner == around_above and above is not None else below
         if change == _change_of(triple, beside):
             for place in statement:
-                own |= effects_of(ours.units[place].text.strip()).binds
+                own |= effects_of(ours.units[place]).binds
             return ""
     return QUESTION
 
 
 def _clips(triple: Triple, statement: Sequence[int]) -> bool:
     """Whether a statement limits the gradients, which are complete when all parts are done."""
-    return all(limits_gradients(triple.ours.units[place]) for place in statement)
+    return all(limits_gradients(triple.ours.units[place].text) for place in statement)
 
 
 def _change_of(triple: Triple, number: int) -> int:
@@ -175,13 +174,12 @@ def _new_loops(side: Side, place: int | None) -> list[int]:
 def _is_fixed(triple: Triple, statement: Sequence[int]) -> bool:
     """Whether a statement gives a name its only value, which no part and no step changes."""
     units = triple.ours.units
-    found = parse_unit(units[statement[0]].text.strip())
-    node = found[1] if found else None
+    node = units[statement[0]].node
     if not isinstance(node, ast.Assign) or any(isinstance(row, ast.Call) for row in ast.walk(node)):
         return False
-    effects = effects_of(units[statement[0]].text.strip())
+    effects = effects_of(units[statement[0]])
     others = [
-        effects_of(unit.text.strip())
+        effects_of(unit)
         for place, unit in enumerate(units)
         if place != statement[0] and unit.scope == units[statement[0]].scope and unit.is_code
     ]
@@ -200,7 +198,7 @@ def _belongs_inside(
     if not heads:
         return False
     text = "\n".join(triple.ours.units[place].text for place in statement)
-    if _GRADIENTS.search(text) or _LEAVES.search(text):
+    if has_gradients(text) or _LEAVES.search(text):
         return False
     if _is_fixed(triple, statement):
         return True
@@ -210,13 +208,13 @@ def _belongs_inside(
         name
         for unit in triple.theirs.units
         if unit.scope == scope and not unit.is_comment
-        for name in effects_of(unit.text.strip()).binds
+        for name in effects_of(unit).binds
     } - inside
     reads: set[str] = set()
     changes: set[str] = set()
     binds: set[str] = set()
     for place in statement:
-        effects = effects_of(triple.ours.units[place].text.strip())
+        effects = effects_of(triple.ours.units[place])
         reads |= effects.reads
         binds |= effects.binds
         changes |= effects.binds | effects.changes
@@ -227,11 +225,11 @@ def _belongs_inside(
 
 def _bound_in(units: Sequence[Statement], head: int) -> set[str]:
     """The names that a block binds, with those of its head."""
-    found = set(effects_of(units[head].text.strip()).binds)
+    found = set(effects_of(units[head]).binds)
     for unit in units[head + 1 :]:
         if unit.depth <= units[head].depth:
             break
-        found |= effects_of(unit.text.strip()).binds
+        found |= effects_of(unit).binds
     return found
 
 
@@ -248,7 +246,7 @@ def _sees_one_part(
         return ""
     for place in statement:
         text = ours.units[place].text.strip()
-        effects = effects_of(text)
+        effects = effects_of(ours.units[place])
         if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
             continue
         for name in sorted(effects.reads - effects.binds):

@@ -7,13 +7,12 @@ the test reads those of the last epoch if the test was deleted.
 import ast
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.deletions import goes_with_deleted
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, Statement, is_constant, parse_unit
+from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 from scaffold.merge.source.write import write_units
 
 
@@ -23,22 +22,18 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         return
     for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
         sources = Sources(one.units, _changed_by_calls(one.units))
-        for gap, places in enumerate(one.inserts):
-            if one is triple.theirs and goes_with_deleted(triple, gap):
-                continue
-            name = _stale_name(triple, one, other, gap, places, sources)
+        for gap in range(len(one.inserts)):
+            name = _stale_name(one, other, gap, sources)
             if name:
                 yield (gap, gap), f"{name} would have a different value here"
 
 
-def _stale_name(
-    triple: Triple, one: Side, other: Side, gap: int, places: Sequence[int], sources: Sources
-) -> str:
-    for place in places:
+def _stale_name(one: Side, other: Side, gap: int, sources: Sources) -> str:
+    for place in one.inserts[gap]:
         unit = one.units[place]
         if unit.is_comment or not unit.scope:
             continue
-        for name in sorted(effects_of(unit.text.strip()).reads):
+        for name in sorted(effects_of(unit).reads):
             source = sources.above(place, name)
             number = None if source is None else one.number_of.get(source)
             if source is None or number is None or other.match[number] is not None:
@@ -47,7 +42,7 @@ def _stale_name(
                 continue  # there is no other value: it would be undefined
             if _reads_kept_keys(one, other, place, name):
                 continue
-            if not _is_replaced(triple, other, number, gap, name, unit.scope):
+            if not _is_replaced(other, (number, gap), name, unit.scope):
                 return name
     return ""
 
@@ -70,8 +65,7 @@ def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
 
 def _keys_read(unit: Statement, name: str) -> set[str]:
     """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
-    found = parse_unit(unit.text.strip())
-    nodes = list(ast.walk(found[1])) if found else []
+    nodes = list(ast.walk(unit.node)) if unit.node else []
     reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
     keys = {
         row.slice.value
@@ -85,8 +79,7 @@ def _keys_read(unit: Statement, name: str) -> set[str]:
 
 def _keys_set(unit: Statement, name: str) -> set[str]:
     """The keys that a statement gives to a dictionary: all of it, or `name["key"] = ...`."""
-    found = None if unit.is_comment else parse_unit(unit.text.strip())
-    node = found[1] if found else None
+    node = unit.node
     if not isinstance(node, ast.Assign | ast.AnnAssign):
         return set()
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -100,15 +93,16 @@ def _keys_set(unit: Statement, name: str) -> set[str]:
     return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
 
 
-def _is_replaced(triple: Triple, side: Side, number: int, gap: int, name: str, scope: str) -> bool:
+def _is_replaced(side: Side, hunk: Hunk, name: str, scope: str) -> bool:
     """Whether a side that deleted a line wrote another one, up to a gap, that binds the name."""
+    number, gap = hunk
     start = number
     while start > 0 and side.match[start - 1] is None:
         start -= 1
     new = [side.units[place] for row in range(start, gap + 1) for place in side.inserts[row]]
-    kept = [side.of(row) for row in range(number + 1, min(gap, len(triple.base)))]
+    kept = [side.of(row) for row in range(number + 1, min(gap, len(side.match)))]
     return any(
-        unit.scope == scope and name in effects_of(unit.text.strip()).binds
+        unit.scope == scope and name in effects_of(unit).binds
         for unit in [*new, *(unit for unit in kept if unit)]
         if not unit.is_comment
     )

@@ -6,18 +6,18 @@ there. So an update changes them where they are, and brings new ones beside them
 
 import ast
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended, replace_rows
 from scaffold.merge.semantics.names import is_test, module_of
+from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.versions import Files, Versions
 from scaffold.merge.source.write import write_units
 
-Files = dict[str, str]
 Chunks = dict[str, list[Statement]]
 
 
@@ -30,34 +30,27 @@ class Absorbed:
     definitions: frozenset[str]
 
 
-def follow_absorbed(
-    base: Mapping[str, str],
-    ours: Mapping[str, str],
-    theirs: Mapping[str, str],
-    place: Callable[[str], str],
-) -> tuple[Files, Files]:
-    """Base and theirs by name, without the files that the owner put into others.
-
-    `place` tells the path of a generated file in the owner's project.
-    """
-    old, new = dict(base), dict(theirs)
+def follow_absorbed(project: Versions) -> Versions:
+    """The project, in which base and theirs lack the files that the owner put into others."""
+    base, theirs = dict(project.base), dict(project.theirs)
     for name in sorted(base.keys() & theirs.keys()):
-        if place(name) in ours or not name.endswith(".py") or is_test(name):
+        if project.place(name) in project.ours or not name.endswith(".py") or is_test(name):
             continue
-        absorbed = _find(name, base, ours, place)
-        if absorbed and base[name] != theirs[name] and not _is_imported_whole(absorbed, new):
-            old, new = (_moved(absorbed, base, side, ours, place) for side in (old, new))
-    return old, new
+        absorbed = _find(name, project)
+        if absorbed and base[name] != theirs[name] and not _is_imported_whole(absorbed, theirs):
+            was = _definitions(base[name])
+            base, theirs = (_moved(absorbed, was, side, project) for side in (base, theirs))
+    return replace(project, base=base, theirs=theirs)
 
 
-def _find(
-    name: str, base: Mapping[str, str], ours: Mapping[str, str], place: Callable[[str], str]
-) -> Absorbed | None:
-    names = _definitions(base[name]).keys()
-    known = {place(other): _definitions(text).keys() for other, text in base.items()}
+def _find(name: str, project: Versions) -> Absorbed | None:
+    names = _definitions(project.base[name]).keys()
+    known = {
+        project.place(other): _definitions(text).keys() for other, text in project.base.items()
+    }
     found = {
         path: frozenset((names & _definitions(text).keys()) - known.get(path, set()))
-        for path, text in ours.items()
+        for path, text in project.ours.items()
         if path.endswith(".py") and not is_test(path)
     }
     into = max(found, key=lambda path: len(found[path]), default="")
@@ -72,31 +65,28 @@ def _definitions(text: str) -> Chunks:
     return {name: chunk for name, chunk in chunks(split(text, PYTHON)) if name.startswith(kinds)}
 
 
-def _is_imported_whole(absorbed: Absorbed, files: Mapping[str, str]) -> bool:
+def _is_imported_whole(absorbed: Absorbed, files: Files) -> bool:
     """Whether code calls the definitions by the name of their module."""
-    module = re.escape(module_of(absorbed.name).rpartition(".")[2])
-    pattern = re.compile(rf"(?m)^[ \t]*import .*\b{module}\b")
-    return any(pattern.search(text) for path, text in files.items() if path.endswith(".py"))
+    module = module_of(absorbed.name).rpartition(".")[2]
+    return any(
+        not row.name and row.module.rpartition(".")[2] == module
+        for path, text in files.items()
+        if path.endswith(".py")
+        for row in imports_in(text)
+    )
 
 
-def _moved(
-    absorbed: Absorbed,
-    base: Mapping[str, str],
-    side: Mapping[str, str],
-    ours: Mapping[str, str],
-    place: Callable[[str], str],
-) -> Files:
-    """One generated version with the definitions in the other file."""
-    files = dict(side)
+def _moved(absorbed: Absorbed, was: Chunks, side: Files, project: Versions) -> dict[str, str]:
+    """One generated version with the definitions in the other file. `was` are those of base."""
+    files, ours = dict(side), project.ours
     text = files.pop(absorbed.name)
-    names = {place(name): name for name in files}
+    names = {project.place(name): name for name in files}
     target = names.get(absorbed.into, absorbed.into)
-    here, was = _definitions(text), _definitions(base[absorbed.name])
+    here = _definitions(text)
     went = {name: here.get(name, was[name]) for name in sorted(absorbed.definitions)}
     went |= {name: chunk for name, chunk in here.items() if name not in was}
     files[target] = files.get(target, ours[absorbed.into])
-    module = _module_in(absorbed, ours)
-    old = module_of(absorbed.name)
+    module, old = _module_in(absorbed, ours), module_of(absorbed.name)
     for name in files:
         if name.endswith(".py"):
             files[name] = _import_from(files[name], old, "" if name == target else module)
@@ -112,13 +102,13 @@ def _moved(
     return files
 
 
-def _module_in(absorbed: Absorbed, ours: Mapping[str, str]) -> str:
+def _module_in(absorbed: Absorbed, ours: Files) -> str:
     """The module of the new place, as the owner's code imports it."""
-    stem = re.escape(PurePosixPath(absorbed.into).stem)
+    stem = PurePosixPath(absorbed.into).stem
     for path, text in ours.items():
-        found = re.search(rf"(?m)^[ \t]*from ((?:[\w.]*\.)?{stem}) import\b", text)
-        if found and path.endswith(".py"):
-            return found[1]
+        for row in imports_in(text) if path.endswith(".py") else ():
+            if row.name and row.module.rpartition(".")[2] == stem:
+                return "." * row.level + row.module
     return module_of(absorbed.into)
 
 

@@ -6,7 +6,7 @@ field becomes an argument of a parser, a constant, a keyword, a key of a dict or
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -23,11 +23,14 @@ from scaffold.merge.normalize.config_rows import (
 )
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
+from scaffold.merge.source.imports import uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.training import CONFIG
+from scaffold.merge.source.versions import Versions
 from scaffold.merge.source.write import write_units
 
 _FILES = (".py", ".yaml", ".yml", ".json")
-_CONFIG = "ClassDef Config"
+_CONFIG = f"ClassDef {CONFIG}"
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,7 @@ class Block:
     inner: int | None = None
 
 
-def follow_settings(
-    files: Sequence[OpenFile], ours: Mapping[str, str], generated: Collection[str]
-) -> list[OpenFile]:
+def follow_settings(files: Sequence[OpenFile], project: Versions) -> list[OpenFile]:
     """The files, and those of the owner's that hold the settings."""
     more: list[OpenFile] = []
     for file in files:
@@ -56,8 +57,8 @@ def follow_settings(
             continue
         there = {
             path: text
-            for path, text in ours.items()
-            if path.endswith(_FILES) and path not in generated and _is_read(path, file.texts[1])
+            for path, text in project.ours.items()
+            if path.endswith(_FILES) and path not in project.names and _is_read(path, file.texts[1])
         }
         found = {path: list(find_blocks(path, text, fields[0])) for path, text in there.items()}
         own = list(find_blocks(file.path, file.texts[1], fields[0]))
@@ -82,8 +83,9 @@ def follow_settings(
 def _is_read(path: str, text: str) -> bool:
     """Whether a script names a file: as it is, as a module, or as hydra does."""
     place = PurePosixPath(path)
-    return bool(re.search(rf"[\"'/]{re.escape(place.name)}[\"']", text)) or bool(
-        re.search(rf"(?m)^(from|import)\b.*\b{place.stem}\b|config_name=[\"']{place.stem}\b", text)
+    name, stem = re.escape(place.name), re.escape(place.stem)
+    return uses_module(text, place.stem) or bool(
+        re.search(rf"[\"'/]{name}[\"']|config_name=[\"']{stem}\b", text)
     )
 
 
@@ -155,8 +157,7 @@ def _changed(
             start, end = block.rows.start, block.rows.end
             lines = [text for _, text in _written(unit.lines, block.rows, old, new)]
             text = "\n".join([*unit.lines[:start], *lines, *unit.lines[end:]])
-            margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
-            whole = unit_of(text.removeprefix(margin), unit)
+            whole = unit_of(text.removeprefix(unit.margin), unit)
             changed[block.inner] = [replace(whole, blanks=unit.blanks)]
     return changed
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import LINE_LENGTH, lay_out
 from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.training import BOOLEAN_ACTION, CONFIG
 
 _NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED, _HINT = map(chr, range(1, 8))
 _FEW = 3  # fields that a pattern has to fit at least
@@ -35,7 +36,7 @@ def fields_of(units: Sequence[Statement]) -> list[Field]:
     found = []
     above = ""
     for unit in units:
-        if unit.scope != "Config" or unit.depth != 1:
+        if unit.scope != CONFIG or unit.depth != 1:
             continue
         if unit.is_comment:
             above = unit.key
@@ -89,7 +90,7 @@ class Pattern:
         """The row of a field."""
         text = self.text
         if field.type == "bool" and f"type={_TYPE}" in text:
-            text = text.replace(f"type={_TYPE}", "action=argparse.BooleanOptionalAction")
+            text = text.replace(f"type={_TYPE}", BOOLEAN_ACTION)
         known = field.type if field.type in ("int", "float", "str", "Path", "bool") else "str"
         parts = {
             _NAME: field.name,
@@ -203,7 +204,7 @@ def statement(unit: Statement) -> str:
 
 def unit_of(text: str, like: Statement) -> Statement:
     """A statement as a unit, in the block of another."""
-    margin = like.lines[0][: len(like.lines[0]) - len(like.lines[0].lstrip())]
+    margin = like.margin
     if like.is_code and "\n" not in text and len(margin + text) > LINE_LENGTH and "#" not in text:
         text = lay_out(text, len(margin), like).replace("\n", f"\n{margin}")
     _, mark, words = text.partition("  #")

@@ -7,13 +7,11 @@ from scaffold.merge.model import OpenFile, Statements
 from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
 from scaffold.merge.normalize.extracted.follow import follow_extracted
-from scaffold.merge.normalize.imports import follow_imports, follow_single_imports
+from scaffold.merge.normalize.imports import follow_imports
 from scaffold.merge.normalize.moved_calls import follow_moved_calls
-from scaffold.merge.normalize.moved_heads import follow_moved_heads
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
 from scaffold.merge.normalize.renamed_keys import follow_keys
-from scaffold.merge.normalize.zero_grad import follow_zero_grad
 from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.statement import PYTHON, Statement, split
@@ -24,13 +22,12 @@ Rule = Callable[[Statements, Statements, Statements], tuple[list[Statement], lis
 IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 
 SPELLING: tuple[Rule, ...] = (
-    follow_single_imports,
     follow_annotations,
     follow_imports,
     follow_keys,
     follow_output_calls,
 )
-PLACES: tuple[Rule, ...] = (follow_moved_heads, follow_moved_calls, follow_order)
+PLACES: tuple[Rule, ...] = (follow_moved_calls, follow_order)
 PAGES: tuple[Rule, ...] = (follow_deleted,)
 
 
@@ -78,7 +75,6 @@ def _spell(file: OpenFile, is_renamed: IsRenamed) -> None:
         base_units, new_units = (_laid_out(file, side) for side in followed)
         found = _find_renames(base_units, own_units, is_renamed)
         file.renames = replace(found, everywhere=file.renames.everywhere | found.everywhere)
-    own_units = follow_zero_grad(base_units, own_units, new_units)
     file.texts = write_units(base_units), own, write_units(new_units)
     file.units = base_units, own_units, new_units
 

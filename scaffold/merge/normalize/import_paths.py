@@ -8,11 +8,12 @@ twice.
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from scaffold.merge.semantics.modules import Modules
 from scaffold.merge.semantics.scopes import read_facts
+from scaffold.merge.source.versions import Files, Versions
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,26 @@ class ImportPaths:
         return ".".join(folder.parts)
 
 
-def find_import_paths(moved: Mapping[str, str], ours: Mapping[str, str]) -> ImportPaths:
+def follow_import_paths(project: Versions) -> Versions:
+    """The project, in which base and theirs find the modules where they are now."""
+    paths = find_import_paths(project.moved, project.ours)
+
+    def put_on(files: Files) -> Files:
+        spelled = {}
+        for name, text in files.items():
+            place = project.place(name)
+            own, base = project.ours.get(place), project.base.get(name, "")
+            if name.endswith(".py"):
+                text = paths.put_on(place, text)
+            elif own is None or own == paths.put_on_commands(base):
+                text = paths.put_on_commands(text)
+            spelled[name] = text
+        return spelled
+
+    return replace(project, base=put_on(project.base), theirs=put_on(project.theirs))
+
+
+def find_import_paths(moved: Mapping[str, str], ours: Files) -> ImportPaths:
     """How the owner's code imports modules. `moved` are new paths by the names of files."""
     moved = {name: place for name, place in moved.items() if name != place}
     import_paths = ImportPaths(moved)

@@ -5,24 +5,12 @@
 """
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, Statement, fingerprint, parse_unit, split
+from scaffold.merge.source.imports import Import, Node, import_node, imports_of
+from scaffold.merge.source.statement import Statement, fingerprint
 from scaffold.merge.source.style import Renames, rename_units, words
-from scaffold.merge.source.write import write_units
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name that a file imports from a module, or a module (without a name)."""
-
-    module: str
-    name: str
-    called: str
-    statement: str
 
 
 def follow_imports(
@@ -31,14 +19,14 @@ def follow_imports(
     """The pristine and the new file with the owner's way to import."""
     base = _with_stars(base, ours, theirs)
     own = list(_imported(ours))
-    old = [row for row in _imported(base) if row.name and row.called == row.name]
-    kept = {(row.module, row.name): row for row in own if row.name}
+    old = [row for row, _ in _imported(base) if row.name and row.is_plain]
+    kept = {(row.module, row.name): row for row, _ in own if row.name}
     used = {word.name for unit in ours for word in words(unit)}
-    modules = {row.module: row for row in own if not row.name}
-    known = {row.module for row in _imported(base) if not row.name}
+    modules = {row.module: (row, text) for row, text in own if not row.name}
+    known = {row.module for row, _ in _imported(base) if not row.name}
     # the owner's imports of their modules. New names come by themselves: tests replace them there
-    follow: dict[tuple[str, str], Name] = {}
-    renamed: dict[tuple[str, str], Name] = {}
+    follow: dict[tuple[str, str], tuple[Import, str]] = {}
+    renamed: dict[tuple[str, str], Import] = {}
     for row in old:
         there = kept.get((row.module, row.name))
         module = modules.get(row.module)
@@ -55,8 +43,8 @@ def _with_stars(
     base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
 ) -> Sequence[Statement]:
     """The pristine file with the owner's `import *` of modules that the new one does not need."""
-    needed = {row.module for row in _imported(theirs)}
-    stars = {row.module: row.statement for row in _imported(ours) if row.name == "*"}
+    needed = {row.module for row, _ in _imported(theirs)}
+    stars = {row.module: text for row, text in _imported(ours) if row.name == "*"}
     out = []
     for unit in base:
         node = _import(unit)
@@ -68,30 +56,25 @@ def _with_stars(
     return out
 
 
-def _imported(units: Sequence[Statement]) -> Iterator[Name]:
+def _imported(units: Sequence[Statement]) -> Iterator[tuple[Import, str]]:
+    """What a file imports at its top, with the statement; a name may be a module, too."""
     for unit in units:
-        node = _import(unit)
-        for alias in node.names if node else ():
-            called = alias.asname or alias.name
-            if isinstance(node, ast.Import):
-                yield Name(alias.name, "", called, unit.text)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                yield Name(node.module, alias.name, called, unit.text)
-                yield Name(f"{node.module}.{alias.name}", "", called, unit.text)
+        for row in sorted(imports_of(unit), key=lambda row: row.name) if not unit.depth else ():
+            if row.level or not row.module:
+                continue
+            yield row, unit.text
+            if row.name:
+                yield Import(f"{row.module}.{row.name}", "", row.called), unit.text
 
 
-def _import(unit: Statement) -> ast.Import | ast.ImportFrom | None:
-    if unit.is_comment or unit.depth or not unit.text.startswith(("import ", "from ")):
-        return None
-    found = parse_unit(unit.text.strip())
-    node = found[1] if found else None
-    return node if isinstance(node, ast.Import | ast.ImportFrom) else None
+def _import(unit: Statement) -> Node | None:
+    return None if unit.depth else import_node(unit)
 
 
 def _put_on(
     units: Sequence[Statement],
-    follow: Mapping[tuple[str, str], Name],
-    renamed: Mapping[tuple[str, str], Name],
+    follow: Mapping[tuple[str, str], tuple[Import, str]],
+    renamed: Mapping[tuple[str, str], Import],
 ) -> list[Statement]:
     table: dict[str, str] = {}
     out: list[Statement] = []
@@ -108,7 +91,7 @@ def _put_on(
                 table[alias.name] = there.called
                 names.append(ast.alias(alias.name, there.called))
             elif module and not alias.asname:
-                table[alias.name] = f"{module.called}.{alias.name}"
+                table[alias.name] = f"{module[0].called}.{alias.name}"
             else:
                 names.append(alias)
         if [row.asname for row in names] == [row.asname for row in node.names]:
@@ -119,7 +102,7 @@ def _put_on(
             line = f"{text}  {unit.comment}" if unit.comment else text
             out.append(replace(unit, lines=(line,), key=fingerprint(text)))
         if len(names) < len(node.names):
-            text = next(row.statement for row in follow.values() if row.module == node.module)
+            text = next(text for row, text in follow.values() if row.module == node.module)
             blanks = 0 if names else unit.blanks
             out.append(
                 replace(unit, lines=(text,), key=fingerprint(text), comment="", blanks=blanks)
@@ -130,40 +113,3 @@ def _put_on(
 
 
 # each name on a line of its own
-
-
-def follow_single_imports(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
-    """Base and theirs with each import on a line of its own, if the owner has them so."""
-    if not _imports_singly(write_units(ours)):
-        return list(base), list(theirs)
-    old, new = (split(_import_singly(write_units(side)), PYTHON) for side in (base, theirs))
-    return old, new
-
-
-def _imports_singly(text: str) -> bool:
-    """Whether each import of a file has a line of its own, also of the same module."""
-    nodes = _from_imports(text)
-    modules = Counter(node.module for node in nodes)
-    return any(count > 1 for count in modules.values()) and all(
-        len(node.names) == 1 for node in nodes
-    )
-
-
-def _import_singly(text: str) -> str:
-    """The text with each import on a line of its own, except where comments stand between them."""
-    rows = text.split("\n")
-    for node in reversed(_from_imports(text)):
-        span = slice(node.lineno - 1, node.end_lineno)
-        if len(node.names) > 1 and "#" not in "".join(rows[span]):
-            start = f"from {'.' * node.level}{node.module or ''} import "
-            rows[span] = [start + ast.unparse(alias) for alias in node.names]
-    return "\n".join(rows)
-
-
-def _from_imports(text: str) -> list[ast.ImportFrom]:
-    try:
-        return [node for node in parse(text).body if isinstance(node, ast.ImportFrom)]
-    except SyntaxError:
-        return []

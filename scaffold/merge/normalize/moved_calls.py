@@ -68,10 +68,7 @@ def _with_change(unit: Statement, change: Change) -> Statement:
     for call in _nodes(source):
         if source and ast.dump(call) == change.says:
             start, end = source.span(call)
-            text = source.text[:start] + change.text + source.text[end:]
-            margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
-            first, *rest = text.split("\n")
-            return replace(unit, lines=(margin + first, *rest), key=fingerprint(text))
+            return unit.saying(source.text[:start] + change.text + source.text[end:])
     return unit
 
 

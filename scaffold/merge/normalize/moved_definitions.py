@@ -5,7 +5,7 @@ as they were and as they are now. What it imports follows from what its code nee
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from scaffold.merge.model import OpenFile, open_file
@@ -14,39 +14,27 @@ from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source import style
+from scaffold.merge.source.imports import imports_in, uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.versions import Versions
 from scaffold.merge.source.write import write_units
 
 Chunks = dict[str, list[Statement]]
 
 
-def follow_definitions(
-    files: Sequence[OpenFile], ours: Mapping[str, str], generated: Collection[str]
-) -> list[OpenFile]:
-    """The files, and those of the owner's into which definitions of theirs went.
-
-    `generated` are the paths of all generated files, before and after.
-    """
-    own = {
-        path: text
-        for path, text in ours.items()
-        if path.endswith(".py") and path not in generated and not path.startswith("tests/")
-    }
+def follow_definitions(files: Sequence[OpenFile], project: Versions) -> list[OpenFile]:
+    """The files, and those of the owner's into which definitions of theirs went."""
+    own = {path: text for path, text in project.own_code.items() if not path.startswith("tests/")}
     targets: dict[str, OpenFile] = {}
     for file in files:
         if file.kind != PYTHON:
             continue
         for path, text in own.items():
-            if _imports(file.texts[1], path):
+            if uses_module(file.texts[1], module_of(path).rpartition(".")[2]):
                 target = targets.get(path) or open_file(path, path, text, text, text)
                 if _follow(file, target):
                     targets[path] = target
     return [*files, *(file for file in targets.values() if file.texts[0] != file.texts[2])]
-
-
-def _imports(text: str, path: str) -> bool:
-    module = re.escape(module_of(path).rpartition(".")[2])
-    return bool(re.search(rf"(?m)^[ \t]*(from|import)\b.*\b{module}\b", text))
 
 
 def _follow(file: OpenFile, target: OpenFile) -> bool:
@@ -93,9 +81,11 @@ def _follow(file: OpenFile, target: OpenFile) -> bool:
 
 def _import_of(text: str, path: str, names: Sequence[str]) -> str:
     """An import of names from a file, as another file imports it."""
-    stem = re.escape(module_of(path).rpartition(".")[2])
-    found = re.search(rf"(?m)^from ((?:[\w.]*\.)?{stem}) import\b", text)
-    return f"from {found[1]} import {', '.join(names)}\n" if found and names else ""
+    stem = module_of(path).rpartition(".")[2]
+    for row in imports_in(text) if names else ():
+        if row.name and row.module.rpartition(".")[2] == stem:
+            return f"from {'.' * row.level}{row.module} import {', '.join(names)}\n"
+    return ""
 
 
 def _is_definition(name: str) -> bool:

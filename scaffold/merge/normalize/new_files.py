@@ -7,7 +7,21 @@ from scaffold.merge.checks.scripts import NOTEBOOK
 from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source.statement import PYTHON, split
 from scaffold.merge.source.style import Renames, find_renames, rename_units
+from scaffold.merge.source.versions import Versions
 from scaffold.merge.source.write import write_units
+
+
+def name_new_files(merged: Mapping[str, str | None], project: Versions) -> dict[str, str]:
+    """The files that an update brings, with the owner's names for what they import."""
+    edited = {
+        place: (text, project.ours[place])
+        for name, text in project.base.items()
+        if (place := project.place(name)).endswith(".py") and project.ours.get(place, text) != text
+    }
+    new = {project.place(name) for name in project.theirs.keys() - project.base.keys()}
+    return {
+        path: follow_renames(path, merged[path] or "", edited) for path in new - project.ours.keys()
+    }
 
 
 def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) -> str:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from scaffold.merge.diff.mapping import anchor
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.statement import Statement
 
 Chunk = list[Statement]
 Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
@@ -97,8 +97,7 @@ def chunks(units: Sequence[Statement]) -> Iterator[tuple[str, Chunk]]:
 
 def _goes_on(chunk: Chunk, unit: Statement) -> bool:
     """Whether a unit continues the statement before it, such as `else` or what is decorated."""
-    found = parse_unit(unit.text.strip())
-    if found and found[0] in ("else", "elif", "except", "finally"):
+    if unit.continues:
         return True
     last = _last_code(chunk)
     return last is not None and last.depth == unit.depth and last.text.lstrip().startswith("@")

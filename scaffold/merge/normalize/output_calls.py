@@ -7,9 +7,9 @@ followed: a value that comes from another function is another value.
 import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
+from scaffold.merge.source.statement import Statement
 
 _FEW = 2  # calls that have to show it at least
 
@@ -54,8 +54,7 @@ def _by_callee(units: Sequence[Statement]) -> dict[str, Counter[str]]:
 
 
 def _said(unit: Statement) -> Said | None:
-    found = None if unit.is_comment or not unit.is_code else parse_unit(unit.text.strip())
-    node = found[1].value if found and isinstance(found[1], ast.Expr) else None
+    node = unit.node.value if isinstance(unit.node, ast.Expr) else None
     if not isinstance(node, ast.Call) or not (node.args or node.keywords):
         return None
     callee = ast.unparse(node.func)
@@ -68,7 +67,7 @@ def _put_on(units: Sequence[Statement], table: Mapping[str, str]) -> list[Statem
     for unit in units:
         said = _said(unit) if table else None
         if said and said.callee in table:
-            text = unit.text.replace(f"{said.callee}(", f"{table[said.callee]}(", 1)
-            unit = replace(unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()))
+            text = unit.text.strip().replace(said.callee, table[said.callee], 1)
+            unit = unit.saying(text)
         out.append(unit)
     return out

@@ -7,11 +7,10 @@ Only a text is followed that was an argument or a key wherever it was, and is no
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from scaffold.merge.diff.expression import read_source
 from scaffold.merge.diff.mapping import align
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Statement
 
 _KEY = re.compile(r"[A-Za-z]\w*(?:[/.-]\w+)*")
 
@@ -98,5 +97,4 @@ def _renamed(unit: Statement, table: Mapping[str, str], kept: set[str]) -> State
     text = source.text
     for start, end, written in sorted(places, reverse=True):
         text = text[:start] + written + text[end:]
-    margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
-    return replace(unit, lines=tuple((margin + text).split("\n")), key=fingerprint(text))
+    return unit.saying(text)

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from scaffold.merge.source.statement import parse_unit
+from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.training import QUIET_METHODS
 
 # methods that are called for their output, not for what they change
-_HARMLESS = {"print", "log", "info", "debug", "warning", "write", "item", "format", "parameters"}
+_HARMLESS = QUIET_METHODS | {"print", "log", "info", "debug", "warning", "write", "format"}
 
 
 @dataclass
@@ -31,27 +32,28 @@ class Effects:
         return Effects(binds, reads, changes, parts, self.leaves)
 
 
-@lru_cache(maxsize=262_144)
-def effects_of(text: str) -> Effects:
+def effects_of(unit: Statement) -> Effects:
     """The effects of one statement, or of the head of a block. Imported names count as others."""
+    return Effects() if unit.is_comment else _effects_of(unit.text.strip())
+
+
+@lru_cache(maxsize=262_144)
+def _effects_of(text: str) -> Effects:
     found = parse_unit(text)
     if found is None:
         return Effects()
-    effects = read_effects(ast.Module([found[1]], []), ())
+    effects = read_effects(ast.Module([found[1]], []))
     if isinstance(found[1], ast.AugAssign) and (root := _root(found[1].target)):
         effects.reads.add(root)
     return effects
 
 
-def read_effects(tree: ast.AST, modules: Collection[str]) -> Effects:
+def read_effects(tree: ast.AST, modules: Collection[str] = ()) -> Effects:
+    """The effects of a tree, without those of the bodies of definitions in it."""
     found = Effects()
     inner = _inner_nodes(tree)
     for node in _walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.binds.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found.binds |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Return | ast.Raise):
+        if isinstance(node, ast.Return | ast.Raise):
             found.leaves = True
         elif isinstance(node, ast.Break | ast.Continue):
             found.leaves |= node not in inner
@@ -66,28 +68,37 @@ def read_effects(tree: ast.AST, modules: Collection[str]) -> Effects:
             root = _root(node.func)
             if root and root not in modules and node.func.attr not in _HARMLESS:
                 found.changes.add(root)
+        else:
+            found.binds |= set(_bound_otherwise(node))
     return found
 
 
-_INNER = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+def _bound_otherwise(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds which are no nodes of their own."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    elif isinstance(node, ast.Global | ast.Nonlocal):
+        yield from node.names
+    elif isinstance(node, ast.MatchMapping):
+        yield from filter(None, [node.rest])
+    elif isinstance(node, (*_BODIES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        yield from filter(None, [node.name])
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _inner_nodes(tree: ast.AST) -> set[ast.AST]:
-    """The variables of comprehensions, where they are theirs; and what leaves only a loop here."""
+    """The variables of comprehensions and lambdas; and what leaves only a loop in the tree."""
     found: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, _INNER):
-            targets = [part.target for part in node.generators]
-            own = {
-                row.id for part in targets for row in ast.walk(part) if isinstance(row, ast.Name)
-            }
-            # the first one is read outside
-            outside = set(ast.walk(node.generators[0].iter))
-            found |= {
-                row
-                for row in ast.walk(node)
-                if isinstance(row, ast.Name) and row.id in own and row not in outside
-            }
+        if isinstance(node, _COMPREHENSIONS):
+            own = {row.id for part in node.generators for row in _names_in(part.target)}
+            outside = {*ast.walk(node.generators[0].iter)}  # which is read outside
+            found |= {row for row in _names_in(node) if row.id in own and row not in outside}
+        elif isinstance(node, ast.Lambda):
+            names = {row.arg for row in ast.walk(node.args) if isinstance(row, ast.arg)}
+            found |= {row for row in _names_in(node.body) if row.id in names}
         elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
             for statement in node.body:
                 found |= {
@@ -96,16 +107,20 @@ def _inner_nodes(tree: ast.AST) -> set[ast.AST]:
     return found
 
 
-_LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes except those inside definitions, which have their own names."""
+    """All nodes except those in the bodies of definitions, which have their own names."""
+    body = tree.body if isinstance(tree, _BODIES) else []
     for node in ast.iter_child_nodes(tree):
-        yield node
-        if isinstance(node, _LATER):
-            continue
-        yield from _walk(node)
+        if node not in body:
+            yield node
+            yield from _walk(node)
 
 
 def _root(node: ast.AST) -> str:

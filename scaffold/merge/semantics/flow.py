@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -46,68 +46,30 @@ def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Func
 def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
     if unit.is_comment or not unit.text.lstrip().startswith(("def ", "async def ", "class ")):
         return None
-    found = parse_unit(unit.text.strip())
-    node = found[1] if found else None
+    node = unit.node
     return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else None
-
-
-@dataclass(frozen=True)
-class Names:
-    """What one statement, or the head of a block, reads and binds."""
-
-    reads: frozenset[str] = frozenset()
-    binds: frozenset[str] = frozenset()
-
-
-@lru_cache(maxsize=8192)
-def _names(text: str) -> Names:
-    found = parse_unit(text)
-    if found is None:
-        return Names()
-    node = found[1]
-    reads: set[str] = set()
-    binds: set[str] = set()
-    own: set[str] = set()  # of comprehensions and lambdas
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name):
-            (reads if isinstance(child.ctx, ast.Load) else binds).add(child.id)
-        elif isinstance(child, ast.comprehension):
-            own |= {n.id for n in ast.walk(child.target) if isinstance(n, ast.Name)}
-        elif isinstance(child, ast.Lambda):
-            own |= {row.arg for row in child.args.args}
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            binds.add(child.name)
-        elif isinstance(child, ast.Import | ast.ImportFrom):
-            binds |= {(alias.asname or alias.name).split(".")[0] for alias in child.names}
-        elif isinstance(child, ast.ExceptHandler) and child.name:
-            binds.add(child.name)
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        reads.add(node.target.id)
-    return Names(frozenset(reads - own), frozenset(binds - own))
-
-
-def names_of(unit: Statement) -> Names:
-    return Names() if unit.is_comment else _names(unit.text.strip())
 
 
 def bound_names(units: Sequence[Statement], function: Function) -> set[str]:
     """The variables of a function, with its parameters."""
     found = set(function.parameters)
-    return found.union(*(names_of(unit).binds for unit in units[function.head + 1 : function.end]))
+    return found.union(
+        *(effects_of(unit).binds for unit in units[function.head + 1 : function.end])
+    )
 
 
 def read_in(units: Iterable[Statement]) -> set[str]:
-    return set().union(*(names_of(unit).reads for unit in units))
+    return set().union(*(effects_of(unit).reads for unit in units))
 
 
 def bound_in(units: Iterable[Statement]) -> set[str]:
-    return set().union(*(names_of(unit).binds for unit in units))
+    return set().union(*(effects_of(unit).binds for unit in units))
 
 
 def needed_by(units: Sequence[Statement]) -> set[str]:
     """The names that statements read, and have not bound before in each case."""
     needed: set[str] = set()
-    bound: list[tuple[int, frozenset[str]]] = []  # with the depths at which they are known
+    bound: list[tuple[int, set[str]]] = []  # with the depths at which they are known
     around: list[int] = []  # depths of `with`, whose body always runs
     for unit in units:
         if unit.is_comment:
@@ -115,7 +77,7 @@ def needed_by(units: Sequence[Statement]) -> set[str]:
         around = [depth for depth in around if depth < unit.depth]
         depth = unit.depth - len(around)
         bound = [row for row in bound if row[0] <= depth]
-        names = names_of(unit)
+        names = effects_of(unit)
         needed |= names.reads.difference(*(row[1] for row in bound))
         head = unit.text.rstrip().endswith(":")
         bound.append((depth + (head and not _is_with(unit)), names.binds))

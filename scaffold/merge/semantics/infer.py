@@ -33,9 +33,10 @@ from scaffold.merge.semantics.types import (
     Outside,
     one_of,
 )
+from scaffold.merge.source.training import CONFIG, PLAIN_DECORATORS
 
 # decorators after which a function is still called as it is written
-_PLAIN = {"cache", "contextmanager", "inference_mode", "lru_cache", "no_grad", "overload", "wraps"}
+_PLAIN = PLAIN_DECORATORS | {"cache", "contextmanager", "lru_cache", "overload", "wraps"}
 
 
 class Kinds(Modules):
@@ -174,7 +175,7 @@ def _parameter(kinds: Kinds, parameter: Parameter, scope: Scope) -> Kind | None:
 
 
 def _usual_config(kinds: Kinds) -> Kind | None:
-    found = [Class(path, name) for path, name in kinds.definitions if name == "Config"]
+    found = [Class(path, name) for path, name in kinds.definitions if name == CONFIG]
     return Object(found[0]) if len(found) == 1 else None
 
 

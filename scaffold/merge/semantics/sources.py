@@ -20,9 +20,7 @@ class Sources:
         self.units = units
         self.places: dict[tuple[str, str], list[int]] = defaultdict(list)
         for place, unit in enumerate(units):
-            if unit.is_comment:
-                continue
-            effects = effects_of(unit.text.strip())
+            effects = effects_of(unit)
             names = set(effects.binds)
             if changed:
                 names.update(*(changed.get(row, ()) for row in effects.reads))

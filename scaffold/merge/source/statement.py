@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeGuard
 
+from scaffold.merge.source.training import without_mark
+
 PYTHON, TOML, TEXT = "python", "toml", "text"
 
 # what makes the head of a block parse, and what makes it stand alone
@@ -45,6 +47,28 @@ class Statement:
     @property
     def is_comment(self) -> bool:
         return self.key.startswith("#")
+
+    @property
+    def node(self) -> ast.stmt | None:
+        """The syntax tree of a statement of Python."""
+        found = None if self.is_comment or not self.is_code else parse_unit(self.text.strip())
+        return found and found[1]
+
+    @property
+    def continues(self) -> bool:
+        """Whether it continues the statement above it, as `else` does."""
+        found = parse_unit(self.text.strip()) if self.is_code else None
+        return bool(found and found[0] in ("else", "elif", "except", "finally"))
+
+    @property
+    def margin(self) -> str:
+        """Its indentation."""
+        return self.lines[0][: len(self.lines[0]) - len(self.lines[0].lstrip())]
+
+    def saying(self, text: str) -> "Statement":
+        """The unit with another text, from its first character on."""
+        lines = tuple((self.margin + text).split("\n"))
+        return replace(self, lines=lines, key=fingerprint(text.strip()))
 
     @property
     def same(self) -> tuple[str, str]:
@@ -128,8 +152,7 @@ def split_lines(text: str, kind: str = TEXT) -> list[Statement]:
         if row.strip():
             if kind == TOML and row.startswith("["):
                 table = row.strip()
-            # an option of a job script is not a comment
-            key = row.rstrip().removeprefix("#" if row.startswith("#SBATCH") else "")
+            key = without_mark(row.rstrip())
             units.append(Statement((row,), key, blanks=blanks, scope=table, is_code=False))
             blanks = 0
         else:

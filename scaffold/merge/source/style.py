@@ -4,7 +4,6 @@ The pristine and the new file are translated into the same style before they are
 none of this counts as a difference, and new lines look like the lines around them.
 """
 
-import ast
 import builtins
 import io
 import keyword
@@ -16,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
+from scaffold.merge.source.imports import imports_of
+from scaffold.merge.source.statement import Statement, fingerprint
 
 _GENERATED = 100  # the line length of generated files
 # common ones first: trying all of them would take seconds
@@ -234,22 +234,16 @@ def drop_replaced(
     `RMSprop` in all places of `AdamW` is another optimizer. `is_renamed` tells this of a module,
     the old name and the new one.
     """
-    modules = dict(_imported(base))
+    modules = {
+        (row.name or row.module).split(".")[0]: row.module if row.name else ""
+        for unit in base
+        for row in imports_of(unit)
+        if row.is_plain
+    }
     for table in (renames.everywhere, *renames.inside.values()):
         for old, new in list(table.items()):
             if old in modules and not is_renamed(modules[old], old, new):
                 del table[old]
-
-
-def _imported(units: Sequence[Statement]) -> Iterator[tuple[str, str]]:
-    """The names that are imported as they are called in their modules, and these modules."""
-    for unit in units:
-        found = None if unit.is_comment else parse_unit(unit.text.strip())
-        if found and isinstance(found[1], ast.Import | ast.ImportFrom):
-            for alias in found[1].names:
-                if alias.asname is None:
-                    module = found[1].module if isinstance(found[1], ast.ImportFrom) else ""
-                    yield alias.name.split(".")[0], module or ""
 
 
 def spread_renames(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:

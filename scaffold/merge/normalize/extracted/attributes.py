@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.semantics.flow import bound_in, bound_names, needed_by
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Statement
 from scaffold.merge.source.style import words
 
 Spans = Mapping[Part, tuple[int, int]]
@@ -34,9 +34,7 @@ class Attributes:
         for word in reversed(words(unit)):
             if word.name in table:
                 text = text[: word.start] + table[word.name] + text[word.end :]
-        if text == unit.text:
-            return unit
-        return replace(unit, lines=tuple(text.split("\n")), key=fingerprint(text.strip()))
+        return unit if text == unit.text else unit.saying(text.lstrip())
 
 
 def class_of(part: Part) -> str:

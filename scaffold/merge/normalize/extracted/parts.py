@@ -45,6 +45,15 @@ class Part:
         return bool(re.search(rf"{front}{self.name}\(", text))
 
 
+@dataclass(frozen=True)
+class Taken:
+    """A generated function, and which of its lines are no longer in it."""
+
+    function: Function
+    kept: Mapping[int, int]  # the other ones, with the owner's lines
+    gone: Sequence[int]
+
+
 def find_parts(
     base: Sequence[Statement], ours: Sequence[Statement], renamed: Sequence[Statement]
 ) -> list[Part]:
@@ -62,6 +71,7 @@ def find_parts(
         ]
         if len(gone) < 2:
             continue
+        taken = Taken(function, kept, gone)
         targets = [
             target
             for target in new.values()
@@ -71,7 +81,7 @@ def find_parts(
         parts = [
             part
             for target in targets
-            if (part := _best_part(base, renamed, ours, function, target, kept, gone))
+            if (part := _best_part((base, renamed), ours, target, taken))
             and not (own is None and _is_renamed(part, gone))
         ]
         found += _nested(renamed, ours, parts, kept, own)
@@ -85,35 +95,18 @@ def _inner_lines(new: Mapping[str, Function], own: Function | None) -> set[int]:
 
 
 def _best_part(
-    base: Sequence[Statement],
-    renamed: Sequence[Statement],
+    sides: tuple[Sequence[Statement], Sequence[Statement]],
     ours: Sequence[Statement],
-    function: Function,
     target: Function,
-    kept: Mapping[int, int],
-    gone: Sequence[int],
+    taken: Taken,
 ) -> Part | None:
     """The part with the owner's names, or the one as it was generated if that has more lines."""
-    part = _part_in(renamed, ours, function, target, kept, gone)
-    other = None if renamed is base else _part_in(base, ours, function, target, kept, gone)
+    base, renamed = sides
+    part = _find(renamed, ours, target, taken)
+    other = None if renamed is base else _find(base, ours, target, taken)
     if other and (part is None or len(other.places) > len(part.places)):
         return replace(other, as_generated=True)
     return part
-
-
-def _part_in(
-    side: Sequence[Statement],
-    ours: Sequence[Statement],
-    function: Function,
-    target: Function,
-    kept: Mapping[int, int],
-    gone: Sequence[int],
-) -> Part | None:
-    """The part of a function in a definition, if it has several statements that are gone."""
-    keys = {side[number].key for number in gone}
-    if not _shares(ours, target, keys, bound_names(side, function)):
-        return None
-    return _find(side, ours, function, target, kept)
 
 
 def _shares(
@@ -174,12 +167,13 @@ def _plain(unit: Statement, target: Function, known: set[str]) -> str:
 
 
 def _find(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    function: Function,
-    target: Function,
-    kept: Mapping[int, int],
+    base: Sequence[Statement], ours: Sequence[Statement], target: Function, taken: Taken
 ) -> Part | None:
+    """The part of a function in a definition, if it has several statements that are gone."""
+    function, kept = taken.function, taken.kept
+    keys = {base[number].key for number in taken.gone}
+    if not _shares(ours, target, keys, bound_names(base, function)):
+        return None
     places = _match(base, ours, function, target, _lines_of(target))
     run = max(_runs(base, places, kept), key=len, default=[])
     if not run:

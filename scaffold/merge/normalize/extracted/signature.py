@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from scaffold.merge.normalize.extracted.parts import Part
@@ -11,6 +11,16 @@ from scaffold.merge.semantics.flow import bound_in, bound_names, functions, need
 from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 
 Instead = dict[int, list[Statement]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a part gets and returns otherwise than in the owner's code."""
+
+    needs: Sequence[str]  # new parameters
+    spare: Sequence[str]  # parameters that it needs no more
+    given: Sequence[str]  # new results
+    gone: Sequence[str]
 
 
 class Filled(Protocol):
@@ -47,7 +57,7 @@ def passed_on(old: Filled, new: Filled) -> Instead:
         given = sorted(after[1] - before[1])
         gone = sorted(before[1] - bound_in(new.of(part)[slice(*new.spans[part])]))
         if needs or spare or given or gone:
-            _edit(instead, new, part, needs, spare, given, gone)
+            _edit(instead, new, part, Change(needs, spare, given, gone))
     return instead
 
 
@@ -100,15 +110,7 @@ def _other_reads(moved: Filled, part: Part) -> set[str]:
     return read_in([*rows, *changed])
 
 
-def _edit(
-    instead: Instead,
-    moved: Filled,
-    part: Part,
-    needs: Sequence[str],
-    spare: Sequence[str],
-    given: Sequence[str],
-    gone: Sequence[str],
-) -> None:
+def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
     """Write other parameters and results, where there is one call and nothing unusual."""
     ours = moved.ours
     found = [n for n, u in enumerate(ours) if part.is_called_in(u.text)]
@@ -119,6 +121,7 @@ def _edit(
     returns = [n for n in behind if ours[n].text.lstrip().startswith("return")]
     now_head = instead.get(head, [ours[head]])[0]
     now_call = instead.get(call, [ours[call]])[0]
+    needs, spare, given, gone = change.needs, change.spare, change.given, change.gone
     called = [moved.called(part, name) for name in needs]
     new_head = _changed(now_head, lambda tree: _parameters(tree, needs, spare))
     new_call = _changed(now_call, lambda tree: _arguments(tree, part, called, spare))
@@ -143,9 +146,8 @@ def _edit(
             edited[returns[0]] = [_written(row, listed)] if wanted else []
         elif wanted:
             first = next(u for u in ours[part.target.head + 1 :] if not u.is_comment)
-            margin = first.lines[0][: len(first.lines[0]) - len(first.lines[0].lstrip())]
             line = Statement(
-                (margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
+                (first.margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
             )
             edited[-1 - part.inside[0]] = [line]
     instead |= edited
@@ -169,9 +171,8 @@ def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement
 
 
 def _written(unit: Statement, text: str) -> Statement:
-    margin = unit.lines[0][: len(unit.lines[0]) - len(unit.lines[0].lstrip())]
     end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
-    lines = tuple(margin + row for row in (text + end).split("\n"))
+    lines = tuple(unit.margin + row for row in (text + end).split("\n"))
     return replace(unit, lines=lines, key=fingerprint(text))
 
 
@@ -214,8 +215,7 @@ def _result(row: Statement | None) -> list[str] | None:
     """The variables that are returned. None if it is something else."""
     if row is None:
         return []
-    found = parse_unit(row.text.strip())
-    value = found[1].value if found and isinstance(found[1], ast.Return) else None
+    value = row.node.value if isinstance(row.node, ast.Return) else None
     return _listed(value) if value else None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.statement import Statement
 
 Spans = dict["Part", tuple[int, int]]
 
@@ -51,7 +51,7 @@ def _find_span(
     above, below = side.inserts[part.start], side.inserts[part.end]
     start, end = min(held), max(held) + 1
     for place in below:  # what continues the last block
-        if place == end and (side.units[place].depth > level or _continues(side.units[place])):
+        if place == end and (side.units[place].depth > level or side.units[place].continues):
             held.add(place)
             end += 1
     rest = [place for place in below if place >= end]
@@ -67,7 +67,7 @@ def _find_span(
     if any(side.units[n].depth < level for n in held if not side.units[n].is_comment):
         return None
     after = side.units[end] if end < len(side.units) else None
-    if after and (after.depth > level or _continues(after)):
+    if after and (after.depth > level or after.continues):
         return None
     return start, end
 
@@ -92,11 +92,6 @@ def _has_own_lines(ours: Sequence[Statement], part: Part) -> bool:
         if not ours[number].key.startswith("text ")
         and not ours[number].text.lstrip().startswith("return")
     )
-
-
-def _continues(unit: Statement) -> bool:
-    found = None if unit.is_comment else parse_unit(unit.text.strip())
-    return bool(found and found[0] in ("else", "elif", "except", "finally"))
 
 
 def _goes_inside(

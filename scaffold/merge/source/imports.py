@@ -1,0 +1,65 @@
+"""The one reader of imports: what a statement, or a file, imports from where."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from scaffold.merge.source.parse import parse
+from scaffold.merge.source.statement import Statement
+
+Node = ast.Import | ast.ImportFrom
+
+
+@dataclass(frozen=True)
+class Import:
+    """A name that is imported from a module, or a module (without a name)."""
+
+    module: str  # without the dots in front of it
+    name: str
+    called: str  # in the code
+    level: int = 0  # how many dots there are
+    line: int = field(default=0, compare=False)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is called as it is."""
+        return self.called == (self.name or self.module)
+
+
+def imports_of(unit: Statement) -> frozenset[Import]:
+    """What a statement imports."""
+    node = import_node(unit)
+    return frozenset(_read(node)) if node else frozenset()
+
+
+def import_node(unit: Statement) -> Node | None:
+    """The tree of a statement, if it is an import."""
+    node = unit.node if "import" in unit.lines[0] else None
+    return node if isinstance(node, Node) else None
+
+
+@lru_cache(maxsize=512)
+def imports_in(text: str) -> tuple[Import, ...]:
+    """What a file imports anywhere. Nothing if it is not Python."""
+    if "import" not in text:
+        return ()
+    try:
+        tree = parse(text)
+    except SyntaxError:
+        return ()
+    return tuple(row for node in ast.walk(tree) if isinstance(node, Node) for row in _read(node))
+
+
+def _read(node: Node) -> Iterator[Import]:
+    for alias in node.names:
+        called = alias.asname or alias.name
+        if isinstance(node, ast.Import):
+            yield Import(alias.name, "", called, 0, node.lineno)
+        else:
+            yield Import(node.module or "", alias.name, called, node.level, node.lineno)
+
+
+def uses_module(text: str, module: str) -> bool:
+    """Whether a file imports a module, or something of it, in whichever package it is."""
+    return any(module in (row.module.rpartition(".")[2], row.name) for row in imports_in(text))

@@ -1,0 +1,57 @@
+"""All that the merge knows of training scripts: PyTorch, Accelerate, SLURM and argparse."""
+
+import re
+
+CONFIG = "Config"  # the class with the settings of a generated project
+
+# decorators of PyTorch after which a function is still called as it is written
+PLAIN_DECORATORS = {"inference_mode", "no_grad"}
+
+# methods that change nothing which a later line could notice
+QUIET_METHODS = {"item", "parameters"}
+
+# what the parser of a switch is told in place of `type=bool`
+BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
+
+_GRADIENTS = re.compile(r"\.(backward|grad)\b")
+_OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")
+_CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
+
+# the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
+_SBATCH = {
+    "-A": "--account",
+    "-a": "--array",
+    "-c": "--cpus-per-task",
+    "-J": "--job-name",
+    "-N": "--nodes",
+    "-n": "--ntasks",
+    "-o": "--output",
+    "-p": "--partition",
+    "-t": "--time",
+}
+
+
+def has_gradients(text: str) -> bool:
+    """Whether code works on gradients, which add up over the parts of a step."""
+    return bool(_GRADIENTS.search(text))
+
+
+def is_done_once(text: str) -> bool:
+    """Whether code is done once a step, for all of its parts."""
+    return bool(_OF_A_STEP.search(text))
+
+
+def limits_gradients(text: str) -> bool:
+    """Whether a statement clips gradients, which are complete at the end of a step."""
+    return bool(_CLIPS.match(text.strip()))
+
+
+def without_mark(row: str) -> str:
+    """A row of a job script without the mark of an option, which is no comment."""
+    return row.removeprefix("#" if row.startswith("#SBATCH") else "")
+
+
+def job_option(row: str) -> str | None:
+    """The long name of the option of SLURM that a row sets."""
+    found = re.match(r"SBATCH\s+(--[\w-]+|-\w)", row)
+    return _SBATCH.get(found[1], found[1]) if found else None
