@@ -4,14 +4,16 @@ GRID is the table of kinds and tasks. A section for each kind of file follows, w
 """
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import render, write_files
+from conftest import TEMPLATES, render, write_files
 
 pytestmark = pytest.mark.train
 
@@ -283,3 +285,69 @@ def test_samples_of_scikit_learn_take_finite_numbers_only(project):
         write("new.csv", ",".join(names), ",".join(["1"] * 9 + [cell]))
         with pytest.raises(SystemExit, match=r"new.csv, row 1"):
             made.predict.read_inputs(SimpleNamespace(), ["new.csv"])
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+
+def draw(name: str, size: tuple[int, int] = (32, 32), seed: int = 0) -> str:
+    """A picture of noise, other than those of other seeds."""
+    np = pytest.importorskip("numpy")
+    image = pytest.importorskip("PIL.Image")
+    width, height = size
+    pixels = np.random.default_rng(seed).integers(0, 255, (height, width, 3), dtype=np.uint8)
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.fromarray(pixels).save(path)
+    return name
+
+
+@pytest.fixture
+def ghostscript(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The EPS files for which Pillow would start Ghostscript."""
+    plugin = pytest.importorskip("PIL.EpsImagePlugin")
+    started: list[str] = []
+    monkeypatch.setattr(plugin, "Ghostscript", lambda *given, **more: started.append("gs"))
+    return started
+
+
+EPS = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 32 32\n%%EndComments\nshowpage\n%%EOF"
+
+
+def test_an_image_that_is_eps_inside_starts_no_other_program(project, ghostscript):
+    pillow = pytest.importorskip("PIL.Image")
+    write("a.png", EPS)
+    with pytest.raises((OSError, AssertionError, AttributeError)), pillow.open("a.png") as picture:
+        picture.load()
+    assert ghostscript == ["gs"], "Pillow alone would start it"
+    made = project("image_classification", dataset="image_folder")
+    with pytest.raises(OSError, match="can't be read as an image"):
+        made.data.read_image("a.png", lambda picture: picture.load())
+    with pytest.raises(SystemExit, match="can't be read as an image"):
+        made.data.check_images([Path("a.png")])
+    assert ghostscript == ["gs"]
+
+
+def test_all_templates_say_which_images_they_open():
+    """Pictures that the project itself has drawn are opened as they are."""
+    opened = {}
+    for path in (TEMPLATES / "lib", TEMPLATES / "shared", TEMPLATES / "tasks"):
+        for file in path.rglob("*.py"):
+            calls = re.findall(r"Image\.open\(([^\n]*)", file.read_text())
+            if calls and "tests" not in file.parts and file.name != "app.py":
+                opened[file] = calls
+    assert len(opened) > 6
+    for file, calls in opened.items():
+        assert all("formats=FORMATS" in call for call in calls), file
+
+
+def test_a_yaml_file_that_grows_is_refused_before_it_does(project):
+    made = project("object_detection", dataset="yolo")
+    write("data/objects/images/a.txt")
+    lists = [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise("abcdefghij")]
+    write("data/objects/data.yaml", "a: &a [x, x]", *lists, "names: *j")
+    assert "data.yaml has an alias, as in *name: write" in made.refusal(path="data/objects")
+    write("data/objects/data.yaml", "[" * 5000)
+    assert "data.yaml is not YAML" in made.refusal(path="data/objects")
+    write("data/objects/data.yaml", "names: [" + "x," * 600_000 + "]")
+    assert "1,200,0" in made.refusal(path="data/objects")

@@ -215,9 +215,15 @@ def class_names(config) -> list[str]:
 
 
 def read_yaml(path: Path) -> dict:
+    """The content of data.yaml, which is small and has no aliases: they can stand for any size."""
+    text = read_text(path)
+    if len(text) > 1_000_000:
+        raise SystemExit(f"{path} has {len(text):,} characters, and may have a million.")
     try:
-        content = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise SystemExit(f"{path} has an alias, as in *name: write its value out.")
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SystemExit(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     return content if isinstance(content, dict) else {}
 
