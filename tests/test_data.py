@@ -297,7 +297,7 @@ def test_answers_are_in_a_small_file(flag: str, tmp_path: Path, cli: Cli) -> Non
     large.write_text("# \n" * 400_000)
     for path in ("/dev/zero", str(tmp_path), str(large)):
         result = cli("new", tmp_path / "made", "--yes", flag, path)
-        assert result.code == 1 and path in result.err, result.err
+        assert result.code == 2 and path in result.err, result.err
         assert not (tmp_path / "made").exists()
 
 
@@ -306,4 +306,4 @@ def test_aliases_are_not_expanded(tmp_path: Path, cli: Cli) -> None:
     lists = [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise("abcdefghij")]
     path.write_text("distributed_type: NO\na: &a [x]\n" + "\n".join(lists))
     result = cli("new", tmp_path / "made", "--yes", "--from-accelerate-config", path)
-    assert result.code == 1 and "has an alias, as in *name" in result.err
+    assert result.code == 2 and "has an alias, as in *name" in result.err

@@ -5,6 +5,7 @@ GRID is the table of kinds and tasks. A section for each kind of file follows, w
 
 import importlib
 import re
+import runpy
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from conftest import TEMPLATES, render, write_files
+from training import TORCHVISION
 
 pytestmark = pytest.mark.train
 
@@ -47,6 +49,8 @@ class Project:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Renders a project of a task into the folder, which becomes the current one."""
     monkeypatch.chdir(tmp_path)
+    if "torchvision" not in sys.modules:
+        runpy.run_path(str(TORCHVISION / "sitecustomize.py"))
     before = {*sys.modules}
 
     def render_project(task: str, **options: object) -> Project:

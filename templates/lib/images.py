@@ -8,7 +8,7 @@ from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
 
 # what Image.open may read: EPS, for one, would start another program
-FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "MPO", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 
 class UnreadableImage(OSError):

@@ -5,6 +5,7 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from data import SIZE
+from lib.folders import is_hidden
 from lib.image_folders import ImageFiles
 from lib.images import FORMATS, UnreadableImage
 
@@ -12,7 +13,8 @@ from lib.images import FORMATS, UnreadableImage
 suffixes, inputs = Image.registered_extensions(), []
 known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
 for path in arguments.inputs:
-    inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+    found = [p for p in path.rglob("*") if p.suffix.lower() in known and not is_hidden(p, path)]
+    inputs += sorted(found) or [path]
 
 #: replace call
 #: region loaded
