@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -288,3 +289,21 @@ def test_new_says_it_above_the_next_steps(
     )
     assert said in result.out
     assert not {"torch", "pandas", "numpy"} & (set(sys.modules) - before)
+
+
+@pytest.mark.parametrize("flag", ["--answers", "--from-accelerate-config"])
+def test_answers_are_in_a_small_file(flag: str, tmp_path: Path, cli: Cli) -> None:
+    large = tmp_path / "large.yaml"
+    large.write_text("# \n" * 400_000)
+    for path in ("/dev/zero", str(tmp_path), str(large)):
+        result = cli("new", tmp_path / "made", "--yes", flag, path)
+        assert result.code == 2 and path in result.err, result.err
+        assert not (tmp_path / "made").exists()
+
+
+def test_aliases_are_not_expanded(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "grows.yaml"
+    lists = [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise("abcdefghij")]
+    path.write_text("distributed_type: NO\na: &a [x]\n" + "\n".join(lists))
+    result = cli("new", tmp_path / "made", "--yes", "--from-accelerate-config", path)
+    assert result.code == 2 and "has an alias, as in *name" in result.err

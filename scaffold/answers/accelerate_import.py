@@ -13,6 +13,7 @@ from typing import Any
 from scaffold.answers.accelerate_config import LISTS, SHARDED, UPPER, USUAL, named_options
 from scaffold.answers.catalog import Catalog, Option, Value
 from scaffold.answers.check import check
+from scaffold.answers.read import read_small_file
 from scaffold.answers.resolve import Answers, applies, default_answers
 from scaffold.errors import AnswerError, ScaffoldError
 
@@ -83,8 +84,12 @@ def _load(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        text = read_small_file(path)
+        is_json = path.suffix == ".json"
+        # an alias stands for a value of any size
+        if not is_json and any(isinstance(part, yaml.AliasEvent) for part in yaml.parse(text)):
+            raise ScaffoldError(f"{path}: has an alias, as in *name: write its value out.")
+        data = json.loads(text) if is_json else yaml.safe_load(text)
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
     except (ValueError, RecursionError, yaml.YAMLError) as error:

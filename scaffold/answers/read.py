@@ -10,6 +10,17 @@ from scaffold.answers.check import check, find_option, short_key
 from scaffold.answers.resolve import Answers
 from scaffold.errors import AnswerError, ScaffoldError
 
+LARGEST = 1_000_000  # bytes of a file of answers
+
+
+def read_small_file(path: Path) -> str:
+    """The text of a file. Raises OSError if it is no file, or larger than answers are."""
+    if path.exists() and not path.is_file():
+        raise OSError(None, "it is not a file")
+    if path.stat().st_size > LARGEST:
+        raise OSError(None, f"it is larger than {LARGEST:,} bytes")
+    return path.read_text(encoding="utf-8")
+
 
 def read_answers(
     catalog: Catalog, path: Path, obsolete: Collection[str] = (), text: str | None = None
@@ -20,7 +31,7 @@ def read_answers(
     the file can't be read, or if a key or value is wrong.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
+        data = tomllib.loads(read_small_file(path) if text is None else text)
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
     except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lib.folders import find_split, read_text
 from lib.images import image_size
+from lib.once import check_once
 
 
 def find_part(config, name: str) -> Path | None:
@@ -36,7 +37,8 @@ def find_part(config, name: str) -> Path | None:
 
 
 def find_files(folder: Path, *patterns: str) -> list[Path]:
-    return sorted(path for pattern in patterns for path in folder.glob(pattern))
+    found = [path for pattern in patterns for path in folder.glob(pattern)]
+    return sorted(path for path in found if not path.name.startswith("."))
 
 
 @cache
@@ -102,6 +104,7 @@ def read_images(path: Path) -> dict[int | str, tuple[Path, tuple[int, int]]]:
         if not isinstance(key, int | str) or key in rows:
             raise SystemExit(f"{place}: {key!r} is not an id, or another image has it.")
         rows[key] = found[0], actual
+    check_once((f"{path}, the image {key!r}", image) for key, (image, _) in rows.items())
     return rows
 
 

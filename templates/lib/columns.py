@@ -1,8 +1,50 @@
 #: into columns.py at functions
 """How the columns of a table become numbers. columns.json saves it with the weights."""
 
+import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import (
+    is_float_dtype,
+    is_integer_dtype,
+    is_numeric_dtype,
+)
+
+NO_NUMBERS = ("", "-", "?", "na", "n/a", "nan", "none", "null", "#n/a", "<na>")
+
+
+BOOLEANS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
+
+
+def place_of(values: pd.Series, wrong: pd.Series) -> str:
+    """The file and the row of the first wrong value."""
+    file, row = values.index[wrong.to_numpy().argmax()]
+    return f"{file}, row {row}"
+
+
+def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with numbers in the columns of texts that are numbers. 01 is a code, not a number.
+
+    Only an empty cell is missing. Raises SystemExit for a word such as NA among numbers.
+    """
+    parsed = {}
+    for name in table:
+        texts = table[name].dropna()
+        numbers = pd.to_numeric(texts.replace(BOOLEANS), errors="coerce")
+        words = texts[numbers.isna()]
+        if texts.str.match(r"[+-]?0\d").any():
+            continue
+        if len(words) < len(texts) and words.str.lower().isin(NO_NUMBERS).all() and len(words):
+            place = place_of(texts, numbers.isna())
+            raise SystemExit(
+                f"{place}: {name} is {words.iloc[0]!r} among numbers. If there is no number, leave "
+                "the cell empty; if it is a category, use another word."
+            )
+        if not words.empty and words.str.fullmatch(r"[+-]?[\d.]*,\d+").all():
+            place = place_of(texts, numbers.isna())
+            raise SystemExit(f"{place}: {name} is {words.iloc[0]!r}: write numbers as in 2.5.")
+        if words.empty:
+            parsed[name] = pd.to_numeric(table[name].replace(BOOLEANS))
+    return table.assign(**parsed)
 
 
 def is_date(values: pd.Series) -> bool:
@@ -11,20 +53,39 @@ def is_date(values: pd.Series) -> bool:
     return not is_numeric_dtype(values) and texts.str.match(r"\d{4}-\d\d-\d\d").all()
 
 
-def to_numbers(values: pd.Series, first_day: str | None) -> pd.Series:
-    """The numbers of a column, or the days since the first one. Empty cells are NaN."""
-    try:
-        if first_day is None:
-            return pd.to_numeric(values).astype("float64")
-        days = pd.to_datetime(values, format="ISO8601", utc=True)
-        return (days - pd.Timestamp(first_day, tz="UTC")) / pd.Timedelta(days=1)
-    except (ValueError, TypeError) as error:
-        kind, read = ("a date", pd.to_datetime) if first_day else ("a number", pd.to_numeric)
-        wrong = read(values, errors="coerce").isna() & values.notna()
-        row = f"row {values.index[wrong.argmax()] + 1}"
-        name = values.name
-        raise SystemExit(f"{row}: {name} is {kind} in the training rows: {error}") from error
+def to_numbers(values: pd.Series, first_day: str | None = None) -> pd.Series:
+    """The finite numbers of a column, or the days since the first one. Empty cells are NaN."""
+    if first_day:
+        numbers = pd.to_datetime(values, format="ISO8601", utc=True, errors="coerce")
+        wrong = numbers.isna() & values.notna()
+    else:
+        numbers = pd.to_numeric(values.replace(BOOLEANS), errors="coerce")
+        if numbers.isna().any() or not is_integer_dtype(numbers):  # whole numbers are exact
+            numbers = numbers.astype("float64")
+        wrong = (numbers.isna() & values.notna()) | np.isinf(numbers.astype("float64"))
+    if wrong.any():
+        kind = "a date such as 2026-03-14" if first_day else "a finite number"
+        raise SystemExit(
+            f"{place_of(values, wrong)}: {values.name} is {str(values[wrong].iloc[0])!r}, and not "
+            f"{kind}, as in the training rows: correct it, or leave the cell empty."
+        )
+    return (
+        (numbers - pd.Timestamp(first_day, tz="UTC")) / pd.Timedelta(days=1)
+        if first_day
+        else numbers
+    )
+
+
+def find_start(numbers: pd.Series) -> float:
+    """What to subtract from numbers that 32 bits can't tell apart, such as Unix times; or 0."""
+    exact = numbers.dropna().astype("float64")
+    error = (exact - exact.astype("float32")).abs().max()
+    std = exact.std()
+    return float(exact.median()) if std > 0 and not error < 0.01 * std else 0
 
 
 def to_texts(values: pd.Series) -> pd.Series:
+    """The names of the categories of a column. A whole number has no point: 1, not 1.0."""
+    if is_float_dtype(values) and (values.dropna() % 1 == 0).all():
+        values = values.astype("Int64")
     return values.astype("object").map(str, na_action="ignore")

@@ -1,18 +1,58 @@
 #: into data.py at build_datasets
-"""Files in train/, val/ and test/."""
+"""Folders: those of splits and of classes, and hidden ones."""
 
 from pathlib import Path
 
+SPLITS = {
+    "train": ("train", "training"),
+    "val": ("val", "valid", "validation", "dev"),
+    "test": ("test", "testing"),
+}
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    parts = path.relative_to(folder).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+def list_shown(folder: Path) -> list[Path]:
+    """What is in a folder, in the order of the names. Hidden files and folders are left out."""
+    return sorted(path for path in folder.glob("*") if not is_hidden(path, folder))
+
+
+def list_folders(folder: Path) -> list[Path]:
+    """The subfolders in the order of their names. Hidden ones are left out."""
+    return [path for path in list_shown(folder) if path.is_dir()]
+
 
 def find_split(folder: Path, name: str) -> Path:
-    """The subfolder of a split. Beside train/, val/ can also be named valid/ or validation/."""
-    names = (name, "valid", "validation") if name == "val" else (name,)
-    found = [folder / other for other in names if (folder / other).is_dir()]
-    if not found or not (folder / "train").is_dir():
+    """The subfolder of a split: train/, or beside it Training/, valid/, Test/ and so on."""
+    found = {
+        split: [path for path in list_folders(folder) if path.name.lower() in names]
+        for split, names in SPLITS.items()
+    }
+    if not found[name] or not found["train"]:
         return folder / name
-    if len(found) > 1:
-        raise SystemExit(f"{found[0]} and {found[1]} are both validation data: keep one of them.")
-    return found[0]
+    if len(found[name]) > 1:
+        both = " and ".join(map(str, found[name][:2]))
+        raise SystemExit(f"{both} are both data for {name}: keep one of them.")
+    return found[name][0]
+
+
+def class_folders(folder: Path) -> list[Path]:
+    """The subfolders, one for each class. Raises SystemExit if they look like splits."""
+    found = list_folders(folder)
+    inner = [sorted(path.name for path in list_shown(place)) for place in found]
+    if len(inner) > 1 and len(inner[0]) > 1 and all(names == inner[0] for names in inner):
+        if all(path.is_dir() for path in list_shown(found[0])):
+            names = ", ".join(path.name for path in found[:4])
+            raise SystemExit(
+                f"{folder} has the folders {names}, and each of them {', '.join(inner[0][:4])}: "
+                "which are the classes? Put their folders into train/, val/ and test/, or name a "
+                "folder that has only them."
+            )
+    return found
 
 
 def read_text(path: Path) -> str:

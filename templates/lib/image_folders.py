@@ -4,6 +4,7 @@
 from functools import partial
 from pathlib import Path
 
+from lib.folders import is_hidden
 from lib.image_squares import to_square
 from lib.images import check_images, read_image
 from torch import Tensor
@@ -49,9 +50,9 @@ def find_classes(paths: dict[str, list[Path]]) -> list[str]:
 
 
 def find_images(folder: Path) -> list[Path]:
-    """All images below a folder, in the order of their names. Hidden files are left out."""
+    """All images below a folder, in the order of their names. Hidden ones are left out."""
     return sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+        if path.suffix.lower() in SUFFIXES and not is_hidden(path, folder)
     )

@@ -7,6 +7,9 @@ from pathlib import Path
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
 
+# what Image.open may read: EPS, for one, would start another program
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
+
 
 class UnreadableImage(OSError):
     """A file that can't be read as an image."""
@@ -31,7 +34,7 @@ def decode(picture: Image.Image, size: int) -> Image.Image:
 def read_image(path, transform) -> Tensor:
     """An image, as the transform makes it. Raises UnreadableImage with its path."""
     try:
-        with Image.open(path) as picture:
+        with Image.open(path, formats=FORMATS) as picture:
             return transform(picture)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnreadableImage(f"{path} can't be read as an image: {error}") from error
@@ -41,7 +44,7 @@ def check_images(paths: list[Path]) -> None:
     """Raises SystemExit for a file that is no image, as its first bytes say."""
     for path in paths:
         try:
-            Image.open(path).close()
+            Image.open(path, formats=FORMATS).close()
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
             reason = "remove it." if isinstance(error, UnidentifiedImageError) else error
             raise SystemExit(f"{path} can't be read as an image: {reason}") from error
@@ -55,7 +58,8 @@ def read_stored(stored: dict | None, place: str, transform):
     if stored is None:
         raise UnreadableImage(f"{place} has no image.")
     try:
-        with Image.open(BytesIO(stored["bytes"] or Path(stored["path"]).read_bytes())) as picture:
+        content = BytesIO(stored["bytes"] or Path(stored["path"]).read_bytes())
+        with Image.open(content, formats=FORMATS) as picture:
             return transform(picture)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         reason = str(error).partition(" <_io")[0]  # without the address of the bytes
@@ -65,7 +69,7 @@ def read_stored(stored: dict | None, place: str, transform):
 def open_image(path: Path) -> Image.Image:
     """An upright RGB image. Raises UnreadableImage with its path."""
     try:
-        with Image.open(path) as file:
+        with Image.open(path, formats=FORMATS) as file:
             return to_rgb(file)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise UnreadableImage(f"{path} can't be read as an image: {error}") from error
@@ -74,7 +78,7 @@ def open_image(path: Path) -> Image.Image:
 def image_size(path: Path) -> tuple[int, int]:
     """Width and height of the upright image, in pixels. Raises SystemExit if there is none."""
     try:
-        with Image.open(path) as file:
+        with Image.open(path, formats=FORMATS) as file:
             width, height = file.size
             turned = file.getexif().get(ExifTags.Base.Orientation, 1) >= 5
     except (OSError, Image.DecompressionBombError) as error:

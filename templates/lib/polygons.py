@@ -54,6 +54,8 @@ def draw_polygons(polygons: list, image: Path, size: tuple[int, int], place: str
     Raises SystemExit for one that has no three points, or is not in the image, up to a pixel.
     """
     width, height = size
+    if all(isinstance(points, list) and points and max(points) <= 1 for points in polygons):
+        raise SystemExit(f"{place} is within one pixel: points are in pixels, not from 0 to 1.")
     for points in polygons:
         right = isinstance(points, list) and all(type(value) in (int, float) for value in points)
         if not right or len(points) < 6 or len(points) % 2:

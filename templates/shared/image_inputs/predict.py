@@ -5,14 +5,16 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from data import SIZE
+from lib.folders import is_hidden
 from lib.image_folders import ImageFiles
-from lib.images import UnreadableImage
+from lib.images import FORMATS, UnreadableImage
 
 #: replace read
-formats, inputs = Image.registered_extensions(), []
-known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
+suffixes, inputs = Image.registered_extensions(), []
+known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
 for path in arguments.inputs:
-    inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+    found = [p for p in path.rglob("*") if p.suffix.lower() in known and not is_hidden(p, path)]
+    inputs += sorted(found) or [path]
 
 #: replace call
 #: region loaded
@@ -29,7 +31,7 @@ return [{"image": str(p), **row} for p, row in zip(inputs, gather_object(rows), 
 def read_image(path: Path) -> Tensor:
     """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
     try:
-        picture = Image.open(path)
+        picture = Image.open(path, formats=FORMATS)
         if picture.mode[0] in "IF":  # convert() would clip them
             raise ValueError("save it with 8 bits for each pixel")
         image = ImageOps.fit(picture.convert("L"), (SIZE, SIZE))

@@ -33,4 +33,5 @@ example = {**columns.medians, **columns.first_days, **first}
 
 #: replace file when dataset=parquet
 path, text = Path(folder, "row.parquet"), values[0].head(1).to_csv(index=False)
-pd.read_csv(StringIO(text)).to_parquet(path)  # as numbers; the page returns texts
+cells = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False, na_values=[""])
+cells.to_parquet(path)

@@ -2,7 +2,7 @@
 """How the columns of a table become numbers. columns.json saves it with the weights."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +10,14 @@ import torch
 from pandas.api.types import is_numeric_dtype
 from torch import Tensor
 
-from lib.columns import is_date, to_numbers, to_texts
+from lib.columns import (
+    find_start,
+    is_date,
+    parse_numbers,
+    place_of,
+    to_numbers,
+    to_texts,
+)
 
 
 @dataclass(frozen=True)
@@ -22,10 +29,14 @@ class Columns:
     first_days: dict[str, str]  # of date columns, which become the days since then
     categories: dict[str, list[str]]  # of text columns: each category becomes a column of 0 and 1
     #: slot columns_fields
+    starts: dict[str, float] = field(default_factory=dict)  # subtracted: 32 bits are too few
 
     @classmethod
     def fit(cls, table: pd.DataFrame, **settings) -> "Columns":
         """Learn from training rows, without the target."""
+        #: region parse when dataset=csv
+        table = parse_numbers(table)
+        #: end parse
         if useless := [str(name) for name in table if table[name].isna().all()]:
             raise SystemExit(f"Set --drop-columns {','.join(useless)}: no training row has values.")
         first_days = {name: min(table[name].dropna()) for name in table if is_date(table[name])}
@@ -39,31 +50,53 @@ class Columns:
             name: to_texts(table[name]).dropna().unique() for name in table if name not in numbers
         }
         if many := [name for name, values in texts.items() if len(values) > 50]:
+            cells = to_texts(table[many[0]]).dropna()
+            words = pd.to_numeric(cells, errors="coerce").isna()
+            shown = words if words.any() else cells.notna()
             raise SystemExit(
-                f"{many[0]} has more than 50 different texts: turn them into numbers, or set "
-                f"--drop-columns {','.join(many)}."
+                f"{place_of(cells, shown)}: {many[0]} is {cells[shown].iloc[0]!r}, one of more "
+                "than 50 different texts. If most are numbers, correct this one; else turn them "
+                f"into numbers, or set --drop-columns {','.join(many)}."
             )
         return cls(
             medians={name: float(values.median()) for name, values in numbers.items()},
             empty=[name for name, values in numbers.items() if values.isna().any()],
             first_days=first_days,
             categories={name: sorted(values) for name, values in texts.items()},
+            starts={name: start for name in numbers if (start := find_start(numbers[name]))},
             **settings,
         )
 
     def transform(self, table: pd.DataFrame) -> Tensor:
         """The rows as numbers, shape (rows, len(names)). An unknown category is all zeros."""
         if missing := [name for name in (*self.medians, *self.categories) if name not in table]:
-            raise SystemExit(f"columns that the model needs are missing: {', '.join(missing)}.")
+            file = table.index[0][0]
+            raise SystemExit(f"{file} lacks columns that the model needs: {', '.join(missing)}.")
         numbers = {
             name: to_numbers(table[name], self.first_days.get(name)) for name in self.medians
         }
-        columns = [numbers[name].fillna(median) for name, median in self.medians.items()]
+        columns = [
+            numbers[name].fillna(median) - self.starts.get(name, 0)
+            for name, median in self.medians.items()
+        ]
         columns += [numbers[name].isna() for name in self.empty]
         for name, values in self.categories.items():
             texts = to_texts(table[name])
             columns += [texts == value for value in values]
         return torch.tensor(pd.concat(columns, axis=1).to_numpy("float32"))
+
+    def find_unknown(self, table: pd.DataFrame) -> list[str]:
+        """A line for each column with a category that no training row has."""
+        lines = []
+        for name, known in self.categories.items():
+            texts = to_texts(table[name])
+            unknown = texts.notna() & ~texts.isin(known)
+            if unknown.any():
+                lines.append(
+                    f"{place_of(texts, unknown)}: {name} is {texts[unknown].iloc[0]!r}, which no "
+                    f"training row has, as in {unknown.sum()} row(s): it counts as none of them."
+                )
+        return lines
 
     @property
     def names(self) -> list[str]:

@@ -34,14 +34,17 @@ import torch
 from torch.utils.data import Dataset, TensorDataset, random_split
 
 from columns import Columns
+from lib.csv_rows import read_csv
+from lib.columns import place_of, to_texts
 
 #: slot load_table when path=given
 def read_file(path: str) -> pd.DataFrame:
-    """All rows and columns of a file."""
-    try:
-        ...  #: slot read_file
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
+    """All rows and columns of a file. The index has the file and the number of each row."""
+    ...  #: slot read_file
+    if table.empty:
+        raise SystemExit(f"{path} has no rows.")
+    table.index = pd.MultiIndex.from_product([[path], range(1, len(table) + 1)])
+    return table
 
 
 def read_table(path: str, config) -> pd.DataFrame:
@@ -55,8 +58,11 @@ def read_table(path: str, config) -> pd.DataFrame:
         raise SystemExit(
             f"{path} has no column {unknown[0]!r}. Set --drop-columns to some of {names}."
         )
-    if table[config.target].isna().any():
-        raise SystemExit(f"{path} has rows without a {config.target}: drop these rows.")
+    if (empty := table[config.target].isna()).any():
+        place = place_of(table, empty)
+        raise SystemExit(
+            f"{place} has no {config.target}, as {empty.sum()} row(s) in all: drop these rows."
+        )
     #: slot check_table
     return table.drop(columns=dropped)
 
@@ -79,9 +85,10 @@ def split_table(config) -> list[pd.DataFrame]:
             if missing := [name for name in table if name not in more]:
                 raise SystemExit(f"{path} lacks the column {missing[0]!r} of {config.path}.")
             parts[number] = list(range(len(table), len(table) + len(more)))
-            table = pd.concat([table, more], ignore_index=True)
+            #: slot check_labels
+            table = pd.concat([table, more[list(table)]])
     #: slot after_split
-    return [table.iloc[part].infer_objects() for part in parts]
+    return [table.iloc[part] for part in parts]
 
 
 @cache
@@ -100,13 +107,20 @@ return [
 
 #: slot check_table when missing=refuse
 if empty := [str(name) for name in table.drop(columns=dropped) if table[name].isna().any()]:
-    raise SystemExit(f"{path} has empty cells in {', '.join(empty)}: fill them, or drop the rows.")
+    place = place_of(table, table[empty].isna().any(axis=1))
+    raise SystemExit(f"{place} has empty cells in {', '.join(empty)}: fill them, or drop the rows.")
 
 #: slot read_file when dataset=csv
-return pd.read_csv(path)
+names, rows = read_csv(path)
+table = pd.DataFrame(rows, columns=names, dtype=object).replace("", None)
 
 #: slot read_file when dataset=parquet
-return pd.read_parquet(path)
+try:
+    table = pd.read_parquet(path, dtype_backend="numpy_nullable")  # numbers beside empty cells
+except (OSError, ValueError) as error:
+    raise SystemExit(f"{path} can't be read: {error}") from error
+if any(table.index.names):
+    table = table.reset_index()
 
 #: slot load_table with cross_validation
 def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[int]]:

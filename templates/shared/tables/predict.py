@@ -1,11 +1,13 @@
 #: when project.task=tabular_classification|tabular_regression
-import csv
+import sys
 
 import torch
 from torch import Tensor
 
 from columns import Columns
 from data import read_file
+from lib.cells import parse_number
+from lib.csv_rows import read_csv
 
 #: slot batches
 for table in share.split(4 * config.batch_size):
@@ -23,11 +25,9 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
     columns, tables = Columns.load(config.output_dir), []
     for name in names:
         table = read_file(name)
-        try:
-            #: slot check_rows
-            tables.append(columns.transform(table))
-        except SystemExit as error:
-            raise SystemExit(f"{name}: {error}") from error
+        tables.append(columns.transform(table))
+        for line in columns.find_unknown(table):
+            print(line, file=sys.stderr)
     return torch.cat(tables)
 
 #: slot arguments when path=given
@@ -38,19 +38,18 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
     """The rows of CSV files whose first line names the columns, in any order."""
     ...  #: slot column_names
     for name in names:
-        before = len(rows)
-        try:
-            with open(name, encoding="utf-8-sig", newline="") as file:
-                lines = csv.DictReader(file)
-                found = lines.fieldnames or []
-                if missing := [column for column in columns if column not in found]:
-                    raise SystemExit(f"{name} lacks the columns {', '.join(missing)}.")
-                for line in lines:
-                    rows.append([float(line[column]) for column in columns])
-        except (OSError, UnicodeError, csv.Error) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        except (ValueError, TypeError) as error:
-            raise SystemExit(f"{name}, row {len(rows) - before + 1}: {error}") from error
+        found, lines = read_csv(name)
+        if missing := [column for column in columns if column not in found]:
+            raise SystemExit(f"{name} lacks the columns {', '.join(missing)}.")
+        for number, line in enumerate(lines, start=1):
+            cells = dict(zip(found, line, strict=True))
+            row = [parse_number(cells[column]) for column in columns]
+            if None in row:
+                wrong = columns[row.index(None)]
+                raise SystemExit(
+                    f"{name}, row {number}: {wrong} is {cells[wrong]!r}, not a finite number."
+                )
+            rows.append(row)
     return torch.tensor(rows)
 
 #: slot arguments when dataset=breast_cancer|diabetes

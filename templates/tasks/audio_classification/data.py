@@ -40,7 +40,6 @@ class Sounds(Dataset):
 #: slot build_loaders
 #: end file
 
-import csv
 import json
 from functools import cache
 from math import pi
@@ -51,7 +50,9 @@ from typing import NamedTuple
 import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
-from lib.folders import find_split
+from lib.csv_rows import read_csv
+from lib.folders import class_folders, find_split
+from lib.once import check_once
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
 
@@ -153,40 +154,37 @@ def read_folder(folder: Path) -> dict[str, list[Clip]]:
     """
     parts = {part: read_classes(find_split(folder, part)) for part in PARTS}
     if not parts["train"]:
-        parts["train"] = [clip for clip in read_classes(folder) if clip.label not in PARTS]
+        parts["train"] = read_classes(folder)
     return parts
 
 
 def read_classes(folder: Path) -> list[Clip]:
     """The clips in the subfolders of a folder. The name of a subfolder is a class."""
-    places = sorted(path for path in folder.glob("*") if path.is_dir())
+    places = [place for place in class_folders(folder) if place.name not in PARTS]
     return [read_clip(path, place.name) for place in places for path in find_sounds(place)]
 
 
 def read_table(path: Path) -> dict[str, list[Clip]]:
     """The clips of each part of a .csv file with the columns file, label and optionally split."""
     parts = {part: [] for part in PARTS}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, strict=True)
-            if missing := {"file", "label"} - {*(rows.fieldnames or ())}:
-                raise SystemExit(
-                    f"{path}, line 1 has no {min(missing)}. Columns, with commas between them: "
-                    "file,label[,split]."
-                )
-            for row in rows:
-                place = f"{path}, line {rows.line_num}"
-                if None in row:
-                    raise SystemExit(f"{place} has more columns than the header.")
-                for column in ("file", "label"):
-                    if not row.get(column):
-                        raise SystemExit(f"{place} has no {column}. Columns: file,label[,split].")
-                part = row.get("split") or "train"
-                if part not in PARTS:
-                    raise SystemExit(f"{place}: split is {', '.join(PARTS)}, not {part!r}.")
-                parts[part].append(read_clip(path.parent / row["file"], row["label"], f"{place}: "))
-    except (OSError, ValueError, csv.Error) as error:
-        raise SystemExit(f"{path} can't be read as CSV: {error}") from error
+    names, rows = read_csv(path)
+    if missing := {"file", "label"} - {*names}:
+        raise SystemExit(
+            f"{path}, the first line has no {min(missing)}. Columns, with commas between them: "
+            "file,label[,split]."
+        )
+    placed = []
+    for number, cells in enumerate(rows, start=1):
+        place, row = f"{path}, row {number}", dict(zip(names, cells, strict=True))
+        for column in ("file", "label"):
+            if not row[column]:
+                raise SystemExit(f"{place} has no {column}. Columns: file,label[,split].")
+        part = row.get("split") or "train"
+        if part not in PARTS:
+            raise SystemExit(f"{place}: split is {', '.join(PARTS)}, not {part!r}.")
+        parts[part].append(read_clip(path.parent / row["file"], row["label"], f"{place}: "))
+        placed.append((place, parts[part][-1].path))
+    check_once(placed)
     return parts
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from data import SIZE, read_image, tokenize
+from lib.images import FORMATS
 
 #: slot functions
 def read_corpus(config: Config, name: str) -> list[str]:
@@ -116,7 +117,7 @@ parser.add_argument("inputs", nargs="+", metavar="INPUT", help=kinds)
 def read_picture(path: Path, config: Config) -> Tensor:
     """A digit, white on black, shape (1, 8, 8), from 0 to 1."""
     try:
-        image = ImageOps.fit(Image.open(path).convert("L"), (SIZE, SIZE))
+        image = ImageOps.fit(Image.open(path, formats=FORMATS).convert("L"), (SIZE, SIZE))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
     return torch.from_numpy(np.array(image)).unsqueeze(0) / 255

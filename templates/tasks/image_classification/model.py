@@ -199,8 +199,8 @@ class MLP(nn.Sequential):
         return super().forward(images.to(self[-1].weight.dtype) / 255)
 
 #: replace normalise when dataset=image_folder|huggingface|csv model=timm|torchvision
-# mean and std are for 0 to 1; the bytes become floats, which are normalized in place
-images = images.to(self.mean.dtype, copy=True).sub_(255 * self.mean).div_(255 * self.std)
+# mean and std are for 0 to 1; a grayscale image becomes the three channels that they have
+images = (images.to(self.mean.dtype) - 255 * self.mean).div_(255 * self.std)
 return self.head(self.backbone(images))
 
 #: replace shape when dataset=image_folder|huggingface|csv model=cnn

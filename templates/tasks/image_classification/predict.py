@@ -3,6 +3,7 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 from data import class_names
+from lib.images import FORMATS
 
 #: slot batches
 #: region images
@@ -34,7 +35,7 @@ rows += [{"prediction": number} for number in model(images).cpu().tolist()]
 def read_image(path: Path) -> torch.Tensor:
     """A digit, white on black, shape (1, 8, 8), from 0 to 255."""
     try:
-        picture = Image.open(path)
+        picture = Image.open(path, formats=FORMATS)
         if picture.mode[0] in "IF":  # convert() would clip them
             raise ValueError("save it with 8 bits for each pixel")
         image = ImageOps.fit(picture.convert("L"), (8, 8))
@@ -46,7 +47,7 @@ def read_image(path: Path) -> torch.Tensor:
 def read_image(path: Path) -> torch.Tensor:
     """A digit, white on black, shape (1, 28, 28), from 0 to 255."""
     try:
-        picture = Image.open(path)
+        picture = Image.open(path, formats=FORMATS)
         if picture.mode[0] in "IF":  # convert() would clip them
             raise ValueError("save it with 8 bits for each pixel")
         image = ImageOps.fit(picture.convert("L"), (28, 28))
@@ -58,7 +59,7 @@ def read_image(path: Path) -> torch.Tensor:
 def read_image(path: Path) -> torch.Tensor:
     """Digits, white on black, shape (1, 16, 16), from 0 to 255."""
     try:
-        image = ImageOps.fit(Image.open(path).convert("L"), (16, 16))
+        image = ImageOps.fit(Image.open(path, formats=FORMATS).convert("L"), (16, 16))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
     return torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8).view(1, 16, 16)

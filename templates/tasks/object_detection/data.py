@@ -43,8 +43,9 @@ import yaml
 from PIL import ImageDraw
 from pycocotools import mask as coco
 
-from lib.folders import find_split, read_text
+from lib.folders import find_split, is_hidden, list_shown, read_text
 from lib.images import image_size, open_image
+from lib.once import check_once
 from lib.scaled_images import to_tensor
 from masks import decode
 
@@ -123,6 +124,8 @@ class Annotated:
         place = f"{place}: the box {left:g}, {top:g}, {right:g}, {bottom:g}"
         if not (left < right and top < bottom):
             raise SystemExit(f"{place} is empty: right > left and bottom > top.")
+        if right <= 1 and bottom <= 1:
+            raise SystemExit(f"{place} is within one pixel: it is in pixels, not from 0 to 1.")
         if not (left >= -1 and top >= -1 and right <= width + 1 and bottom <= height + 1):
             raise SystemExit(f"{place} is not within {self.image}, {width} x {height} pixels.")
         box = [max(left, 0.0), max(top, 0.0), min(right, float(width)), min(bottom, float(height))]
@@ -168,6 +171,11 @@ def build_datasets(config) -> list[Dataset]:
             raise SystemExit(f"{config.path} has too few images to split: use 11, or add {name}/.")
         else:
             parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    check_once(
+        (f"image {number} of the data for {name}", row.image)
+        for name, rows in parts.items()
+        for number, row in enumerate(rows, start=1)
+    )
     for name, rows in parts.items():
         if all(crowd for row in rows for crowd in row.crowd):
             raise SystemExit(
@@ -215,9 +223,15 @@ def class_names(config) -> list[str]:
 
 
 def read_yaml(path: Path) -> dict:
+    """The content of data.yaml, which is small and has no aliases: they can stand for any size."""
+    text = read_text(path)
+    if len(text) > 1_000_000:
+        raise SystemExit(f"{path} has {len(text):,} characters, and may have a million.")
     try:
-        content = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            raise SystemExit(f"{path} has an alias, as in *name: write its value out.")
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SystemExit(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     return content if isinstance(content, dict) else {}
 
@@ -256,7 +270,7 @@ def find_named(roots: list[Path], name: str) -> Path:
 def list_images(place: Path) -> list[Path]:
     """The images in a folder and its subfolders, or those that a file lists, one in each line."""
     if place.is_dir():
-        found = [path for path in place.rglob("*") if not path.name.startswith(".")]
+        found = [path for path in place.rglob("*") if not is_hidden(path, place)]
         return sorted(path for path in found if path.is_file() and path.suffix != ".txt")
     return [place.parent / line.strip() for line in read_text(place).splitlines() if line.strip()]
 
@@ -288,8 +302,9 @@ def read_part(config, name: str) -> list[Annotated]:
         rows.append(row)
         used.add(labels)
     for folder in filter(Path.is_dir, places):
-        for path in sorted(label_place(folder).rglob("*.txt")):
-            if path.name != "classes.txt" and path not in used:
+        labels = label_place(folder)
+        for path in sorted(labels.rglob("*.txt")):
+            if path.name != "classes.txt" and path not in used and not is_hidden(path, labels):
                 raise SystemExit(f"{path} has no image in {folder}.")
     return rows
 
@@ -361,9 +376,11 @@ def read_voc(folder: Path) -> dict[str, Annotated]:
     """
     files = find_folder(folder, "Annotations", "annotations")
     images = find_folder(folder, "JPEGImages", "images")
-    if not (paths := sorted(files.glob("*.xml"))):
+    if not (paths := [path for path in list_shown(files) if path.suffix == ".xml"]):
         raise SystemExit(f"{files} has no .xml files.")
-    return {path.stem: read_file(path, images) for path in paths}
+    rows = {path.stem: read_file(path, images) for path in paths}
+    check_once((str(path), rows[path.stem].image) for path in paths)
+    return rows
 
 
 def find_folder(folder: Path, *names: str) -> Path:

@@ -38,7 +38,7 @@ from torch.utils.data import TensorDataset
 
 from lib.folders import find_split
 from lib.hub import load_splits
-from lib.images import UnreadableImage, read_stored, to_rgb
+from lib.images import FORMATS, UnreadableImage, read_stored, to_rgb
 from lib.scaled_images import to_tensor
 
 #: slot build_datasets when dataset=shapes
@@ -155,7 +155,7 @@ def find_files(folder: Path) -> list[Path]:
 def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
     """An upright picture. Raises SystemExit if it can't be read."""
     try:
-        with Image.open(path) as file:
+        with Image.open(path, formats=FORMATS) as file:
             return turn(file)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error

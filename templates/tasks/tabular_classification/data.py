@@ -1,5 +1,4 @@
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from sklearn.datasets import load_breast_cancer
 
 #: slot load_table when dataset=breast_cancer
@@ -12,14 +11,27 @@ def load_table(config) -> tuple[Tensor, Tensor]:
 def read_targets(table: pd.DataFrame, config) -> Tensor:
     """The label of each row, shape (rows,): an index into `classes` of columns.json."""
     numbers = {name: number for number, name in enumerate(fit_columns(config).classes)}
-    labels = table[config.target].astype(str).map(numbers)
+    labels = to_texts(table[config.target]).map(numbers)
     return torch.tensor(labels.to_numpy("int64"))
 
 #: slot fit_columns when path=given
-labels = pd.concat([table[config.target] for table in tables])
-if not is_numeric_dtype(labels):
-    labels = labels.astype(str)
-classes = [str(label) for label in sorted(labels.unique())]
+labels = to_texts(pd.concat([table[config.target] for table in tables])).unique()
+are_numbers = pd.to_numeric(pd.Series(labels), errors="coerce").notna().all()
+classes = sorted(labels, key=float if are_numbers else str)
 if len(classes) == 1:
     raise SystemExit(f"All rows have the same {config.target}, so there is nothing to learn.")
 return Columns.fit(features, classes=classes)
+
+#: slot check_labels when path=given
+check_labels(more[config.target], table[config.target])
+
+#: slot load_table when path=given
+def check_labels(labels: pd.Series, known: pd.Series) -> None:
+    """Raises SystemExit for a class that the file with the training rows does not have."""
+    names = sorted(to_texts(known).unique())
+    wrong = ~to_texts(labels).isin(names)
+    if wrong.any():
+        raise SystemExit(
+            f"{place_of(labels, wrong)} has the {labels.name} {str(labels[wrong].iloc[0])!r}. "
+            f"The training data has {', '.join(names[:20])}: write it as there, or add rows of it."
+        )

@@ -7,7 +7,7 @@ for probs in predictions.cpu().double().softmax(dim=1).tolist():
     rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
 
 #: slot column_names when dataset=breast_cancer
-columns, rows = load_breast_cancer().feature_names, []
+columns, rows = list(load_breast_cancer().feature_names), []
 
 #: slot before_batches when dataset=breast_cancer
 names = load_breast_cancer().target_names

@@ -1,6 +1,7 @@
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 from sklearn.datasets import load_diabetes
+
+from lib.columns import to_numbers
 
 #: slot load_table when dataset=diabetes
 def load_table(config) -> tuple[Tensor, Tensor]:
@@ -11,9 +12,9 @@ def load_table(config) -> tuple[Tensor, Tensor]:
 #: slot load_table when path=given
 def read_targets(table: pd.DataFrame, config) -> Tensor:
     """The numbers to predict, shape (rows,)."""
-    if not is_numeric_dtype(table[config.target]):
+    if pd.to_numeric(table[config.target], errors="coerce").isna().all():
         raise SystemExit(f"{config.target} has no numbers: set --target to a column that has.")
-    exact = table[config.target].to_numpy("float64")
+    exact = to_numbers(table[config.target]).to_numpy("float64")
     numbers = torch.tensor(exact, dtype=torch.float32)
     error, std = abs(exact - numbers.double().numpy()).max(), exact.std()
     if std > 0 and not error < 0.01 * std:

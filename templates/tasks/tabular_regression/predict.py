@@ -1,4 +1,4 @@
 from sklearn.datasets import load_diabetes
 
 #: slot column_names when dataset=diabetes
-columns, rows = load_diabetes().feature_names, []
+columns, rows = list(load_diabetes().feature_names), []

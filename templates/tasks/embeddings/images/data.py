@@ -129,7 +129,7 @@ from PIL import Image, ImageOps
 from sklearn.datasets import load_digits
 
 from lib.hub import load_splits
-from lib.images import to_rgb
+from lib.images import FORMATS, to_rgb
 from lib.json_lines import read_objects
 from lib.rows import check_row
 
@@ -232,7 +232,7 @@ def read_stored(image: tuple[str, int], config) -> bytes:
 def find_problem(file: Path | BinaryIO) -> str:
     """Why an image can't be read, or nothing."""
     try:
-        with Image.open(file) as picture:
+        with Image.open(file, formats=FORMATS) as picture:
             to_rgb(picture)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return str(error)
@@ -241,7 +241,7 @@ def find_problem(file: Path | BinaryIO) -> str:
 #: slot read_image when dataset=images|hub_images
 def read_image(file: Path | BinaryIO, config) -> Tensor:
     """The center crop of an image, upright, as RGB, shape (3, size, size)."""
-    with Image.open(file) as picture:
+    with Image.open(file, formats=FORMATS) as picture:
         square = ImageOps.fit(to_rgb(picture), (config.image_size, config.image_size))
     return torch.from_numpy(np.array(square)).permute(2, 0, 1) / 255
 

@@ -1,13 +1,14 @@
 #: when dataset=csv
-import csv
 from functools import cache, partial
 from pathlib import Path
 
 from torch import Tensor
 
 from lib.cells import parse_number, split_labels
+from lib.csv_rows import read_csv
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
+from lib.once import check_once
 
 #: slot build_datasets
 #: region row
@@ -55,58 +56,63 @@ def build_datasets(config) -> list[Dataset]:
 @cache
 def load_rows(config) -> list[list[Row]]:
     """Rows for training, validation and test. A split without a table is a tenth of `table`."""
-    tables = [config.val_table, config.test_table]
-    shares = [0.0 if table else 0.1 for table in tables]
-    rows = read_rows(config.table, config)
-    if len(rows) < 10 and any(shares):
+    tables = [config.table, config.val_table, config.test_table]
+    found = [read_rows(table, config) if table else [] for table in tables]
+    check_once(
+        (f"{table}, row {number}", row[0])
+        for table, rows in zip(tables, found, strict=True)
+        for number, row in enumerate(rows, start=1)
+    )
+    #: region known_labels
+    known = {name for _, name in found[0]}
+    for table, rows in zip(tables, found, strict=True):
+        for number, (_, name) in enumerate(rows, start=1):
+            if name not in known:
+                raise SystemExit(
+                    f"{table}, row {number} has the {config.label_column} {name!r}. "
+                    f"{config.table} has {', '.join(sorted(known)[:20])}."
+                )
+    #: end known_labels
+    shares = [0.0 if table else 0.1 for table in tables[1:]]
+    if len(found[0]) < 10 and any(shares):
         raise SystemExit(f"{config.table} has too few images to split: use 10 or more.")
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
-    parts = random_split(rows, [1 - sum(shares), *shares], generator=rng)
-    files = ["", *tables]
-    return [
-        read_rows(table, config) if table else list(part)
-        for table, part in zip(files, parts, strict=True)
-    ]
+    parts = random_split(found[0], [1 - sum(shares), *shares], generator=rng)
+    return [rows or list(part) for rows, part in zip([[], *found[1:]], parts, strict=True)]
 
 
 def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
     rows = []
     for number, line in enumerate(list_rows(table), start=1):
+        place = f"{table}, row {number}"
         #: region columns
         for flag, column in (("image", config.image_column), ("label", config.label_column)):
             #: end columns
             if line.get(column) is None:
                 raise SystemExit(
-                    f"{table}, row {number}: there is no column {column!r} in "
-                    f"{', '.join(map(str, line))}. Set --{flag}-column."
+                    f"{place}: there is no column {column!r} in {', '.join(line)}. "
+                    f"Set --{flag}-column."
                 )
         path = Path(table).parent / line[config.image_column]
         if not path.is_file():
-            raise SystemExit(f"{table}, row {number}: there is no image {path}.")
+            raise SystemExit(f"{place}: there is no image {path}.")
         #: region read_target
-        rows.append((path, line[config.label_column]))
+        if not (label := line[config.label_column]):
+            raise SystemExit(f"{place} has no {config.label_column}: leave the row out.")
+        rows.append((path, label))
         #: end read_target
     check_images([path for path, _ in rows])
     return rows
 
 
-def list_rows(table: str) -> list[dict]:
+def list_rows(table: str) -> list[dict[str, str]]:
     """All columns of a CSV file."""
-    rows = []
-    try:
-        with open(table, encoding="utf-8-sig", newline="") as file:
-            lines = csv.DictReader(file, strict=True)
-            for row in lines:
-                if None in row or None in row.values():
-                    raise SystemExit(
-                        f"{table}, line {lines.line_num} has more or fewer columns than the header."
-                    )
-                rows.append(row)
-    except (OSError, ValueError, csv.Error) as error:
-        raise SystemExit(f"{table} can't be read as CSV: {error}") from error
-    return rows
+    names, rows = read_csv(table)
+    if not rows:
+        raise SystemExit(f"{table} has no rows.")
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 #: replace init when labels=many|number
 def __init__(self, rows: list[tuple[Path, Tensor]], config) -> None:
@@ -146,7 +152,7 @@ cell = line[config.labels_column]
 labels = split_labels(cell)
 if labels is None:
     raise SystemExit(
-        f"{table}, row {number}: its {config.labels_column} are {cell!r}, not names "
+        f"{place}: its {config.labels_column} are {cell!r}, not names "
         "separated by commas."
     )
 rows.append((path, labels))
@@ -180,10 +186,22 @@ cell = line[config.number_column]
 target = parse_number(cell)
 if target is None:
     raise SystemExit(
-        f"{table}, row {number}: its {config.number_column} is {cell!r}, not a number."
+        f"{place}: its {config.number_column} is {cell!r}, not a number."
     )
 rows.append((path, target))
 
 #: slot moved when labels=number with predict
 if not Path(config.table).exists():  # the run was moved: its weights have the scale
     return torch.zeros(2)
+
+#: replace known_labels when labels=many
+known = {name for _, names in found[0] for name in names}
+for table, rows in zip(tables, found, strict=True):
+    for number, (_, names) in enumerate(rows, start=1):
+        if wrong := {*names} - known:
+            raise SystemExit(
+                f"{table}, row {number} has {min(wrong)!r} in its {config.labels_column}. "
+                f"{config.table} has {', '.join(sorted(known)[:20])}."
+            )
+
+#: replace known_labels when labels=number

@@ -7,7 +7,7 @@ from PIL import Image
 from torch import Tensor
 
 from lib.image_bytes import to_square
-from lib.images import UnreadableImage, read_image
+from lib.images import FORMATS, UnreadableImage, read_image
 
 #: slot functions when dataset=image_folder|csv
 def read_images(config: Config, paths: list[Path]) -> Tensor:
@@ -21,7 +21,7 @@ def read_images(config: Config, paths: list[Path]) -> Tensor:
     images = []
     for path in paths:
         try:
-            with Image.open(path) as picture:
+            with Image.open(path, formats=FORMATS) as picture:
                 images.append(to_square(picture, config.image_size))
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
             raise OSError(f"{path} can't be read as an image: {error}") from error

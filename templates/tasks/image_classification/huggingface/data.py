@@ -34,7 +34,7 @@ def build_datasets(config) -> list[Dataset]:
     parts = {}
     for part, rows in stored.items():
         parts[part] = Images(rows, f"{config.dataset_name}, {part}", config)
-        check_images(parts[part])
+        check_rows(parts[part], len(class_names(config)))
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("validation", "test"):
@@ -45,8 +45,11 @@ def build_datasets(config) -> list[Dataset]:
     return [parts["train"], parts["validation"], parts["test"]]
 
 
-def check_images(data: Images) -> None:
-    """Raises SystemExit for a row without an image, as its first bytes say."""
+def check_rows(data: Images, classes: int) -> None:
+    """Raises SystemExit for a row without an image, as its first bytes say, or without a label."""
+    for number, label in enumerate(data.rows[data.config.label_column], start=1):
+        if label not in range(classes):  # -1 in a split without labels
+            raise SystemExit(f"{data.name}, row {number} has no {data.config.label_column}.")
     column = data.config.image_column
     for number, row in enumerate(data.rows.select_columns(column), start=1):
         try:

@@ -5,15 +5,19 @@ from pathlib import Path
 
 from torch import Tensor
 from torchvision.datasets import ImageFolder
-from torchvision.datasets.folder import find_classes
+from torchvision.datasets.folder import is_image_file
 
-from lib.folders import find_split
+from lib.folders import class_folders, find_split, is_hidden
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
 
 #: slot build_datasets
 class Images(ImageFolder):
-    """Center crops of RGB images, and their class indices."""
+    """Center crops of RGB images, and their class indices. Hidden files are left out."""
+
+    def find_classes(self, directory: str) -> tuple[list[str], dict[str, int]]:
+        names = [folder.name for folder in class_folders(Path(directory))]
+        return names, {name: label for label, name in enumerate(names)}
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         path, label = self.samples[index]
@@ -43,7 +47,8 @@ def build_datasets(config) -> list[Dataset]:
 def read_folder(folder, config) -> Images:
     """The images below a folder, which must have the classes of the training data."""
     try:
-        data = Images(folder, partial(to_square, size=config.image_size))
+        transform = partial(to_square, size=config.image_size)
+        data = Images(folder, transform, is_valid_file=partial(is_shown_image, folder=folder))
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
@@ -54,17 +59,21 @@ def read_folder(folder, config) -> Images:
     return data
 
 
+def is_shown_image(path: str, folder: Path) -> bool:
+    return is_image_file(path) and not is_hidden(Path(path), folder)
+
+
 def training_folder(config) -> Path:
     """The folder with a subfolder for each class."""
     if not Path(config.path).is_dir():
         raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
-    folder = Path(config.path, "train")
-    return folder if folder.is_dir() else folder.parent
+    folder = find_split(Path(config.path), "train")
+    return folder if folder.is_dir() else Path(config.path)
 
 
 def class_names(config) -> list[str]:
     #: slot saved_names
-    return find_classes(training_folder(config))[0]
+    return [folder.name for folder in class_folders(training_folder(config))]
 
 #: slot saved_names with predict
 saved = Path(config.output_dir, "classes.json")
