@@ -104,8 +104,9 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 
 
 @pytest.mark.sweep
-def test_the_proof_holds_with_the_other_loss(tmp_path: Path) -> None:
-    project = make_project(tmp_path, {"dpo.loss": "ipo", "features.evaluate.enabled": True})
+@pytest.mark.parametrize("loss", ["ipo", "simpo", "orpo"])
+def test_the_proof_holds_with_the_other_losses(loss: str, tmp_path: Path) -> None:
+    project = make_project(tmp_path, {"dpo.loss": loss, "features.evaluate.enabled": True})
     assert count_passed(run_tests(project)) >= 40
 
 
@@ -250,7 +251,13 @@ from reference import Reference
 from torch.utils.data import DataLoader, SequentialSampler
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import DPOConfig, DPOTrainer
+from trl.experimental.cpo import CPOConfig, CPOTrainer
+from trl.experimental.orpo import ORPOConfig, ORPOTrainer
 
+LOSS = "LOSS"
+Settings, Trainer = {"simpo": (CPOConfig, CPOTrainer), "orpo": (ORPOConfig, ORPOTrainer)}.get(
+    LOSS, (DPOConfig, DPOTrainer)
+)
 NAME, STEPS, RATE = "llama_chatml", 10, 0.01
 # without what most templates write after the end of an answer, which TRL counts
 TEMPLATE = (
@@ -281,7 +288,7 @@ ours = [row["loss"] for row in rows if "loss" in row]
 
 theirs = []
 
-class InOrder(DPOTrainer):
+class InOrder(Trainer):
     def _get_train_sampler(self, dataset=None):
         return SequentialSampler(self.train_dataset)
 
@@ -290,19 +297,29 @@ class InOrder(DPOTrainer):
         theirs.append(float(loss))
         return loss
 
-config = DPOConfig(
+class OfAnswers(InOrder):
+    def concatenated_forward(self, model, batch):
+        # with the loss of the answer alone, which TRL takes of the prompt, too
+        chosen, rejected, *logits, _ = super().concatenated_forward(model, batch)
+        return chosen, rejected, *logits, -chosen.mean()
+
+more = {"loss_type": LOSS}
+if LOSS == "simpo":
+    more |= {"cpo_alpha": 0.0, "simpo_gamma": 0.5 * train.Config.beta}
+config = Settings(
     output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
     learning_rate=RATE, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
     max_grad_norm=0.0, max_length=128, report_to="none", use_cpu=True, bf16=False,
     gradient_checkpointing=False, save_strategy="no", disable_tqdm=True, beta=train.Config.beta,
-    loss_type="LOSS",
+    **(more if LOSS != "orpo" else {}),
 )
 named = lambda pair: {
     "prompt": pair.chosen[:-1], "chosen": pair.chosen[-1:], "rejected": pair.rejected[-1:]
 }
-InOrder(
+reference = AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32)
+(OfAnswers if LOSS == "orpo" else InOrder)(
     model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
-    ref_model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
+    **({"ref_model": reference} if Trainer is DPOTrainer else {}),
     args=config,
     train_dataset=Dataset.from_list([named(pair) for pair in pairs]),
     processing_class=tokenizer,
@@ -313,7 +330,7 @@ print(json.dumps([ours, theirs]))
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("loss", ["sigmoid", "ipo"])
+@pytest.mark.parametrize("loss", ["sigmoid", "ipo", "simpo", "orpo"])
 def test_losses_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     """From the same weights, with the same batches and optimizer, in windows of two batches."""
     pytest.importorskip("trl", exc_type=ImportError)

@@ -11,8 +11,8 @@ A template puts lines into the file of the project that has its name:
 A template that is no whole file has places alone, and its first line may be their condition:
 `#: when ...`. A file that is no Python is whole in any case.
 
-Folders below a component only group its templates, except `tests/` and hidden ones, which are
-folders of the project.
+Folders below a component only group its templates, except `tests/`, hidden ones and what is in
+these, which are folders of the project.
 """
 
 import os
@@ -80,7 +80,8 @@ def _walk(folder: Path, manifest: Path, inside: str) -> Iterator[tuple[str, Path
             yield f"{inside}{entry.name}", Path(entry.path)
     folders = [entry for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
     for entry in sorted(folders, key=lambda entry: not _is_kept(entry.name)):
-        inner = f"{entry.name}/" if _is_kept(entry.name) else inside
+        kept = _is_kept(entry.name) or inside.startswith(".")
+        inner = f"{inside}{entry.name}/" if kept else inside
         yield from _walk(Path(entry.path), manifest, inner)
 
 

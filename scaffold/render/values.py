@@ -106,8 +106,10 @@ def changes(catalog: Catalog, answers: Mapping[str, Value]) -> list[str]:
         for key in changed
         if key.startswith((f"{task}.", "training.")) or key in RESULT_OF_HARDWARE
     ]
+    features = {catalog.settings[key].feature for key in changed if key.startswith("features.")}
+    code = [next(catalog.features[name].folder.rglob("*.py"), None) for name in features]
     # the minimal loop has no features to change
-    if answers[LOOP] == "complete" and any(key.startswith("features.") for key in changed):
+    if answers[LOOP] == "complete" and any(code):
         found.append("its features")
     return found
 

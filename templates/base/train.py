@@ -6,7 +6,7 @@ from torch.optim import SGD, Adafactor, Adam, AdamW
 
 from callbacks import averaged
 from data import class_names
-from optimizers import Lion
+from optimizers import Lion, MuonWithAdamW
 
 #: slot optimizer when optimizer=adamw
 return AdamW(
@@ -35,6 +35,11 @@ return Adafactor(parameters, config.learning_rate, weight_decay=config.weight_de
 
 #: slot optimizer when optimizer=lion
 return Lion(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+#: replace parameters when optimizer=muon
+
+#: slot optimizer when optimizer=muon
+return MuonWithAdamW(model, config.learning_rate, config.weight_decay)
 
 #: slot optimizer when optimizer=schedule_free
 return AdamWScheduleFree(parameters, config.learning_rate, weight_decay=config.weight_decay)

@@ -373,6 +373,22 @@ def augment(image, config, generator) -> Tensor:
         return change(image)
 #: end randaugment
 
+#: slot datasets when kind=trivialaugment
+#: region trivialaugment
+def augment(image, config, generator) -> Tensor:
+    """A random crop of the image, flipped half of the time, with one change of TrivialAugment."""
+    change = v2.Compose(
+        [
+            v2.RandomResizedCrop(tuple(image.shape[-2:]), scale=(0.3, 1.0)),
+            v2.RandomHorizontalFlip(),
+            v2.TrivialAugmentWide(),
+        ]
+    )
+    with torch.random.fork_rng(devices=[]):  # torchvision draws from the global generator
+        torch.set_rng_state(generator.get_state())
+        return change(image)
+#: end trivialaugment
+
 #: replace randaugment when kind=randaugment object_detection.find=boxes
 def augment(image, objects, config, generator) -> tuple[Tensor, Objects]:
     """A random crop of the image, flipped half of the time, changed by RandAugment, and its boxes.

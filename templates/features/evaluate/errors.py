@@ -107,3 +107,15 @@ def draw_predictions(path: Path, targets: Tensor, predictions: Tensor) -> None:
         axes.axline((float(targets.min()),) * 2, slope=1, color="gray")
     axes.set(xlabel="target", ylabel="prediction")
     save(figure, path)
+
+#: slot draw_functions when project.task=image_classification without stream
+def draw_images(path: Path, images: list[Tensor], captions: list[str]) -> None:
+    """The images with the highest losses as a grid, each with "truth | prediction"."""
+    figure = Figure(figsize=(10, 10), layout="constrained")
+    for place, (image, caption) in enumerate(zip(images, captions, strict=True), start=1):
+        axes = figure.add_subplot(5, 5, place)
+        pixels = image / 255 if image.dtype == torch.uint8 else image.clamp(0, 1)
+        axes.imshow(pixels.permute(1, 2, 0).expand(-1, -1, 3))
+        axes.set_title(caption[:40].replace("$", r"\$"), fontsize=8)
+        axes.set_axis_off()
+    save(figure, path)

@@ -109,6 +109,7 @@ def main() -> None:
         #: region picture
         draw_losses(folder / "losses.png", columns["loss"])
         #: end picture
+        #: slot worst
         #: end tables
         print(f"more results are in {folder}")
     accelerator.end_training()
@@ -128,7 +129,7 @@ from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, m
 from bootstrap import measure_classes, measure_groups
 from data import class_names
 from errors import count_pairs, draw_losses, draw_predictions, write_classes, write_confusion
-from errors import write_samples
+from errors import draw_images, write_samples
 from lib.scores import label_scores
 from train import compute_loss
 
@@ -274,3 +275,21 @@ def summarize(columns: Columns) -> Metrics:
 
 #: replace picture with numbers
 draw_predictions(folder / "errors.png", columns["target"], columns["prediction"])
+
+#: slot worst when project.task=image_classification without stream
+worst = columns["loss"].argsort(descending=True, stable=True)[:25].tolist()
+images = [loader.dataset[row][0] for row in worst]
+captions = [
+    ...  #: slot caption
+    for row in worst
+]
+draw_images(folder / "worst.png", images, captions)
+
+#: slot caption with labels
+f"{table['label'][row]} | {table['prediction'][row]}"
+
+#: slot caption with many_labels
+f"{table['labels'][row]} | {table['predictions'][row]}"
+
+#: slot caption with numbers
+f"{table['target'][row]:.4g} | {table['prediction'][row]:.4g}"

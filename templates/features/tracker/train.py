@@ -2,12 +2,21 @@ import torch
 from accelerate.tracking import get_available_trackers
 from PIL import Image
 
-#: slot before_accelerator
+#: slot before_accelerator when also=none
 if {{ features.tracker.kind | python }} not in map(str, get_available_trackers()):
     raise SystemExit("The tracker needs a package: pip install {{ features.tracker.kind }}")
 
-#: slot accelerator
+#: slot before_accelerator when also=tensorboard|wandb|mlflow|trackio|aim|dvclive
+trackers = [{{ features.tracker.kind | python }}, {{ features.tracker.also | python }}]
+if missing := [name for name in trackers if name not in map(str, get_available_trackers())]:
+    raise SystemExit(f"The trackers need packages: pip install {' '.join(missing)}")
+
+#: slot accelerator when also=none
 log_with={{ features.tracker.kind | python }},
+project_dir=config.output_dir,
+
+#: slot accelerator when also=tensorboard|wandb|mlflow|trackio|aim|dvclive
+log_with=trackers,
 project_dir=config.output_dir,
 
 #: slot after_environment
@@ -56,3 +65,7 @@ accelerator.init_trackers(config.tracker_project, config=settings, init_kwargs=p
 
 #: slot after_evaluation when kind=tensorboard|wandb with confusion_matrix
 confusion_plot.send(accelerator, config.output_dir / "confusion.png", progress.step)
+
+#: replace init_trackers when also=dvclive
+place = {"dvclive": {"dir": str(config.output_dir / "dvclive"), "dvcyaml": None}}
+accelerator.init_trackers(config.tracker_project, config=settings, init_kwargs=place)

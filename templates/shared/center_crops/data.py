@@ -5,10 +5,10 @@ from torchvision.transforms import v2
 
 from lib.transforms import with_transform
 
-#: replace augmented_data when features.augmentation.kind=photo|randaugment
+#: replace augmented_data when features.augmentation.kind=photo|randaugment|trivialaugment
 self.data, self.config, self.epoch = with_transform(data, build_change(config)), config, 0
 
-#: replace augmented_sample when features.augmentation.kind=photo|randaugment
+#: replace augmented_sample when features.augmentation.kind=photo|randaugment|trivialaugment
 with torch.random.fork_rng(devices=[]):  # torchvision uses the global generator
     torch.default_generator.manual_seed(seed)
     return self.data[index]
@@ -35,6 +35,19 @@ def build_change(config) -> v2.Compose:
             v2.RandomResizedCrop(config.image_size),
             v2.RandomHorizontalFlip(),
             v2.RandAugment(),
+            to_tensor,
+        ]
+    )
+
+#: replace trivialaugment when features.augmentation.kind=trivialaugment
+def build_change(config) -> v2.Compose:
+    """A random crop of a picture, scaled, randomly flipped, and changed by TrivialAugment."""
+    return v2.Compose(
+        [
+            partial(decode, size=config.image_size),
+            v2.RandomResizedCrop(config.image_size),
+            v2.RandomHorizontalFlip(),
+            v2.TrivialAugmentWide(),
             to_tensor,
         ]
     )

@@ -5,12 +5,9 @@ from collections.abc import Iterable
 
 import torch
 import torch.nn.functional as F
-from accelerate import PartialState
-from accelerate.utils import gather_object
 from torch import Tensor, nn
 
 from metrics import IGNORED
-from model import build_model
 
 
 ROUNDING = 1e-4  # the same rewards differ by less than this between batches
@@ -30,6 +27,7 @@ def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tenso
     #: end total
 
 
+#: region gaps
 def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
     """How much more the model prefers the first answer than the reference does, shape (batch,).
 
@@ -38,8 +36,20 @@ def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
     """
     gains = log_probs - reference
     return gains[:, 0] - gains[:, 1]
+#: end gaps
 
 
+#: slot reference
+#: end file
+
+from accelerate import PartialState
+from accelerate.utils import gather_object, patch_environment
+
+from metrics import count_tokens
+from model import build_model
+from quantization import quantize
+
+#: slot reference when loss=sigmoid|ipo
 class Reference:
     """The model before training: with LoRA, the one without its adapters.
 
@@ -69,21 +79,36 @@ class Reference:
                 found[number] = answer_log_probs(self.model, inputs, targets).cpu()
         parts = dict(item for share in gather_object([found]) for item in share.items())
         return torch.cat([parts[number] for number in sorted(parts)])
-#: end file
 
-from accelerate.utils import patch_environment
+#: replace total when loss=ipo|simpo|orpo
+return -losses.sum(dim=-1) / count_tokens(targets)  # per token: answers may have any length
 
-from metrics import count_tokens
-from quantization import quantize
+#: slot reference when loss=simpo|orpo
+class Reference:
+    """There is none: this loss compares answers by the trained model alone."""
 
-#: replace total when loss=ipo
-return -losses.sum(dim=-1) / count_tokens(targets)  # per token: IPO compares answers of any length
+    def __init__(self, config) -> None:
+        pass
 
-#: replace build when features.lora.quantization=nf4 with lora
+    def measure(self, batches: Iterable[tuple[Tensor, Tensor]]) -> Tensor:
+        """Zeros instead of log-probabilities, shape (pairs, 2)."""
+        return torch.cat([torch.zeros(len(inputs), 2) for inputs, _ in batches])
+
+#: replace gaps when loss=orpo
+def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
+    """How much higher the odds of the first answer are, as a logarithm, shape (batch,).
+
+    The odds are p / (1 - p) of the mean probability of a token (Hong and others 2024, section 4.1).
+    """
+    log_probs = log_probs.clamp(max=-1e-6)  # the odds of a certain answer are infinite
+    odds = log_probs - torch.log(-torch.expm1(log_probs))
+    return odds[:, 0] - odds[:, 1]
+
+#: replace build when loss=sigmoid|ipo features.lora.quantization=nf4 with lora
 model = build_model(config)
 quantize(model, config)
 
-#: wrap build when fsdp.cpu_ram_efficient_loading=true with fsdp
+#: wrap build when loss=sigmoid|ipo fsdp.cpu_ram_efficient_loading=true with fsdp
 # or transformers would load pretrained weights only on the main process
 with patch_environment(FSDP_CPU_RAM_EFFICIENT_LOADING="false"):
     ...  #: body

@@ -73,3 +73,13 @@ losses = losses - config.sft_weight * (log_probs / count_tokens(targets))[:, 0]
 def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:
     """The loss of each pair, shape (batch,): https://arxiv.org/abs/2310.12036, formula 17."""
     return (gaps - 1 / (2 * beta)) ** 2
+
+#: slot loss_function when loss=simpo
+def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:
+    """The loss of each pair, shape (batch,): https://arxiv.org/abs/2405.14734, formula 6."""
+    return -F.logsigmoid(beta * (gaps - {{ dpo.margin | python }}))
+
+#: slot loss_function when loss=orpo
+def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:
+    """The loss of the odds of each pair, shape (batch,): https://arxiv.org/abs/2403.07691, 4.2."""
+    return -beta * F.logsigmoid(gaps)

@@ -142,7 +142,9 @@ class Classifier(nn.Module):
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
 # num_classes=0 returns the features before the head
+#: region backbone
 backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
+#: end backbone
 return Classifier(
     backbone,
     classes=

@@ -81,7 +81,7 @@ def test_augmentation_draws_what_was_chosen():
     assert changed.count(0) > 50, "half of the images stay as they are"
 #: end erase
 
-#: slot tests when kind=photo|randaugment
+#: slot tests when kind=photo|randaugment|trivialaugment
 #: region random_crop
 def test_augmentation_draws_what_was_chosen():
     image = torch.rand(3, 16, 16)

@@ -3,7 +3,11 @@ import sys
 from pathlib import Path
 
 import evaluate
+import torch
+from matplotlib.image import imread
+
 import train
+from errors import draw_images
 from helpers import run
 
 #: slot tests
@@ -31,3 +35,20 @@ def write_report(folder: Path, split: str, monkeypatch, *flags: str) -> dict:
     monkeypatch.setattr(sys, "argv", ["evaluate.py", *given])
     evaluate.main()
     return json.loads((folder / "evaluation" / split / "metrics.json").read_text())
+
+#: slot tests when project.task=image_classification without stream
+def test_the_worst_images_are_drawn(tmp_path, monkeypatch):
+    """Those with the highest losses first, bytes as bright as the same numbers from 0 to 1."""
+    drawn = []
+    monkeypatch.setattr(evaluate, "draw_images", lambda *given: drawn.append(given))
+    run(tmp_path, epochs=1)
+    write_report(tmp_path, "test", monkeypatch)
+    [(path, images, captions)] = drawn
+    rows = (tmp_path / "evaluation/test/samples.csv").read_text().splitlines()[1:]
+    assert path.name == "worst.png" and 0 < len(images) == len(captions) == min(25, len(rows))
+    first = int(rows[0].split(",")[0])
+    config, _, loader = evaluate.open_run(evaluate.Accelerator(), tmp_path, "test")
+    assert torch.equal(images[0], loader.dataset[first][0])
+    draw_images(tmp_path / "bytes.png", [torch.full((1, 4, 4), 102, dtype=torch.uint8)], ["3 | 8"])
+    draw_images(tmp_path / "numbers.png", [torch.full((1, 4, 4), 0.4)], ["3 | 8"])
+    assert (imread(tmp_path / "bytes.png") == imread(tmp_path / "numbers.png")).all()

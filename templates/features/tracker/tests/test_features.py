@@ -30,6 +30,18 @@ def test_a_missing_tracker_is_refused(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="pip install {{ features.tracker.kind }}"):
         run(tmp_path)
 
+#: slot tests when also=tensorboard|wandb|mlflow|trackio|aim|dvclive
+def test_both_trackers_get_the_metrics(tmp_path, monkeypatch):
+    log, told = Accelerator.log, set()
+
+    def log_and_note(accelerator, values, step):
+        told.update(tracker.name for tracker in accelerator.trackers)
+        log(accelerator, values, step=step)
+
+    monkeypatch.setattr(Accelerator, "log", log_and_note)
+    run(tmp_path, epochs=1)
+    assert told == {"{{ features.tracker.kind }}", "{{ features.tracker.also }}"}
+
 #: slot tests when kind=tensorboard with result_pictures
 def test_tracker_gets_the_picture(tmp_path):
     run(tmp_path, epochs=1)

@@ -45,7 +45,7 @@ def test_augmentation_depends_on_seed_epoch_and_index():
         assert torch.equal(data[index][0], first[index][0]), "use the generator of the image"
     assert torch.equal(pictures[0][0], images[0]), "validation data uses the same pictures"
 
-#: replace random_crop when features.augmentation.kind=photo|randaugment
+#: replace random_crop when features.augmentation.kind=photo|randaugment|trivialaugment
 def test_augmentation_draws_what_was_chosen():
     """From the original picture, with details that its scaled crop lacks."""
     stripes = Image.new("L", (256, 1))

@@ -61,6 +61,7 @@ def test_log_probabilities_are_those_of_single_answers():
             torch.testing.assert_close(value, expected, rtol=0, atol=1e-4)
 
 
+#: region reference
 def test_the_reference_is_the_model_before_training():
     """In evaluation mode, the same for any order of pairs, and fixed while the model trains."""
     config = train.Config(**SETTINGS)
@@ -78,6 +79,7 @@ def test_the_reference_is_the_model_before_training():
     expected = train.compute_loss(gap, torch.full_like(gap, config.beta)).item()
     assert metrics["val_loss"] == pytest.approx(expected, rel=1e-3)
     assert metrics["val_reward_accuracy"] == 0, "rounding errors are not a preference"
+#: end reference
 
 
 def test_rewards_tell_answers_apart():
@@ -91,9 +93,11 @@ def test_rewards_tell_answers_apart():
     optimizer, accelerator = torch.optim.Adam(model.parameters(), 0.003), Accelerator()
     for _ in range(20):
         log_probs = answer_log_probs(model, inputs, targets)
-        rewards = config.beta * (log_probs - reference)
         metrics = train.evaluate(accelerator, model, loader, "val")
+        #: region margins
+        rewards = config.beta * (log_probs - reference)
         margins = rewards[:, 0] - rewards[:, 1]
+        #: end margins
         assert metrics["val_reward_margin"] == pytest.approx(margins.mean().item(), abs=1e-4)
         assert metrics["val_reward_accuracy"] == (margins > ROUNDING).sum() / 8
         train.compute_loss(find_gaps(log_probs, reference), beta).mean().backward()
@@ -159,7 +163,23 @@ def test_writing_a_sample_does_not_change_training(tmp_path):
     written = (tmp_path / "sample.txt").read_text(encoding="utf-8")
     assert "sort cab" in written and "\ndata:  " in written and "\nmodel: " in written
 
-#: replace total when loss=ipo
+#: replace reference when loss=simpo|orpo
+def test_there_is_no_reference():
+    """No second model is built, and a sure answer has finite rewards and gradients."""
+    config = train.Config(**SETTINGS)
+    [(*_, reference, beta)] = make_pairs(config, MESSAGES)
+    assert reference.tolist() == [0, 0] and beta == config.beta
+    log_probs = torch.tensor([[0.0, -2.0], [-1e-9, 0.0]], requires_grad=True)
+    losses = train.compute_loss(find_gaps(log_probs, torch.zeros(2, 2)), torch.full((2,), beta))
+    losses.sum().backward()
+    assert losses.isfinite().all() and log_probs.grad.isfinite().all()
+
+#: replace margins when loss=orpo
+probs = log_probs.exp()
+odds = probs / (1 - probs)
+margins = config.beta * (odds[:, 0] / odds[:, 1]).log()
+
+#: replace total when loss=ipo|simpo|orpo
 expected = sum(steps) / len(steps)
 
 #: replace samples with find_batch_size
