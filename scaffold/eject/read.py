@@ -1,0 +1,20 @@
+"""Reads a script: which framework it trains with, and what it does."""
+
+from pathlib import Path
+
+from scaffold.eject.lightning import find_trainer, read_lightning
+from scaffold.eject.plan import Plan
+from scaffold.eject.script import Script
+from scaffold.errors import ScaffoldError
+
+
+def read_plan(path: Path) -> Plan:
+    """Raises ScaffoldError for a script that can't be carried over."""
+    if path.suffix not in (".py", ".ipynb") or not path.is_file():
+        raise ScaffoldError(f"{path}: no Python file (.py) or notebook (.ipynb).")
+    script = Script(path.resolve())
+    if trainer := find_trainer(script):
+        return read_lightning(script, trainer)
+    raise ScaffoldError(
+        f"{path}: no Trainer of Lightning, Transformers or pytorch-accelerated is made in it."
+    )
