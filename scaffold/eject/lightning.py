@@ -18,7 +18,8 @@ from scaffold.eject.edits import dedent
 from scaffold.eject.flow import Item, item_of, items_before, needed, root, value_of
 from scaffold.eject.lightning_arguments import take_callbacks, take_hardware, take_logger
 from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, words
-from scaffold.eject.script import DEFINITIONS, Script, bound_names, methods, used_names
+from scaffold.eject.reader import Reader
+from scaffold.eject.script import Script, methods, used_names
 from scaffold.eject.settings import take_settings
 from scaffold.eject.steps import Module, inlines, owner, parameters, returns
 from scaffold.errors import ScaffoldError
@@ -82,12 +83,13 @@ def read_lightning(script: Script, trainer: ast.Call) -> Plan:
     return plan
 
 
-class Run:
+class Run(Reader):
     """One call of `fit`, and what leads to it."""
 
+    no_effect = TRAINER_CALLS
+
     def __init__(self, plan: Plan, trainer: ast.Call) -> None:
-        self.plan, self.script, self.trainer = plan, plan.script, trainer
-        self.comments: list[str] = []  # for the top of main
+        super().__init__(plan, trainer)
         self.added: list[str] = []  # arguments of the model's call
         self.is_cli = not self.script.named(trainer.func).endswith(".Trainer")
 
@@ -110,57 +112,24 @@ class Run:
         self._move_steps(steps)
         self._change_module()
         self._build_model()
-        self._read_rest()
-        plan.loop.before = "\n".join(part for part in (*self.comments, plan.loop.before) if part)
+        model = self.given.get("model")
+        self.read_rest(model.id if isinstance(model, ast.Name) else "")
+        self.finish()
 
     # what is fitted
 
+ 
     def _find_fit(self) -> None:
-        """The call of fit, the Trainer's name, and what is given to fit."""
-        calls = self.script.source.calls("fit")
-        names = self._names_of(self.trainer)
-        found = [c for c in calls if isinstance(c.func, ast.Attribute) and (root(c.func) in names or c.func.value is self.trainer)]
-        if self.is_cli and not found:
-            self.given: dict[str, ast.expr] = {}
-            self.names, self.fit = names, self.trainer
+        """The call of fit, and what is given to it."""
+        self.given: dict[str, ast.expr] = {}
+        fits = self.script.source.calls("fit")
+        if self.is_cli and not any(root(call.func) in self.names for call in fits):
+            self.fit = self.trainer
             return
-        if not found:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: this Trainer fits nothing here.")
-        if len(found) > 1:
-            raise ScaffoldError(
-                f"{self.script.place(found[1])}: a second call of fit: one project has one loop."
-            )
-        self.fit, self.names = found[0], names
+        self.fit = self.find_start()
         self.given = words(self.fit, ("model", "train_dataloaders", "val_dataloaders", "datamodule"))
-        self._cut_items()
         if self.plan.value(self.given.get("ckpt_path")) not in (None, UNKNOWN):
             self.comments.append(self.plan.todo(self.fit, "a checkpoint of Lightning can't be resumed"))
-
-    def _names_of(self, call: ast.Call) -> set[str]:
-        node: ast.AST = call
-        while not isinstance(node, ast.stmt):
-            node = self.script.source.parents[id(node)]
-        return bound_names(node) if isinstance(node, (ast.Assign, ast.AnnAssign)) else set()
-
-    def _cut_items(self) -> None:
-        """Split the items at fit: what follows it is read at the end."""
-        at = next(
-            (n for n, item in enumerate(self.plan.items) if _holds(item.node, self.fit)), None
-        )
-        if at is None:  # fit is in another function than the Trainer
-            raise ScaffoldError(
-                f"{self.script.place(self.fit)}: the Trainer is made at {self.script.place(self.trainer)}, in "
-                "another function: call fit there."
-            )
-        if self.plan.items[at].node.lineno != self.fit.lineno or isinstance(
-            self.plan.items[at].node, (ast.If, ast.For, ast.With, ast.Try, ast.While)
-        ):
-            raise ScaffoldError(
-                f"{self.script.place(self.fit)}: fit is called in a block (if, for, with, try): whether and how often "
-                "it runs is not known."
-            )
-        self.after = self.plan.items[at + 1 :]
-        del self.plan.items[at:]
 
     def _find_module(self) -> Module:
         name = ""
@@ -279,7 +248,7 @@ class Run:
                 line = f"limit_{name}_batches={plan.script.code(node)}"
                 self.comments.append(plan.todo(node, reason, line))
             elif plan.limit and value is None:
-                plan.note(f"limit_train_batches: limits the batches of an evaluation, too")
+                plan.note("limit_train_batches: limits the batches of an evaluation, too")
 
     def _take_clipping(self, given: Mapping[str, ast.expr]) -> None:
         plan = self.plan
@@ -541,8 +510,7 @@ class Run:
             text = f"{text.removesuffix('()')}({', '.join(self.added)})"
         self.added = kept
         if value is not None:
-            self.data_items = plan.needs(value)
-            rows = [plan.lines(self.data_items)]
+            rows = [plan.lines(self.needs(value))]
             text = plan.edits.apply(plan.edits.span(value))
         if not text.isidentifier():
             rows.append(f"data_module = {text}")
@@ -580,8 +548,7 @@ class Run:
             if isinstance(self.plan.latest(node), (ast.List, ast.Tuple, ast.Dict)):
                 raise ScaffoldError(f"{self.script.place(node)}: several loaders at once.")
         self._settle_loader(plan.latest(train))
-        found = [item for item in plan.needs(*loaders) if not self._of_trainer(item)]
-        self.data_items = found
+        found = self.needs(*loaders)
         texts = [plan.edits.apply(plan.edits.span(node)) for node in loaders]
         end = "," if len(texts) == 1 else ""
         plan.loaders = "\n".join(
@@ -602,11 +569,6 @@ class Run:
             rows.append('model.setup("test")')
         loaders = [f"model.{name}()" for name, on in zip(LOADERS, (True, plan.has_val, plan.has_test), strict=True) if on]
         plan.loaders = "\n".join([*rows, f"return {', '.join(loaders)}" + ("," if len(loaders) == 1 else "")])
-
-    data_items: list[Item] = []
-
-    def _of_trainer(self, item: Item) -> bool:
-        return bool((item.bound | item.used) & self.names)
 
     # steps
 
@@ -752,81 +714,12 @@ class Run:
             plan.model = f"return {self.model_text.removesuffix('()')}({', '.join(self.added)})"
             return
         node = self.given["model"]
-        found = [item for item in plan.needs(node) if not self._of_trainer(item)]
-        self.model_items = found
+        found = self.needs(node)
         text = plan.edits.apply(plan.edits.span(node))
         plan.model = "\n".join(part for part in (plan.lines(found), f"return {text}") if part)
 
-    model_items: list[Item] = []
-
-    def _read_rest(self) -> None:
-        """Statements that neither the model nor the data needs, and those after fit."""
-        plan = self.plan
-        known = {*self.model_items, *self.data_items, *plan.dropped}
-        for item in plan.items:
-            if item in known or self._of_trainer(item) or self._seed(item.node):
-                continue
-            if item.bound and not item.changed and not _has_call(item.node):
-                continue  # a constant that nothing needs
-            names = item.bound | item.changed
-            if names and all(root_bound(names, other) for other in ()):
-                continue
-            self._keep(item)
-        for item in getattr(self, "after", []):
-            self._keep_after(item)
-
-    def _keep(self, item: Item) -> None:
-        text = self.plan.lines([item])
-        name = self.script.named(getattr(getattr(item.node, "value", None), "func", None))
-        if name.endswith("cli_lightning_logo"):
-            return
-        if isinstance(item.node, DEFINITIONS):
-            return
-        if name == "torch.set_float32_matmul_precision" or name.startswith(("warnings.", "logging.", "os.")):
-            self.plan.start.append(text)
-            return
-        if item.used <= {"print"} | set(self.script.imports):
-            self.plan.start.append(text)
-            return
-        self.plan.leftover.append(self.plan.todo(item.node, "nothing in the project needs this", text))
-
-    def _seed(self, node: ast.stmt) -> bool:
-        call = getattr(node, "value", None)
-        if not isinstance(call, ast.Call):
-            return False
-        if not self.script.named(call.func).endswith("seed_everything"):
-            return False
-        seed = self.plan.value(words(call, ("seed",)).get("seed"))
-        if isinstance(seed, int):
-            self.plan.answers["training.seed"] = seed
-        return True
-
-    def _keep_after(self, item: Item) -> None:
-        """A statement after fit."""
-        node, plan = item.node, self.plan
-        call = getattr(node, "value", None)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            if root(call.func) in self.names and call.func.attr in TRAINER_CALLS:
-                if reason := TRAINER_CALLS[call.func.attr]:
-                    plan.note(f"trainer.{call.func.attr}: {reason}")
-                return
-        plan.leftover.append(plan.todo(node, "this came after training", plan.lines([item])))
-
-
-def root_bound(names: frozenset[str], other: Item) -> bool:
-    return bool(names & other.touched)
-
-
-def _has_call(node: ast.AST) -> bool:
-    return any(isinstance(part, ast.Call) for part in ast.walk(node))
-
-
 def _binds(item: Item, value: ast.expr) -> bool:
     return isinstance(value, ast.Name) and value.id in item.bound
-
-
-def _holds(node: ast.AST, inner: ast.AST) -> bool:
-    return any(part is inner for part in ast.walk(node))
 
 
 def _number(value: Any) -> int:

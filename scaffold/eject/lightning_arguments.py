@@ -4,7 +4,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from scaffold.eject.plan import UNKNOWN, Plan, words
+from scaffold.eject.plan import Plan, words
 
 PRECISIONS = {
     **dict.fromkeys(("32-true", "32", 32, None), "no"),
@@ -104,7 +104,7 @@ def _early(plan: Plan, call: ast.expr, values: dict[str, Any]) -> str | None:
 def _monitor(plan: Plan, feature: str, values: Mapping[str, Any]) -> None:
     if isinstance(values.get("monitor"), str):
         plan.answers[f"features.{feature}.enabled"] = True
-        plan.answers[f"features.{feature}.monitor"] = values["monitor"]
+        plan.monitor = values["monitor"]
         plan.answers[f"features.{feature}.mode"] = str(values.get("mode", "min"))
 
 

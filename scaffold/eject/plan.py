@@ -1,14 +1,14 @@
 """What is found in a script: its parts in the words of our project, and what can't be carried over."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from scaffold.answers.catalog import Value
 from scaffold.eject.edits import Edits, dedent
 from scaffold.eject.flow import Item, needed, value_of
-from scaffold.eject.script import Script, used_names
+from scaffold.eject.script import Script
 
 TODO = "# TODO:"
 UNKNOWN = object()
@@ -60,6 +60,8 @@ class Plan:
     model: str = ""  # the body of build_model
     loaders: str = ""  # the body of build_loaders
     loaders_take_model: bool = False
+    data_functions: list[str] = field(default_factory=list)  # of data.py
+    monitor: str = ""  # the metric that decides, in place of val_loss
     has_val: bool = False
     has_test: bool = False
     optimizer: str = ""  # the body of build_optimizer
@@ -70,6 +72,7 @@ class Plan:
     evaluation: Evaluation = field(default_factory=Evaluation)
     test: Evaluation | None = None
     evaluate_every: int = 1
+    ends: bool = False  # whether the function after_training is called at the end
     leftover: list[str] = field(default_factory=list)  # lines for the end of main
     start: list[str] = field(default_factory=list)  # lines for its beginning
     todos: list[Todo] = field(default_factory=list)
@@ -77,6 +80,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         self.edits = Edits(self.script.text)
+        for node in self.script.source.all(ast.Name):
+            if isinstance(node, ast.Name) and node.id == "__file__":
+                self.note(f"{self.script.place(node)}: __file__ is now the file of the project")
 
     def todo(self, node: ast.AST, reason: str, line: str = "") -> str:
         """A comment with the original lines, for the place where they belong."""
@@ -133,12 +139,9 @@ class Plan:
                 return list(getattr(parent, name))
         return [node]
 
-    def slice(self, *names: str) -> list[Item]:
-        return needed(self.items, names, self.dropped)
-
-    def needs(self, *nodes: ast.AST) -> list[Item]:
-        """The items that expressions need."""
-        return self.slice(*set().union(*map(used_names, nodes)))
+    def slice(self, names: Collection[str], without: Collection[Item] = ()) -> list[Item]:
+        """The statements that these names need, in order."""
+        return needed(self.items, names, {*self.dropped, *without})
 
     def value(self, node: ast.expr | None) -> Any:
         """The value of an expression: None without one, UNKNOWN if it can't be known unrun."""

@@ -3,13 +3,12 @@
 import ast
 import builtins
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from importlib import resources
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scaffold.eject.edits import Edits, indent
 from scaffold.eject.plan import Evaluation, Plan
-from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
+from scaffold.eject.script import IMPORTS, bound_names, used_names
 from scaffold.errors import ScaffoldError
 from scaffold.render.imports import merge_imports
 from scaffold.render.places import Line
@@ -23,7 +22,16 @@ OURS = {  # imports of the code that we write
     "islice": "from itertools import islice",
     "Meters": "from meters import Meters",
     "DataLoader": "from torch.utils.data import DataLoader",
+    "inspect": "import inspect",
+    "ceil": "from math import ceil",
+    "AdamW": "from torch.optim import AdamW",
     "get_scheduler": "from transformers import get_scheduler",
+    "DataCollatorWithPadding": "from transformers import DataCollatorWithPadding",
+    "default_data_collator": "from transformers import default_data_collator",
+    "EvalPrediction": "from transformers import EvalPrediction",
+    "EvalLoopContainer": "from transformers.trainer_pt_utils import EvalLoopContainer",
+    "get_parameter_names": "from transformers.trainer_pt_utils import get_parameter_names",
+    "RemoveColumnsCollator": "from transformers.trainer_utils import RemoveColumnsCollator",
 }
 OWN = ("model.py", "data.py", "train.py")  # where the user's code goes, in this order
 
@@ -38,11 +46,16 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
         files["meters.py"] = _meters()
     texts["model.py"] = f'"""The model."""\n\n{_function("build_model(config) -> nn.Module", plan.model)}'
     arguments = "config, model" if plan.loaders_take_model else "config"
-    texts["data.py"] = f'"""The data."""\n\n{_function(f"build_loaders({arguments})", plan.loaders)}'
+    functions = [*plan.data_functions, _function(f"build_loaders({arguments})", plan.loaders)]
+    texts["data.py"] = '"""The data."""\n\n' + "\n\n\n".join(functions)
     if plan.script.headline:
         texts["model.py"] = f"{_comment(plan.script.headline)}\n{texts['model.py']}"
     files |= place_definitions(plan, texts, rendered)
     _add_settings(plan, files)
+    if plan.monitor:
+        for name, text in files.items():
+            if name.endswith(".py"):
+                files[name] = text.replace('"val_loss"', f'"{plan.monitor}"')
     if not plan.has_val:
         files.pop("tests/test_evaluation.py", None)
     return files
@@ -235,12 +248,12 @@ class Train:
         self._fit_start()
         self._fit_epochs()
         self._fit_config()
+        if plan.ends:
+            call = "after_training(accelerator.unwrap_model(model))"
+            self.put(self.first("accelerator.free_memory"), call, below=False)
         for row in plan.leftover:
-            self.put(self._last_line(), row, below=False)
+            self.put(self.first("accelerator.free_memory"), row, below=False)
         return self.edits.apply()
-
-    def _last_line(self) -> ast.stmt:
-        return self.first("accelerator.end_training")
 
     def _replace_functions(self) -> None:
         plan, edits = self.plan, self.edits
@@ -252,7 +265,7 @@ class Train:
         old = self._function("build_optimizer")
         edits.replace(self._whole(old), "\n\n".join(functions))
         edits.replace(self._whole(self._function("compute_loss")), "")
-        new = []
+        new: list[str] = []
         if plan.has_val:
             new.append(_evaluate("evaluate", "validation", plan.evaluation))
         if plan.has_test and plan.test:
