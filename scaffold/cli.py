@@ -364,6 +364,34 @@ def check(
 
 
 @app.command()
+def eject(
+    script: Annotated[
+        Path, typer.Argument(help="A script or notebook; it is read, and neither run nor changed.")
+    ],
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="The new project folder. Without it: SCRIPT_project.", show_default=False),
+    ] = None,
+    prove: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Then run both for N updates on the same batches, and compare losses and weights.",
+        ),
+    ] = 0,
+) -> None:
+    """Write a project from a script that trains with Lightning, Transformers' Trainer or
+    pytorch-accelerated.
+
+    The model, the data and the loss stay yours. Exits with 1 if something is left to do.
+    """
+    from scaffold.commands.eject import eject_script
+
+    eject_script(script, path, prove)
+
+
+@app.command()
 def resolve(
     path: Project = Path(),
     files: Annotated[

@@ -1,0 +1,219 @@
+"""What is found in a script: its parts in the words of our project, and what can't be carried over."""
+
+import ast
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scaffold.answers.catalog import Value
+from scaffold.eject.edits import Edits, dedent
+from scaffold.eject.flow import Item, needed, value_of
+from scaffold.eject.script import Script
+
+TODO = "# TODO:"
+UNKNOWN = object()
+
+
+@dataclass(frozen=True)
+class Todo:
+    place: str
+    line: str
+    reason: str
+
+
+@dataclass
+class Loop:
+    """What happens in the loop, as lines of code at the left margin. Empty: nothing."""
+
+    before: str = ""  # the first epoch
+    epoch_start: str = ""
+    step: str = ""  # sets `loss`
+    update: str = ""  # instead of our backward, clipping and step: manual optimisation
+    after_update: str = ""
+    epoch_end: str = ""  # after the evaluation
+    after: str = ""  # the last epoch
+    logs: bool = False  # whether the step logs values
+    alone: str = ""  # why it can't run on several processes
+
+
+@dataclass
+class Evaluation:
+    """How one set is evaluated. `values` is what is logged."""
+
+    start: str = ""
+    step: str = ""
+    end: str = ""
+
+
+@dataclass
+class Plan:
+    """The project to write."""
+
+    script: Script
+    framework: str
+    items: list[Item]
+    edits: Edits = field(init=False)
+    dropped: set[Item] = field(default_factory=set)
+    answers: dict[str, Value] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)  # own settings: name -> line in Config
+    limit: int = 0  # batches per epoch
+    model: str = ""  # the body of build_model
+    loaders: str = ""  # the body of build_loaders
+    loaders_take_model: bool = False
+    data_functions: list[str] = field(default_factory=list)  # of data.py
+    monitor: str = ""  # the metric that decides, in place of val_loss
+    has_val: bool = False
+    has_test: bool = False
+    optimizer: str = ""  # the body of build_optimizer
+    optimizers: int = 1
+    scheduler: str = ""  # the body of build_scheduler
+    functions: list[str] = field(default_factory=list)  # of train.py
+    loop: Loop = field(default_factory=Loop)
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    test: Evaluation | None = None
+    evaluate_every: int = 1
+    ends: bool = False  # whether the function after_training is called at the end
+    leftover: list[str] = field(default_factory=list)  # lines for the end of main
+    start: list[str] = field(default_factory=list)  # lines for its beginning
+    todos: list[Todo] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.edits = Edits(self.script.text)
+        for node in self.script.source.all(ast.Name):
+            if isinstance(node, ast.Name) and node.id == "__file__":
+                self.note(f"{self.script.place(node)}: __file__ is now the file of the project")
+
+    def todo(self, node: ast.AST, reason: str, line: str = "") -> str:
+        """A comment with the original lines, for the place where they belong."""
+        text = line or dedent(" " * getattr(node, "col_offset", 0) + self.script.code(node))
+        self.todos.append(Todo(self.script.place(node), text.split("\n")[0], reason))
+        rows = "\n".join(f"#   {row}".rstrip() for row in text.split("\n"))
+        return f"{TODO} {reason} ({self.script.place(node)})\n{rows}"
+
+    def refuse(self, line: str, reason: str) -> None:
+        """Note what can't be carried over, and has no place in the script of its own."""
+        self.todos.append(Todo(self.script.path.name, line, reason))
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+
+    def text(self, nodes: Sequence[ast.stmt], after: int = 0) -> str:
+        """Statements that follow each other, with all edits, at the left margin."""
+        if not nodes:
+            return ""
+        return dedent(self.edits.apply(self.edits.lines(nodes, after))).rstrip("\n")
+
+    def body(self, function: ast.FunctionDef, until: ast.stmt | None = None) -> str:
+        """The statements of a function; its docstring becomes a comment."""
+        nodes = list(function.body)
+        head, after = "", 0
+        if ast.get_docstring(function):
+            head = "\n".join(f"# {row}".rstrip() for row in ast.get_docstring(function).split("\n"))  # type: ignore[union-attr]
+            after, nodes = nodes[0].end_lineno or 0, nodes[1:]
+        else:
+            after = (nodes[0].lineno - 1) if nodes else 0
+            while after > 0 and self.script.rows[after - 1].lstrip()[:1] in ("#", ""):
+                after -= 1
+        if until is not None:
+            nodes = nodes[: nodes.index(until)]
+        return "\n".join(part for part in (head, self.text(nodes, after)) if part)
+
+    def lines(self, items: Sequence[Item]) -> str:
+        """The text of statements, each with the comments above it."""
+        rows = []
+        for item in items:
+            if item.text:
+                rows.append(item.text)
+                continue
+            siblings = self._siblings(item.node)
+            place = siblings.index(item.node)
+            after = siblings[place - 1].end_lineno if place else item.node.lineno - 1
+            rows.append(self.text([item.node], after or 0))
+        return "\n".join(rows)
+
+    def _siblings(self, node: ast.stmt) -> list[ast.stmt]:
+        parent = self.script.source.parents[id(node)]
+        for name in ("body", "orelse", "finalbody"):
+            if node in getattr(parent, name, []):
+                return list(getattr(parent, name))
+        return [node]
+
+    def slice(self, names: Collection[str], without: Collection[Item] = ()) -> list[Item]:
+        """The statements that these names need, in order."""
+        return needed(self.items, names, {*self.dropped, *without})
+
+    def value(self, node: ast.expr | None) -> Any:
+        """The value of an expression: None without one, UNKNOWN if it can't be known unrun."""
+        return None if node is None else evaluate(self, node)
+
+    def latest(self, node: ast.expr) -> ast.expr:
+        """An expression, or what its name was bound to."""
+        for _ in range(4):
+            if not isinstance(node, ast.Name):
+                break
+            found = value_of(self.items, node.id) or _constant(self.script, node.id)
+            if found is None:
+                break
+            node = found
+        return node
+
+
+def _constant(script: Script, name: str) -> ast.expr | None:
+    node = script.definitions.get(name)
+    return node.value if isinstance(node, ast.Assign) else None
+
+
+def evaluate(plan: Plan, node: ast.expr | None) -> Any:
+    """Literals, names of literals, settings from the command line, and simple arithmetic."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name() if (found := plan.latest(node)) is not node:
+            return evaluate(plan, found)
+        case ast.Attribute(attr=name) if name in plan.fields:
+            return setting_default(plan.fields[name])
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            values = [evaluate(plan, part) for part in elements]
+            return UNKNOWN if UNKNOWN in values else values
+        case ast.Dict(keys=keys, values=rows):
+            pairs = {evaluate(plan, k): evaluate(plan, v) for k, v in zip(keys, rows, strict=True)}
+            return UNKNOWN if UNKNOWN in [*pairs, *pairs.values()] else pairs
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value = evaluate(plan, operand)
+            return -value if isinstance(value, int | float) else UNKNOWN
+        case ast.BinOp(left=left, op=op, right=right):
+            pair = evaluate(plan, left), evaluate(plan, right)
+            if all(isinstance(value, int | float) for value in pair):
+                return _arithmetic(op, *pair)
+    return UNKNOWN
+
+
+def _arithmetic(op: ast.operator, left: float, right: float) -> Any:
+    match op:
+        case ast.Mult():
+            return left * right
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.FloorDiv() if right:
+            return left // right
+        case ast.Div() if right:
+            return left / right
+    return UNKNOWN
+
+
+def setting_default(line: str) -> Any:
+    """The default of a line of Config."""
+    node = ast.parse(line).body[0]
+    try:
+        return ast.literal_eval(node.value)  # type: ignore[attr-defined]
+    except ValueError:
+        return UNKNOWN
+
+
+def words(call: ast.Call, names: Sequence[str] = ()) -> dict[str, ast.expr]:
+    """The arguments of a call by name; `names` are those of its first parameters."""
+    found = dict(zip(names, call.args, strict=False))
+    return found | {word.arg: word.value for word in call.keywords if word.arg}
