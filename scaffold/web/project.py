@@ -17,7 +17,7 @@ from scaffold.merge.conflicts import find_conflicts
 from scaffold.project.answers import complete, edited_answers
 from scaffold.project.changes import Change
 from scaffold.project.folder import find_project, read_project
-from scaffold.project.journal import apply_changes, last_command, last_update, locked, undo_last
+from scaffold.project.journal import apply_changes, last_commands, locked, undo_last
 from scaffold.project.pristine import PRISTINE, Pristine
 from scaffold.project.read import read_text
 from scaffold.project.state import open_conflicts
@@ -122,9 +122,8 @@ class ExistingProject(Page):
         }
 
     def _last_command(self) -> str | None:
-        if last_update(self.folder) is None:
-            return None
-        return last_command(self.folder) or "the last update"
+        commands = last_commands(self.folder)
+        return (commands[0] or "the last update") if commands else None
 
     def stamp(self, body: Body) -> dict[str, Any]:
         """What differs when a file of the project does."""
@@ -167,15 +166,15 @@ class ExistingProject(Page):
                 for path, text in decided.items()
             ]
             command = "scaffold web, conflicts"
-            notes += apply_changes(self.folder, changes, command=command, keep_last=True)
+            notes += apply_changes(self.folder, changes, command=command)
         return {"told": f"Wrote {', '.join(decided)}.", "notes": notes}
 
     def undo(self, body: Body) -> dict[str, Any]:
         """As `scaffold undo`. With `keepCopy`, edited files are kept beside."""
         with locked(self.folder) as notes:
-            command = last_command(self.folder)
+            command = self._last_command()
             notes = [*notes, *undo_last(self.folder, bool(body.get("keepCopy")))]
-        return {"told": f"Undid {command or 'the last update'}.", "notes": notes}
+        return {"told": f"Undid {command}.", "notes": notes}
 
 
 def _apply(texts: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
