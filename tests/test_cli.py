@@ -75,7 +75,7 @@ def assert_refused(result: Result, *parts: str) -> None:
 
 BAD_SETTINGS = {
     "unknown key": ("training.epoch=3", "training.epoch:", "did you mean training.epochs"),
-    "unknown table": ("xyzzy.plugh=3", "xyzzy.plugh:", "`scaffold features` lists them"),
+    "unknown table": ("xyzzy.plugh=3", "xyzzy.plugh:", "--kind settings` lists them"),
     "unknown feature": ("features.emma=true", "features.emma:", "did you mean", "features.ema"),
     "no key": ("=3", "''", "no such setting"),
     "no value": ("training.epochs", "--set training.epochs", "KEY=VALUE"),

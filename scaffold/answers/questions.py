@@ -207,7 +207,8 @@ def _is_open(interview: Interview, option: Option, answers: Mapping[str, Value])
     if option.key == hardware.PROCESSES:
         return answers[hardware.KIND] != "NO"
     if option.key == hardware.SHARDING and answers[hardware.KIND] == "NO":
-        return answers[hardware.SHARDING] != "none"  # only an update can find another one
+        offered = {**answers, **interview.remembered}
+        return offered[hardware.SHARDING] != "none"  # only an update can offer another one
     if option.type in ("bool", "choice"):
         return len(_choices(option)) - len(_rule_out(interview, option)) > 1
     return True

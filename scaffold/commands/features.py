@@ -26,12 +26,12 @@ def list_features(
 ) -> None:
     """Print tasks, features, recipes and settings.
 
-    Without a filter, a line each, and only the names of settings. With one, all of it that holds all
+    Without a filter, a line each, and only the names of settings. With one, what holds all
     `words`, goes with the `task`, is of this kind, and, with `on`, the features that are on (or
     off) by default. Raises ScaffoldError if nothing is left.
     """
     catalog = load_catalog()
-    if not words and task is kind is on is None:
+    if not words and task is None and kind is None and on is None:
         typer.echo("\n".join(_overview(catalog)))
         return
     given: Answers = {"project.name": "example"}

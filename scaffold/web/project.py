@@ -99,6 +99,12 @@ class ExistingProject(Page):
             "command": as_command(wishes.kept, str(self.folder)).replace("new", "update", 1),
         }
 
+    def origins(self, body: Body) -> dict[str, Any]:
+        """As that of a new project, of a file that may have been moved."""
+        moved = {place: name for name, place in self.pristine.moved.items()}
+        file = str(body.get("file"))
+        return super().origins({**body, "file": moved.get(file, file)})
+
     def _plan(self, wishes: Wishes) -> Plan:
         refuse_other_task(self.folder, self.pristine, wishes.answers)
         return plan_update(self.catalog, self.folder, self.pristine, wishes.answers)
