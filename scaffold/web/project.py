@@ -40,6 +40,7 @@ class ExistingProject(Page):
         self.folder = find_project(folder)
         self.pristine: Pristine
         self.edited: Answers
+        self.previous: Mapping[str, Value]
         self.read()
 
     def calls(self) -> Any:
@@ -54,7 +55,8 @@ class ExistingProject(Page):
     def read(self) -> None:
         """Read what was generated last, and what the owner changed in scaffold.toml."""
         self.pristine = read_project(self.folder)
-        self.edited = edited_answers(self.catalog, self.folder, self.pristine)
+        found = edited_answers(self.catalog, self.folder, self.pristine)
+        self.edited, self.previous = found
 
     def start(self, body: Body) -> dict[str, Any]:
         return {**super().start(body), "mode": "project", "root": str(self.folder)}
@@ -67,9 +69,7 @@ class ExistingProject(Page):
             if table.startswith("features.") and f"{table}.enabled" not in given:
                 edited.pop(f"{table}.enabled", None)
         fresh = {**edited, **given}
-        return resolve(
-            self.catalog, complete(self.catalog, fresh, self.pristine.answers), fresh=fresh
-        )
+        return resolve(self.catalog, complete(self.catalog, fresh, self.previous), fresh=fresh)
 
     def render(self, body: Body) -> dict[str, Any]:
         """The files as they are and as they were generated, and what an update would make."""
