@@ -149,11 +149,22 @@ AccelerateConfig = Annotated[
         "the one in its default location.",
     ),
 ]
-Feature = Annotated[
-    str,
+Features = Annotated[
+    list[str],
     typer.Argument(
-        help="The name of a feature; `scaffold features` lists them.",
+        metavar="FEATURE... [FOLDER]",
+        help="Names of features; `scaffold features` lists them. The last word may be the folder "
+        "of the project, unless it is the name of a feature.",
         autocompletion=complete("features"),
+    ),
+]
+InProject = Annotated[
+    Path | None,
+    typer.Option(
+        "--project",
+        metavar="FOLDER",
+        help="The folder of the project. Without it: the last word, or the current folder.",
+        show_default=False,
     ),
 ]
 
@@ -258,22 +269,28 @@ def update(
 
 @app.command()
 def add(
-    feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
+    features: Features,
+    project: InProject = None,
+    settings: Settings = None,
+    dry_run: DryRun = False,
 ) -> None:
-    """Turn on a feature in a project, and keep your edits."""
-    from scaffold.commands.update import switch_feature
+    """Turn on features in a project, with those that they need, and keep your edits."""
+    from scaffold.commands.update import switch_features
 
-    switch_feature(path, feature, on=True, settings=settings or [], dry_run=dry_run)
+    switch_features(features, project, on=True, settings=settings or [], dry_run=dry_run)
 
 
 @app.command()
 def remove(
-    feature: Feature, path: Project = Path(), settings: Settings = None, dry_run: DryRun = False
+    features: Features,
+    project: InProject = None,
+    settings: Settings = None,
+    dry_run: DryRun = False,
 ) -> None:
-    """Turn off a feature in a project, and keep your edits."""
-    from scaffold.commands.update import switch_feature
+    """Turn off features in a project, and keep your edits."""
+    from scaffold.commands.update import switch_features
 
-    switch_feature(path, feature, on=False, settings=settings or [], dry_run=dry_run)
+    switch_features(features, project, on=False, settings=settings or [], dry_run=dry_run)
 
 
 @app.command()
@@ -420,14 +437,17 @@ def undo(
         bool,
         typer.Option("--keep-copy", help="Keep your later edits in files named NAME.kept."),
     ] = False,
+    steps: Annotated[
+        int, typer.Option(metavar="N", help="Undo the last N of them, the newest first.", min=1)
+    ] = 1,
 ) -> None:
     """Undo the last update, add, remove or resolve: restore the files as they were before it.
 
-    One step is kept. After a resolve, a second undo reverts the update before it.
+    The last ten can be undone, one after the other.
     """
     from scaffold.commands.undo import undo_update
 
-    undo_update(path, keep_copy)
+    undo_update(path, keep_copy, steps)
 
 
 @app.command()

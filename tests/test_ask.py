@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from conftest import fitting, in_turns, listing, read_files, run_cli
 
 from scaffold.answers.catalog import Value, as_typed
 from scaffold.answers.manifests import load_catalog
-from scaffold.answers.questions import in_words
+from scaffold.answers.questions import begin, in_words, open_questions
 from scaffold.answers.resolve import Answers, applies, resolve
 from scaffold.errors import AnswerError
 
@@ -525,7 +526,10 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     assert pointed(shown) == "ema"
     small.press(" ", "○ ema")
     small.press("qq")
-    assert pointed(small.settled("no choice contains 'movingq", "● ema")) == "ema"
+    shown = small.settled("filter 'movingqq': no choice contains it", "● ema")
+    assert pointed(shown) == "ema"
+    small.press(BACKSPACE)
+    small.wait("filter 'movingq': no choice")
     small.press(BACKSPACE)
     small.wait("filter 'moving': ")
     small.press(BACKSPACE)
@@ -545,6 +549,47 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     assert small.finish(ENTER) == 0
     options = ["--set=features.ema=true", "--set=features.best_model=true"]
     assert written(small) == written_without_asking(tmp_path / "set", *options)
+
+
+def test_a_filter_finds_descriptions_where_no_name_and_help_has_its_text(small: Terminal) -> None:
+    small.press("wrong")
+    shown = small.settled("by their description")
+    found = set(features_shown(shown))
+    assert {"evaluate"} <= found and "ema" not in found
+    assert f"filter 'wrong': {len(found)} of " in shown
+
+
+def test_tab_completes_a_path(start: Start, tmp_path: Path) -> None:
+    dataset = "--set=image_classification.dataset=image_folder"
+    terminal = start("--task=image_classification", dataset, "--name=net", ask_task=True)
+    for name in ("mine", "others"):
+        for kind in ("cats", "dogs"):
+            (terminal.folder / "pictures" / name / kind).mkdir(parents=True)
+    terminal.press("pic\t", "In which folder", "Tab: complete a path")
+    terminal.settled("] pictures")
+    terminal.press("/\t", "In which folder")
+    terminal.settled("mine/", "others/")
+    terminal.press(ESCAPE)
+    terminal.press("o\t", "In which folder")
+    terminal.settled("pictures/others")
+    terminal.press(ENTER)
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert terminal.finish(ENTER) == 0
+    answers = tomllib.loads(written(terminal)["scaffold.toml"].decode())
+    assert answers["image_classification"]["path"] == "../pictures/others"
+
+
+def test_sharding_is_asked_for_several_devices_only(start: Start) -> None:
+    terminal = start()
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert "(hardware.mixed_precision)" in terminal.text
+    assert "(hardware.sharding)" not in terminal.text
+    catalog = load_catalog()
+    given = {"project.name": "net", "hardware.distributed_type": "MULTI_GPU"}
+    assert "hardware.sharding" in open_questions(begin(catalog, given, "net"))
+    offloaded = {"project.name": "net", "hardware.sharding": "deepspeed"}
+    previous = resolve(catalog, offloaded)
+    assert "hardware.sharding" in open_questions(begin(catalog, {}, "net", previous))
 
 
 def test_a_message_has_the_words_of_the_menu() -> None:
@@ -608,10 +653,8 @@ def test_only_open_questions_are_asked(start: Start) -> None:
     assert "fp16" not in terminal.wait("(hardware.mixed_precision)")
     terminal.press(ESCAPE)
     terminal.press("n", "(hardware.use_cpu)", "» yes")
-    terminal.press(ENTER, "(hardware.sharding)")
     assert "fp16" in terminal.wait("(hardware.mixed_precision)")
     terminal.press(ESCAPE)
-    terminal.press(ESCAPE, "(hardware.sharding)")
     terminal.press(ESCAPE, "(hardware.use_cpu)")
     terminal.press(ESCAPE, "(hardware.launcher)")
     terminal.choose("(hardware.distributed_type)", "MULTI_GPU")

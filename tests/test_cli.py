@@ -75,7 +75,7 @@ def assert_refused(result: Result, *parts: str) -> None:
 
 BAD_SETTINGS = {
     "unknown key": ("training.epoch=3", "training.epoch:", "did you mean training.epochs"),
-    "unknown table": ("xyzzy.plugh=3", "xyzzy.plugh:", "`scaffold features` lists them"),
+    "unknown table": ("xyzzy.plugh=3", "xyzzy.plugh:", "--kind settings` lists them"),
     "unknown feature": ("features.emma=true", "features.emma:", "did you mean", "features.ema"),
     "no key": ("=3", "''", "no such setting"),
     "no value": ("training.epochs", "--set training.epochs", "KEY=VALUE"),
@@ -660,11 +660,15 @@ def test_a_printed_file_is_the_written_one(cli: Cli, here: Path, name: str) -> N
 def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
     out = cli("features").out
     rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    expected = [*catalog.tasks, *catalog.features, *load_recipes(), *catalog.settings]
-    assert sorted(rows) == sorted(expected)
-    assert len(rows) >= 40
+    expected = [*catalog.tasks, *catalog.features, *load_recipes()]
+    assert sorted(rows[: len(expected)]) == sorted(expected)
+    assert len(expected) >= 40 and {"project", "hardware", "training"} <= set(rows)
+    assert f"all {len(catalog.settings)} settings" in out and len(out.splitlines()) < 200
     for part in [*catalog.tasks.values(), *catalog.features.values()]:
         assert part.help in out
+    out = cli("features", "--kind", "settings").out
+    rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    assert sorted(rows) == sorted(catalog.settings)
     for option in catalog.settings.values():
         assert option.comment in out
     assert not [line for line in out.splitlines() if re.search(r'"\w+"\w', line)], "no gap"
@@ -695,22 +699,44 @@ def test_features_lists_what_fits(cli: Cli, catalog: Catalog) -> None:
         assert_refused(cli("features", *options), "features" if len(options) < 2 else options[1])
 
 
-@pytest.mark.parametrize("columns", [80, 50, 200])
-def test_a_list_is_as_wide_as_the_terminal(catalog: Catalog, columns: int) -> None:
+def in_terminal(columns: int, *arguments: str) -> str:
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "scaffold", "features"],
+        ["-m", "scaffold", *arguments],
         env={**os.environ, "COLUMNS": "300"},  # the terminal knows better
         dimensions=(24, columns),
         encoding="utf-8",
     )
     text = child.read()
     child.close()
-    lines = text.splitlines()
-    assert max(map(len, lines)) <= columns
+    return str(text)
+
+
+@pytest.mark.parametrize("columns", [80, 50, 200])
+def test_a_list_is_as_wide_as_the_terminal(catalog: Catalog, columns: int) -> None:
+    text = in_terminal(columns, "features", "--kind", "features")
+    assert max(map(len, text.splitlines())) <= columns
     words = " ".join(text.split())
-    for part in [*catalog.tasks.values(), *catalog.features.values()]:
+    for part in catalog.features.values():
         assert part.name in words and part.help in words
+    rows = [line for line in in_terminal(columns, "features").splitlines() if line[:2] == "  "]
+    assert max(map(len, rows)) <= columns
+    assert [row.split()[0] for row in rows[: len(catalog.tasks)]] == [*catalog.tasks]
+
+
+def test_the_page_of_a_recipe_tells_its_tasks(cli: Cli, catalog: Catalog) -> None:
+    served = next(row for row in cli("explain", "minimal").out.splitlines() if "works with" in row)
+    names = re.findall(r"`(\w+)`", served)
+    assert {"image_classification", "own"} <= set(names)
+    for number, task in enumerate(catalog.tasks):
+        result = cli("new", f"net{number}", "--recipe", "minimal", "--task", task, "--dry-run")
+        assert (result.code == 0) == (task in names), task
+    assert "works with" not in cli("explain", "mnist").out  # it names its task
+
+
+def test_the_parts_to_replace_are_a_list(cli: Cli) -> None:
+    out = cli("explain", "own").out
+    assert len(re.findall(r"(?m)^\d\. ", out)) == 4 and out.count("\n\n") > 5
 
 
 @pytest.mark.parametrize("name", FEATURES)

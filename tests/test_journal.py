@@ -21,7 +21,7 @@ from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
 from scaffold.project.journal import (
     apply_changes,
-    last_command,
+    last_commands,
     last_update,
     locked,
     recover,
@@ -41,6 +41,7 @@ CALLS = [
     "chmod",
 ]
 PRISTINE = ".scaffold/pristine.json"
+EARLIER = (Change("earlier.py", None, "earlier\n"),)  # that is undone after the last update
 OURS = {".scaffold/.gitignore", ".scaffold/undo.json"}
 
 Snapshot = dict[str, tuple[int, bytes | str | None]]
@@ -110,7 +111,7 @@ def make_project(folder: Path) -> Path:
     (folder / "old/deep").chmod(0o700)
     (folder / "old").chmod(0o775)
     with locked(folder):
-        apply_changes(folder, [Change("earlier.py", None, "earlier\n")])
+        apply_changes(folder, EARLIER)
     return folder
 
 
@@ -237,6 +238,7 @@ def test_update_and_undo(project: Path) -> None:
     ]
     assert undo(project) == []
     assert snapshot(project) == before
+    assert last_update(project) == EARLIER and undo(project) == []
     assert not (project / ".scaffold/undo.json").exists()
     with pytest.raises(ScaffoldError, match="no update to undo"):
         undo(project)
@@ -294,7 +296,24 @@ def test_last_update(project: Path) -> None:
     last = last_update(project)
     assert last is not None and set(last) == set(changes) and last[-1].path == PRISTINE
     undo(project)
-    assert last_update(project) is None
+    assert last_update(project) == EARLIER
+
+
+def test_the_last_ten_updates_are_undone_one_after_the_other(project: Path) -> None:
+    states = []
+    for number in range(13):
+        states.append(snapshot(project))
+        with locked(project):
+            before = text(project / "new.py")
+            change = Change("new.py", before, f"{number}\n")
+            apply_changes(project, [change], command=f"update {number}")
+    assert last_commands(project) == [f"update {number}" for number in range(12, 2, -1)]
+    for number in range(12, 2, -1):
+        assert undo(project) == []
+        assert snapshot(project) == states[number]
+    assert last_commands(project) == []
+    with pytest.raises(ScaffoldError, match="no update to undo"):
+        undo(project)
 
 
 def test_backups_are_private_and_ignored(project: Path) -> None:
@@ -681,7 +700,7 @@ def test_an_undo_killed_at_every_call(project: Path, tmp_path: Path, keep_copy: 
         else:
             after += 1
         assert snapshot(folder) == target
-        assert last_update(folder) is None
+        assert last_update(folder) == EARLIER
     assert before > 40 and after > 40
 
 
@@ -694,7 +713,7 @@ def test_a_step_that_keeps_the_update_before_killed_at_every_call(
     def later(folder: Path) -> None:
         with locked(folder):
             changes = [Change(name, text(folder / name), "later\n") for name in ("new.py", "b.py")]
-            apply_changes(folder, changes, command="scaffold resolve", keep_last=True)
+            apply_changes(folder, changes, command="scaffold resolve")
 
     old = snapshot(project)
     update(project)
@@ -713,13 +732,13 @@ def test_a_step_that_keeps_the_update_before_killed_at_every_call(
             else:
                 counts[-1] += 1
             if first is later:
-                assert last_command(folder) == "scaffold resolve"
+                assert last_commands(folder) == ["scaffold resolve", "", ""]
                 assert text(folder / "b.py") == "later\n"
                 undo(folder)
             assert snapshot(folder) == updated
             assert (folder / ".scaffold/undo.json").read_text() == backup
             assert undo(folder) == [] and snapshot(folder) == old
-            assert last_update(folder) is None
+            assert last_update(folder) == EARLIER
         if first is later:
             later(project)
     assert min(counts) > 8, counts
@@ -869,7 +888,7 @@ def test_undo_after_everything_was_taken_back_by_hand(project: Path) -> None:
         apply_changes(project, [Change("mine.txt", "mine\n", "2\n")])
     (project / "mine.txt").write_text("mine\n")
     assert undo(project) == []
-    assert last_update(project) is None
+    assert last_update(project) == EARLIER
 
 
 def test_undo_that_can_not_be_done_changes_nothing(project: Path) -> None:

@@ -136,6 +136,42 @@ def test_features_are_added_and_removed(cli: Cli, project: Path) -> None:
     assert "did you mean ema?" in result.err
 
 
+def test_several_features_are_switched_at_once(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read_files(project)
+    assert cli("add", "ema", "tracker", project).code == 0
+    assert answer(project, "features.ema.enabled") and answer(project, "features.tracker.enabled")
+    assert cli("remove", "tracker", "ema", "--project", project).code == 0
+    monkeypatch.chdir(project)
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+    (project / "ema").mkdir()  # the name of a feature is that of a feature
+    assert cli("add", "tracker", "ema").code == 0
+    assert cli("remove", "ema").code == 0
+    assert answer(project, "features.tracker.enabled")
+    refused = cli("add", ".")
+    assert refused.code == 2 and "name the features first" in refused.err
+    assert "there is no such folder" in cli("add", "ema", "../other").err
+    assert "did you mean ema?" in cli("add", "tracker", "emo").err
+
+
+def test_what_a_feature_needs_is_turned_on_and_told(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "net"
+    assert cli("new", folder, "--recipe", "minimal").code == 0
+    result = cli("add", "unfreezing", "search", folder)
+    assert result.code == 0
+    assert "metrics_file is turned on too: search needs it." in result.err
+    assert "layer_rates is turned on too: unfreezing needs it." in result.err
+    for name in ("unfreezing", "layer_rates", "search", "metrics_file"):
+        assert answer(folder, f"features.{name}.enabled") is True
+    refused = cli("remove", "metrics_file", folder)
+    assert refused.code == 2 and "features.search" in refused.err
+    off = "features.schedule.enabled=false"
+    refused = cli("add", "lr_finder", folder, "--set", off)
+    assert refused.code == 2 and "needs the feature schedule" in refused.err
+
+
 def test_newer_templates_reach_an_edited_project(
     cli: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,12 +318,38 @@ def test_undo_says_what_it_undid_and_how_far_it_reaches(cli: Cli, project: Path)
     assert f"Undid `{command}`:" in out
     restored = out.partition("\nrestored ")[2].partition("\n")[0].split(", ")
     assert {"train.py", "scaffold.toml"} <= set(restored)
-    assert "only one update is kept" in out
+    assert "The next `scaffold undo` reverts `scaffold add tracker --set" in out
+    assert "That was the last step" in cli("undo", project).out
     assert cli("undo", project).code == 2
+    assert cli("add", "tracker", project).code == 0
     assert cli("remove", "tracker", project).code == 0
     assert "Undid `scaffold remove tracker`:" in cli("undo", project).out
     assert cli("add", "preemption", project).code == 0
     assert "deleted preemption.py\n" in cli("undo", project).out
+
+
+def test_several_steps_are_undone_at_once_until_an_edit_would_be_lost(
+    cli: Cli, project: Path
+) -> None:
+    start = read_files(project)
+    for feature in ("tracker", "ema", "preemption"):
+        assert cli("add", feature, project).code == 0
+    refused = cli("undo", project, "--steps", "4")
+    assert refused.code == 2 and "3 can be undone" in refused.err
+    out = cli("undo", project, "--steps", "2").out
+    assert "Undid `scaffold add preemption`" in out and "Undid `scaffold add ema`" in out
+    assert "reverts `scaffold add tracker`." in out
+    assert cli("add", "ema", project).code == 0
+    script = project / "train.py"
+    script.write_text(script.read_text() + "# mine\n")
+    assert cli("add", "preemption", project).code == 0
+    partly = cli("undo", project, "--steps", "3")
+    assert partly.code == 2 and "Undid `scaffold add preemption`" in partly.out
+    assert "edited since the last update: train.py" in partly.err
+    assert script.read_text().endswith("# mine\n")
+    assert cli("undo", project, "--steps", "2", "--keep-copy").code == 0
+    after = read_files(project)
+    assert {name: after[name] for name in start} == start
 
 
 @pytest.fixture

@@ -188,6 +188,22 @@ def test_the_cost_of_a_feature_is_that_of_its_lines(tmp_path: Path) -> None:
     assert call("cost", {"wishes": {}, "feature": "unfreezing"}) == {"lines": None}
 
 
+def test_lines_are_traced_to_their_templates(tmp_path: Path) -> None:
+    call, wishes = page(tmp_path).call, {"features.ema.enabled": "true"}
+    text = call("render", {"wishes": wishes})["files"]["train.py"]
+    body = {"wishes": wishes, "file": "train.py", "text": f"# mine\n{text}"}
+    origins = call("origins", body)["origins"]
+    rows = body["text"].splitlines()
+    assert len(origins) == len(rows) and origins[0] == []
+    assert sum(map(len, origins)) >= len(rows) - 1
+    traced = [
+        where for row, found in zip(rows, origins, strict=True) if "Ema" in row for where in found
+    ]
+    assert traced and all(template == "features/ema/train.py" for template, _, _ in traced)
+    assert {condition for _, _, condition in traced} == {"with ema"}
+    assert call("origins", {"wishes": {}, "file": "none.py", "text": "a\n"}) == {"origins": [[]]}
+
+
 def test_a_recipe_is_its_answers(tmp_path: Path) -> None:
     call = page(tmp_path).call
     wishes = call("recipe", {"name": "minimal"})["wishes"]

@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,24 @@ def test_from_the_first_question_to_a_written_project(page: Any, tmp_path: Path)
     assert "Ema" in (tmp_path / "net" / "train.py").read_text()
     assert not (tmp_path.parent / "elsewhere").exists()
     assert commands.startswith(f"cd {tmp_path / 'net'} && pip install")
+    train = shlex.split(commands.rpartition("&& ")[2])
+    assert train == ["python", "train.py"]
+    brief = [sys.executable, *train[1:], "--epochs", "1", "--limit-batches", "4"]
+    result = subprocess.run(brief, cwd=tmp_path / "net", capture_output=True, text=True)
+    assert result.returncode == 0 and "test_accuracy" in result.stdout, result.stderr
+
+
+def test_a_line_tells_its_template(page: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as (address, _):
+        page.goto(f"{address}#features.ema.enabled=true")
+        page.locator(".file", has_text="callbacks.py").click()
+        row = page.locator(".cm-line", has_text="class Ema").first
+        row.hover(position={"x": 30, "y": 9})  # on its text
+        page.locator(".origin").wait_for()
+        assert (
+            page.locator(".origin").inner_text().startswith("templates/features/ema/callbacks.py:")
+        )
+        assert "with ema" in page.locator(".origin").inner_text()
 
 
 def test_going_back_and_a_link(page: Any, tmp_path: Path) -> None:
@@ -128,11 +147,11 @@ def test_going_back_and_a_link(page: Any, tmp_path: Path) -> None:
         page.locator(".cm-line").first.wait_for()
         turn(page, "ema")
         told(page, "EMA")
-        page.wait_for_function("location.hash === '#features.ema.enabled=true'")
+        page.wait_for_url("**#features.ema.enabled=true")
         link = page.url
         page.get_by_role("button", name="Take back").click()
         told(page, "going back")
-        page.wait_for_function("location.hash === ''")
+        page.wait_for_url(lambda url: "#" not in url)
         assert not page.locator('[data-key="features.ema.enabled"] input').first.is_checked()
         other = page.context.new_page()  # a second tab beside the first
         other.goto(link)
@@ -196,6 +215,7 @@ def test_a_page_that_is_left_open_says_that_the_command_has_ended(
     with served(tmp_path) as (address, process):
         page.goto(address)
         page.locator(".cm-line").first.wait_for()
+        page.locator('[data-key="features.ema.enabled"]').wait_for()
         process.terminate()
         process.wait()
         turn(page, "ema")
@@ -260,11 +280,7 @@ def test_axe_finds_nothing_serious(browser: Any, tmp_path: Path, scheme: str, wi
         page.goto(f"{address}#features.ema.enabled=true")
         page.locator('[data-key="features.ema.decay"]').wait_for()
         turn(page, "throughput")
-        (
-            told(page, "Throughput")
-            if width > 700
-            else page.wait_for_function("location.hash.includes('throughput')")
-        )
+        (told(page, "Throughput") if width > 700 else page.wait_for_url("**throughput**"))
         page.add_script_tag(path=axe)
         for pane in ("Answers", "Files", "Code") if width < 700 else ("",):
             if pane:
@@ -333,7 +349,7 @@ def test_the_exported_page_works_without_a_network(page: Any, site: str, tmp_pat
     for feature in ("throughput", "early_stopping"):
         start = time.perf_counter()
         turn(page, feature)
-        page.wait_for_function(f"location.hash.includes('{feature}')")
+        page.wait_for_url(f"**{feature}**")
         times.append(time.perf_counter() - start)
     print("first code, first answer, further ones:", [f"{t:.1f} s" for t in times])
     page.reload()

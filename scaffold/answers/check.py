@@ -121,7 +121,11 @@ def find_option(catalog: Catalog, key: str) -> Option:
     if key in options:
         return options[key]
     near = suggest_settings(catalog, key)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`scaffold features` lists them."
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else "`scaffold features --kind settings` lists them."
+    )
     raise AnswerError(key or "''", f"there is no such setting; {hint}")
 
 

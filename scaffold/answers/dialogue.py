@@ -11,6 +11,7 @@ from typing import Any
 import questionary
 from prompt_toolkit import print_formatted_text
 from prompt_toolkit.application import Application, get_app_session
+from prompt_toolkit.completion import PathCompleter
 from prompt_toolkit.filters import to_filter
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
@@ -22,6 +23,7 @@ from prompt_toolkit.layout import (
     VerticalAlign,
     Window,
 )
+from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.utils import get_cwidth
 from rich.console import Console
 from rich.table import Table
@@ -74,7 +76,7 @@ def _converse(interview: Interview, folder: Path) -> Answers | None:
     while True:
         question = interview.next_question()
         if question:
-            answers = _ask(interview, question)
+            answers = _ask(interview, question, folder)
             if answers is not None:
                 interview.answer(question, answers)
                 shown[question.key] = _print_reply(question, answers)
@@ -103,12 +105,13 @@ def _look(interview: Interview, folder: Path) -> dict[str, Finding]:
 # asking them
 
 
-def _ask(interview: Interview, question: Question) -> Answers | None:
+def _ask(interview: Interview, question: Question, folder: Path) -> Answers | None:
     """The answers to a question, which is repeated until they are allowed. None to go back."""
     typed: Typed | None = None
     error = ""
+    root = folder if interview.previous else Path.cwd()  # of paths, see `_look`
     while True:
-        typed = _prompt(question, typed, error, can_go_back=bool(interview.replies))
+        typed = _prompt(question, typed, error, root, can_go_back=bool(interview.replies))
         if typed is None:
             return None
         try:
@@ -135,7 +138,7 @@ def _confirm(interview: Interview, folder: Path) -> str:
             Choice("cancel", "write nothing" if new else "change nothing"),
         ),
     )
-    wish = _prompt(question, None, "", can_go_back=bool(interview.replies))
+    wish = _prompt(question, None, "", folder, can_go_back=bool(interview.replies))
     if wish in (None, "back"):
         _erase(lines)
         return "back"
@@ -160,11 +163,11 @@ _STYLE = questionary.Style(
 
 
 def _prompt(
-    question: Question, typed: Typed | None, error: str, *, can_go_back: bool
+    question: Question, typed: Typed | None, error: str, root: Path, *, can_go_back: bool
 ) -> Typed | None:
     """What the user types or picks, starting from what they `typed` before. None to go back."""
-    prompt = _make_prompt(question, typed)
-    menu = Menu(prompt.application) if question.choices else None
+    prompt = _make_prompt(question, typed, root)
+    menu = Menu(prompt.application, question.descriptions) if question.choices else None
     if menu and error:
         menu.point_at(error.partition(":")[0])
     _add_notes(prompt.application, _notes(question, error, can_go_back), menu)
@@ -175,7 +178,7 @@ def _prompt(
     return reply.strip() if isinstance(reply, str) else reply
 
 
-def _make_prompt(question: Question, typed: Typed | None) -> questionary.Question:
+def _make_prompt(question: Question, typed: Typed | None, root: Path) -> questionary.Question:
     picked = question.default if typed is None else typed
     label = _label(question)
     if isinstance(picked, list):
@@ -192,8 +195,18 @@ def _make_prompt(question: Question, typed: Typed | None) -> questionary.Questio
         )
     default = f" [{question.default}]" if question.default else ""
     return questionary.text(
-        question.text, default=str(typed or ""), instruction=label + default, style=_STYLE
+        question.text,
+        default=str(typed or ""),
+        instruction=label + default,
+        style=_STYLE,
+        completer=_complete_paths(root) if question.is_path else None,
+        complete_style=CompleteStyle.COLUMN,
+        complete_while_typing=False,
     )
+
+
+def _complete_paths(root: Path) -> PathCompleter:
+    return PathCompleter(get_paths=lambda: [str(root)], expanduser=True)
 
 
 def _menu(question: Question, checked: list[str]) -> list[questionary.Choice]:
@@ -217,6 +230,7 @@ def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
         keys = ["Up, Down: move", "Enter: select"]
     else:
         keys = [f"Enter: {question.default}"] if question.default else []
+        keys += ["Tab: complete a path"] if question.is_path else []
     keys += ["Esc: back"] if can_go_back else []
     keys += ["Ctrl-C: cancel"]
     notes = [
@@ -251,6 +265,8 @@ def _add_keys(
     def _(event: KeyPressEvent) -> None:
         if menu and menu.filter:
             menu.narrow("")
+        elif event.current_buffer.complete_state:
+            event.current_buffer.cancel_completion()
         elif can_go_back:
             event.app.exit(result=None)
 

@@ -1,7 +1,7 @@
 """Long menus on a small screen: pages, a filter, and a line that says what is hidden."""
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import questionary
@@ -18,16 +18,22 @@ from questionary.prompts.common import InquirerControl
 
 
 class Menu:
-    """The choices of a prompt of questionary. A filter leaves those that contain its text."""
+    """The choices of a prompt of questionary. A filter leaves those that contain its text.
 
-    def __init__(self, application: Application[Any]) -> None:
+    If none does, it leaves those with the text in their description, by value.
+    """
+
+    def __init__(
+        self, application: Application[Any], descriptions: Mapping[str, str] | None = None
+    ) -> None:
+        self.descriptions = descriptions or {}
         windows = application.layout.find_all_windows()
         self.window = next(w for w in windows if isinstance(w.content, InquirerControl))
         assert isinstance(self.window.content, InquirerControl)
         self.control: InquirerControl = self.window.content
         self.all: list[questionary.Choice] = list(self.control.choices)
         self.filter = ""
-        self.unmatched = ""  # what was typed last, if nothing contains it
+        self.matches = ""  # how many choices the filter leaves, in words
         # the choice that is pointed at is shown with all its lines
         self.window.scroll_offsets = ScrollOffsets(bottom=max(map(_height, self.all)) - 1)
 
@@ -38,18 +44,26 @@ class Menu:
             self.control.pointed_at = values.index(value)
 
     def narrow(self, text: str) -> None:
-        """Filter by this text. If nothing contains it, the filter stays as it was."""
+        """Filter by this text. If nothing contains it, the choices stay as they were."""
+        self.filter, wanted = text, text.lower()
         pointed = self.control.choices[self.control.pointed_at]
-        left = [choice for choice in self.all if text.lower() in _words(choice)]
-        self.unmatched = "" if left else text
+        left = [choice for choice in self.all if wanted in _words(choice)]
+        self.matches = f"{len(left)} of {len(self.all)}"
+        if not left:
+            left = [choice for choice in self.all if wanted in self._description(choice)]
+            self.matches = f"{len(left)} of {len(self.all)}, by their description"
         if left:
-            self.filter = text
             self.control.choices = left
             # names that begin with the text come first
-            named = [choice for choice in left if str(choice.value).startswith(text.lower())]
+            named = [choice for choice in left if str(choice.value).startswith(wanted)]
             if text:
                 pointed = (named or left)[0]
             self.control.pointed_at = left.index(pointed)
+        else:
+            self.matches = "no choice contains it (Backspace deletes)"
+
+    def _description(self, choice: questionary.Choice) -> str:
+        return self.descriptions.get(str(choice.value), "").lower()
 
     def picked(self) -> list[str]:
         """The values that are switched on, those that the filter hides too."""
@@ -97,7 +111,7 @@ class Menu:
 
         @keys.add("backspace", eager=True)
         def _(event: KeyPressEvent) -> None:
-            self.narrow(self.filter if self.unmatched else self.filter[:-1])
+            self.narrow(self.filter[:-1])
 
         @keys.add("enter", eager=True)
         def _(event: KeyPressEvent) -> None:
@@ -108,10 +122,8 @@ class Menu:
     def hidden(self) -> str:
         """What the filter and the height of the screen hide, in words."""
         parts = []
-        if self.unmatched:
-            parts.append(f"no choice contains {self.unmatched!r}")
-        elif self.filter:
-            parts.append(f"filter {self.filter!r}: {len(self.control.choices)} of {len(self.all)}")
+        if self.filter:
+            parts.append(f"filter {self.filter!r}: {self.matches}")
         if info := self.window.render_info:
             above, below = self._outside(info)
             parts += [f"{above} more above"] if above else []

@@ -38,6 +38,8 @@ class Question:
     ruled_out: Mapping[str, str] = field(
         default_factory=dict
     )  # the other choices, and why they are not allowed
+    descriptions: Mapping[str, str] = field(default_factory=dict)  # of choices: a filter finds them
+    is_path: bool = False  # Tab completes it
     help: str = ""
     accelerate_key: str = ""  # where Accelerate calls it by another name
 
@@ -202,8 +204,11 @@ def _features_to_ask(interview: Interview) -> list[Feature]:
 
 def _is_open(interview: Interview, option: Option, answers: Mapping[str, Value]) -> bool:
     """Whether the other answers allow more than one value."""
-    if option.key == "hardware.num_processes":
-        return answers["hardware.distributed_type"] != "NO"
+    if option.key == hardware.PROCESSES:
+        return answers[hardware.KIND] != "NO"
+    if option.key == hardware.SHARDING and answers[hardware.KIND] == "NO":
+        offered = {**answers, **interview.remembered}
+        return offered[hardware.SHARDING] != "none"  # only an update can offer another one
     if option.type in ("bool", "choice"):
         return len(_choices(option)) - len(_rule_out(interview, option)) > 1
     return True
@@ -268,6 +273,7 @@ def make_question(interview: Interview, key: str) -> Question:
         parse=lambda typed: {key: parse_text(option, typed or default)},
         choices=choices,
         ruled_out=ruled_out,
+        is_path=bool(option.path),
         help="" if choices else option.comment,
         accelerate_key="" if accelerate_key == option.name else accelerate_key,
     )
@@ -301,6 +307,10 @@ def _feature_question(features: list[Feature], defaults: Answers) -> Question:
         default=[feature.name for feature in features if is_on(feature, defaults)],
         parse=lambda typed: {feature.switch_key: feature.name in typed for feature in features},
         choices=tuple(Choice(feature.name, feature.help) for feature in features),
+        descriptions={
+            feature.name: " ".join(f"{feature.title} {feature.about}".split())
+            for feature in features
+        },
     )
 
 

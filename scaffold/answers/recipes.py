@@ -5,6 +5,8 @@ A recipe is `templates/recipes/NAME.toml`: a title, a help, and the tables of a 
 
 import difflib
 import tomllib
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +16,7 @@ from scaffold.answers.catalog import Catalog
 from scaffold.answers.check import check, find_option
 from scaffold.answers.manifests import template_root
 from scaffold.answers.read import flatten
-from scaffold.answers.resolve import Answers
+from scaffold.answers.resolve import Answers, resolve
 from scaffold.errors import AnswerError, ScaffoldError, TemplateError
 
 
@@ -69,3 +71,14 @@ def recipe_answers(catalog: Catalog, name: str) -> Answers:
         if not feature.switch:
             given.setdefault(feature.switch_key, feature.name in recipe.tables["features"])
     return given
+
+
+def tasks_served(catalog: Catalog, name: str) -> Iterator[str]:
+    """The tasks that a project with the answers of a recipe can have; its own, if it names one."""
+    given = recipe_answers(catalog, name)
+    for task in catalog.tasks:
+        if given.get("project.task", task) != task:
+            continue
+        with suppress(AnswerError):
+            resolve(catalog, {**given, "project.task": task})
+            yield task

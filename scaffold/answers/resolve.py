@@ -99,6 +99,15 @@ def rules_out(feature: Feature, task: Task) -> bool:
     return task.name in feature.excludes.get("project.task", ())
 
 
+def required(catalog: Catalog, feature: Feature) -> list[Feature]:
+    """The features that a feature requires, directly or not, in the order to turn them on."""
+    found: list[Feature] = []
+    for name in feature.requires:
+        other = catalog.features[name]
+        found += [*required(catalog, other), other]
+    return found
+
+
 def applies(catalog: Catalog, option: Option, answers: Mapping[str, Value]) -> bool:
     """Whether a setting has an effect, given the other answers."""
     if option.task and option.task != answers["project.task"]:

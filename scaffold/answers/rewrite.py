@@ -17,8 +17,14 @@ from tomlkit.items import Comment, Item, Key, Table, Trivia, Whitespace
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.check import check, find_option
 from scaffold.answers.read import flatten
-from scaffold.answers.resolve import applies, can_fit, default_answers, is_on, resolve
-from scaffold.answers.settings import describe, toml_literal, write_settings
+from scaffold.answers.resolve import applies, default_answers, is_on, resolve
+from scaffold.answers.settings import (
+    describe,
+    stated,
+    toml_literal,
+    write_all_settings,
+    write_settings,
+)
 from scaffold.errors import AnswerError, ScaffoldError
 
 Path = tuple[str, ...]  # of a row or a table: ("training", "epochs")
@@ -52,7 +58,7 @@ def rewrite_settings(
         raise ScaffoldError(f"scaffold.toml: is not valid TOML: {error}.") from None
 
     try:
-        text = _Rewrite(catalog, old_text, write_settings(catalog, answers), rendered).text()
+        text = _Rewrite(catalog, old_text, answers, rendered).text()
     except TOMLKitError:
         text = ""
     if not _holds(catalog, text, answers):
@@ -64,24 +70,23 @@ def rewrite_settings(
 
 
 def _holds(catalog: Catalog, text: str, answers: Mapping[str, Value]) -> bool:
-    """Whether a text has each answer that has an effect; a feature that is off may be missing."""
+    """Whether all answers that have an effect follow from a text."""
     options = catalog.settings
     try:
         data = tomllib.loads(text)
         given = {key: check(options[key], value) for key, value in flatten(catalog, data)}
+        off = [feature.switch_key for feature in catalog.features.values() if not feature.switch]
+        if "features" in data:
+            given = {**{key: key.split(".")[1] in data["features"] for key in off}, **given}
+        needed = stated(catalog, answers)
+        found = {**dict.fromkeys(off, False), **default_answers(catalog, given), **given}
     except (ValueError, KeyError, AnswerError):
         return False
-    for key, option in options.items():
-        if key not in given and _is_left_out(catalog, data, key):
-            given[key] = False
-        if applies(catalog, option, answers) and given.get(key) != answers[key]:
-            return False
-    return True
-
-
-def _is_left_out(catalog: Catalog, data: Mapping[str, Any], key: str) -> bool:
-    feature = key.removeprefix("features.").removesuffix(".enabled")
-    return key == f"features.{feature}.enabled" and feature not in data.get("features", [feature])
+    return all(
+        found[key] == answers[key] if key in given or key in needed else True
+        for key, option in options.items()
+        if applies(catalog, option, answers)
+    )
 
 
 @dataclass(frozen=True)
@@ -113,25 +118,36 @@ def _places_in(body: Body, section: Body, path: Path) -> Iterator[tuple[Path, _P
 
 
 class _Rewrite:
-    """Puts the answers of `new`, a freshly written file, into the owner's text.
+    """Puts answers into the owner's text.
 
-    `rendered` is the text as it was before its owner edited it.
+    `rendered` is the text as it was before its owner edited it. `new` is what a new file says:
+    these rows are added. `every` has a row for each setting that has an effect: these may stay.
     """
 
-    def __init__(self, catalog: Catalog, old: str, new: str, rendered: str) -> None:
+    def __init__(
+        self, catalog: Catalog, old: str, answers: Mapping[str, Value], rendered: str
+    ) -> None:
         self.catalog = catalog
         self.old = old
         self.newline = "\r\n" if old.count("\r\n") * 2 > old.count("\n") else "\n"
         # without the blank lines between its tables
-        document = tomlkit.parse(new.replace("\n\n", "\n").replace("\n", self.newline))
-        self.data = document.unwrap()
-        self.new = _places(document)
+        self.new, _ = self._read(write_settings(catalog, answers))
+        self.every, self.data = self._read(write_all_settings(catalog, answers))
         self.tables = [path for path, place in self.new.items() if isinstance(place.item, Table)]
         self.rows = {path: at for path, at in self.new.items() if path not in self.tables}
+        switches = (
+            path for path in self.every if path[:1] == FEATURES and path[2:] == ("enabled",)
+        )
+        # in a table that its owner wrote
+        self.rows |= {path: self.every[path] for path in switches if path not in self.new}
         self.rendered = _places(tomlkit.parse(rendered))
         self.task = _task(catalog, tomllib.loads(old))
         self.ours = {f"# {describe(option)}" for option in catalog.settings.values()}
         self.ours |= {place.item.trivia.comment for place in self.rendered.values()} - {""}
+
+    def _read(self, text: str) -> tuple[dict[Path, _Place], dict[str, Any]]:
+        document = tomlkit.parse(text.replace("\n\n", "\n").replace("\n", self.newline))
+        return _places(document), document.unwrap()
 
     def text(self) -> str:
         """The owner's text with the answers in it."""
@@ -140,7 +156,9 @@ class _Rewrite:
         document = tomlkit.parse(bare + 2 * self.newline)
         document.body[:] = self._rows(document.body, (), "")
         document = tomlkit.parse(document.as_string())  # removed tables have left white space
-        missing = [table for table in self.tables if not self._add_rows(document, table)]
+        left = {path[:2] for path in _places(document) if path[:1] == FEATURES and path[1:]}
+        tables = [*self.tables, *(left & self.every.keys() - {*self.tables})]
+        missing = [table for table in tables if not self._add_rows(document, table)]
         sections = {}  # the place of each table's last row
         for path, place in _places(document).items():
             sections[path[:1]] = sections[path[:2]] = place.section
@@ -166,7 +184,9 @@ class _Rewrite:
                 inner = f"{prefix}{key.as_string()}." if key.is_dotted() else ""
                 item.value.body[:] = self._rows(item.value.body, here, inner)
                 rows += self._table(here, key, item)
-            elif here in self.new or here == FEATURES:
+            elif self._is_dropped(here, item):
+                continue
+            elif here in self.every or here == FEATURES:
                 rows.append((key, self._set(here, item)))
             elif item.trivia.comment not in {"", "#", *self.ours}:
                 text = f"{prefix}{key.as_string()}{key.sep}{item.as_string()}"
@@ -189,7 +209,8 @@ class _Rewrite:
 
     def _is_accepted(self, key: str, item: Item) -> bool:
         """Whether a row without an effect can stay: in a feature that is off, or as a default."""
-        given = {".".join(path): place.item.unwrap() for path, place in self.rows.items()}
+        rows = {path: at for path, at in self.every.items() if not isinstance(at.item, Table)}
+        given = {".".join(path): place.item.unwrap() for path, place in rows.items()}
         try:
             option = find_option(self.catalog, key)
             answers = resolve(self.catalog, {**given, option.key: item.unwrap()})
@@ -208,7 +229,7 @@ class _Rewrite:
         if item.unwrap() != wanted:
             item = _with_value(item, wanted)
         if item.trivia.comment in self.ours:
-            item.trivia.comment = self.new[path].item.trivia.comment
+            item.trivia.comment = self.every[path].item.trivia.comment
         return item
 
     def _set_table(self, path: Path, item: Item, wanted: dict[str, Any]) -> Item:
@@ -216,27 +237,33 @@ class _Rewrite:
         given = item.unwrap()
         if path == FEATURES and isinstance(given, dict):
             given = {name: _as_table(value) for name, value in given.items()}
-            wanted = {
-                name: rows
-                for name, rows in wanted.items()
-                if name in given or not self._stays_off((*path, name))
-            }
+        wanted = self._few(path, _as_table(given), wanted)
         if _as_table(given) == wanted:
             return item
         is_switch = isinstance(given, bool) and list(wanted) == ["enabled"]
         return _with_value(item, not given if is_switch else wanted)
 
-    # missing rows
+    def _few(self, path: Path, given: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+        """Of the rows of a table, those that its owner wrote, and those that a new file has."""
+        return {
+            name: (
+                self._few((*path, name), given.get(name, {}), value)
+                if isinstance(value, dict)
+                else value
+            )
+            for name, value in wanted.items()
+            if name in given or (*path, name) in self.new or (name, value) == ("enabled", False)
+        }
 
-    def _stays_off(self, table: Path) -> bool:
-        """Whether a feature is off without a row that says so, because its owner removed the row.
-
-        False if the feature is new, or did not fit the task.
-        """
-        switch = (*table, "enabled")
-        if switch not in self.rendered or switch not in self.rows or self.rows[switch].item:
+    def _is_dropped(self, path: Path, item: Item) -> bool:
+        """Whether a row that nobody edited said what is a default now."""
+        if path in self.new or path not in self.every or path not in self.rendered:
             return False
-        return can_fit(self.catalog.features[table[-1]], self.catalog.tasks[self.task])
+        before, now = self.rendered[path].item.unwrap(), self.every[path].item.unwrap()
+        is_edited = item.unwrap() != before or item.trivia.comment not in {"", *self.ours}
+        return bool(not is_edited and before != now)
+
+    # missing rows
 
     def _add_rows(self, document: tomlkit.TOMLDocument, table: Path) -> bool:
         """Add what is missing of a table. Returns False if all of it is."""
@@ -245,9 +272,7 @@ class _Rewrite:
             return True  # a row for all of it
         beside = [place for path, place in there.items() if path[: len(table)] == table]
         if not beside:
-            # a feature that its owner removed is off if there are others
-            has_features = any(path[:1] == FEATURES for path in there)
-            return has_features and table[:1] == FEATURES and self._stays_off(table)
+            return False
         before = there.get(table, beside[-1])
         for path, place in self.rows.items():
             if path[:-1] != table:

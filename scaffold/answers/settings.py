@@ -1,27 +1,65 @@
-"""Writes `scaffold.toml`: the answers, each with a comment that explains it.
+"""Writes `scaffold.toml`: the answers that are not defaults, each with a comment that explains it.
 
 Owners edit this file. `rewrite.py` puts new answers into it and changes only the rows that must
 change: everything else stays the same, to the byte.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from scaffold.answers.catalog import Catalog, Option, Value
-from scaffold.answers.resolve import applies
+from scaffold.answers.resolve import Answers, active_features, applies, default_answers, resolve
+from scaffold.errors import AnswerError
 
 SETTINGS = "scaffold.toml"
+ALWAYS = ("project.name", "project.task")
+HEAD = """\
+# The answers this project was generated from: edit them, then run `scaffold update`.
+# All others have their defaults: `scaffold features --kind settings --task {task}` lists them.
+# A feature that has no table here is off.
+"""
 
 
 def write_settings(catalog: Catalog, answers: Mapping[str, Value]) -> str:
-    """The text of the file. A feature that is off has only the line `enabled = false`."""
+    """The text of the file: what is on, and what differs from the defaults."""
+    head = HEAD.format(task=answers["project.task"])
+    return "\n".join([head, *_tables(catalog, answers, stated(catalog, answers))])
+
+
+def write_all_settings(catalog: Catalog, answers: Mapping[str, Value]) -> str:
+    """As `write_settings`, with a row for each setting that has an effect."""
+    keys = [key for key, option in catalog.settings.items() if applies(catalog, option, answers)]
+    return "\n".join(_tables(catalog, answers, keys))
+
+
+def stated(catalog: Catalog, answers: Mapping[str, Value]) -> list[str]:
+    """The keys of the answers from which all others follow."""
+    options = catalog.settings
+    effective = [key for key, option in options.items() if applies(catalog, option, answers)]
+    on = {feature.switch_key for feature in active_features(catalog, answers)}
+    off = {feature.switch_key: False for feature in catalog.features.values() if not feature.switch}
+    usual = default_answers(catalog, answers)
+    given: Answers = {
+        key: answers[key]
+        for key in effective
+        if key in ALWAYS or (key in on if key in off else answers[key] != usual[key])
+    }
+    try:
+        found = resolve(catalog, {**off, **given})
+    except AnswerError:  # answers of another version
+        return effective
+    given |= {key: answers[key] for key in effective if found[key] != answers[key]}
+    return [key for key in effective if key in given]
+
+
+def _tables(catalog: Catalog, answers: Mapping[str, Value], keys: Collection[str]) -> list[str]:
     tables: dict[str, list[str]] = {}
-    for option in catalog.settings.values():
-        if applies(catalog, option, answers):
-            table = option.key.rpartition(".")[0]
-            tables.setdefault(table, []).append(_row(option, option.name, answers[option.key]))
-    blocks = [f"[{table}]\n" + "\n".join(rows) for table, rows in tables.items()]
-    head = "# The answers this project was generated from: edit them, then run `scaffold update`."
-    return "\n\n".join([head, *blocks]) + "\n"
+    for key in keys:
+        option = catalog.settings[key]
+        table = key.rpartition(".")[0]
+        tables.setdefault(table, []).append(_row(option, option.name, answers[key]))
+    blocks = [f"[{table}]\n" + "\n".join(rows) + "\n" for table, rows in tables.items()]
+    has_features = any(table.startswith("features.") for table in tables)
+    return blocks if has_features else [*blocks, "[features]\n"]
 
 
 def _row(option: Option, name: str, value: Value) -> str:

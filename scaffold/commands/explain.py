@@ -9,7 +9,7 @@ from scaffold.answers.catalog import Catalog, Feature, Task
 from scaffold.answers.manifests import load_catalog, template_root
 from scaffold.answers.names import choices_named, suggest_settings
 from scaffold.answers.recipes import load_recipes
-from scaffold.answers.resolve import Answers, answers_for, can_fit, resolve
+from scaffold.answers.resolve import Answers, answers_for, can_fit, required, resolve
 from scaffold.cache import remember
 from scaffold.commands.screen import show_changes
 from scaffold.errors import ScaffoldError
@@ -37,7 +37,7 @@ def explain(name: str) -> None:
     elif short in catalog.features:
         explain_feature(catalog, catalog.features[short])
     elif name in load_recipes():
-        typer.echo(write_recipe_page(load_recipes()[name]), nl=False)
+        typer.echo(write_recipe_page(catalog, load_recipes()[name]), nl=False)
     elif option := options.get(name) or options.get(f"features.{name}"):
         typer.echo(write_option_page(catalog, option), nl=False)
     else:
@@ -106,15 +106,6 @@ def explain_accelerate() -> None:
         (Change(name, plain, scripts[name]) for name in ("with_accelerate.py", "ddp.py")),
         renamed_from={"with_accelerate.py": "plain.py", "ddp.py": "plain.py"},
     )
-
-
-def required(catalog: Catalog, feature: Feature) -> list[Feature]:
-    """The features that a feature requires, directly or not, in the order to turn them on."""
-    found: list[Feature] = []
-    for name in feature.requires:
-        other = catalog.features[name]
-        found += [*required(catalog, other), other]
-    return found
 
 
 def without_and_with(catalog: Catalog, feature: Feature) -> tuple[Answers, Answers]:

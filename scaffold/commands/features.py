@@ -24,12 +24,16 @@ def list_features(
     kind: str | None = None,
     on: bool | None = None,
 ) -> None:
-    """Print tasks, features, recipes and all settings, or what is left of them.
+    """Print tasks, features, recipes and settings.
 
-    Only what holds all `words`, goes with the `task`, is of this kind, and, with `on`, the features
-    that are on (or off) by default. Raises ScaffoldError if nothing is left.
+    Without a filter, a line each, and only the names of settings. With one, what holds all
+    `words`, goes with the `task`, is of this kind, and, with `on`, the features that are on (or
+    off) by default. Raises ScaffoldError if nothing is left.
     """
     catalog = load_catalog()
+    if not words and task is None and kind is None and on is None:
+        typer.echo("\n".join(_overview(catalog)))
+        return
     given: Answers = {"project.name": "example"}
     if task is not None:
         given["project.task"] = check(find_option(catalog, "project.task"), task)
@@ -48,6 +52,48 @@ def list_features(
         )
     usage = "`scaffold explain NAME` explains one of them, and shows the lines that a feature adds."
     typer.echo("\n".join([*rows[1:], "", *_wrapped(usage, "", "")]))
+
+
+def _overview(catalog: Catalog) -> Iterator[str]:
+    """A line for each task, feature and recipe, and for each table of settings."""
+    tasks, features = catalog.tasks.values(), sorted(catalog.features.values(), key=_name)
+    settings = catalog.settings.values()
+    hardware = [part for part in features if part.folder.parent.name == "hardware"]
+    others = [part for part in features if part not in hardware]
+    tables: dict[str, list[str]] = {}
+    for option in settings:
+        tables.setdefault(option.key.rpartition(".")[0], []).append(option.name)
+    general = [name for name in catalog.plain_tables if name not in catalog.tasks]
+    groups: dict[str, list[tuple[str, str]]] = {
+        "Tasks": [(part.name, part.help) for part in tasks],
+        "Features that are on by default": [(p.name, p.help) for p in others if p.default],
+        "Features that are off by default": [(p.name, p.help) for p in others if not p.default],
+        "Features for hardware and launchers": [(part.name, part.help) for part in hardware],
+        "Recipes, for `scaffold new --recipe`": [
+            (recipe.name, recipe.help) for recipe in load_recipes().values()
+        ],
+        "Tables of settings": [(name, ", ".join(tables[name])) for name in general],
+    }
+    for title, rows in groups.items():
+        yield title
+        yield from (_cut(f"  {name:<26}{text}") for name, text in rows)
+        yield ""
+    yield from _wrapped(
+        "`scaffold explain NAME` explains one of them. `scaffold features WORD...` finds those "
+        f"with these words, and `--kind settings` lists all {len(settings)} settings.",
+        "",
+        "",
+    )
+
+
+def _name(part: Component) -> str:
+    return part.name
+
+
+def _cut(line: str) -> str:
+    """The line, up to the width of the terminal."""
+    width = terminal_width()
+    return line if width is None or len(line) <= width else f"{line[: width - 3].rstrip(' ,')}..."
 
 
 _Line = tuple[tuple[str, ...], str, str]  # the columns before the text, the text, more to look in

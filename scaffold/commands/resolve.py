@@ -45,7 +45,7 @@ def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs:
             changes.append(Change(path, before, after))
         side = "--ours" if ours else "--theirs"
         command = shlex.join(["scaffold", "resolve", side, *(change.path for change in changes)])
-        tell_notes(apply_changes(folder, changes, command=command, keep_last=True))
+        tell_notes(apply_changes(folder, changes, command=command))
         left = open_conflicts(folder, pristine)
     if not changes:
         typer.echo("There are no open conflicts.")

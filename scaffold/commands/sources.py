@@ -1,6 +1,5 @@
 """`scaffold explain --sources FILE`: where each line of a file of a project comes from."""
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +18,7 @@ from scaffold.project.answers import complete
 from scaffold.project.folder import find_project, read_project
 from scaffold.project.pristine import PRISTINE
 from scaffold.project.read import read_text
-from scaffold.render.origins import Origin, trace
+from scaffold.render.origins import Origin, same_lines, trace
 
 YOURS, EARLIER = "yours", "from an earlier version"
 
@@ -90,19 +89,12 @@ def _of_project(file: str, folder: Path) -> list[Row]:
     answers = resolve(catalog, complete(catalog, {}, pristine.answers), fresh={})
     traced = trace(catalog, answers, remember).rows(name)
     texts = [row.text for row in rows]
-    for place, _ in _same(texts, pristine.files[name].splitlines()):
+    for place, _ in same_lines(texts, pristine.files[name].splitlines()):
         rows[place] = replace(rows[place], words=EARLIER)
-    for place, other in _same(texts, [line for line, _ in traced]):
+    for place, other in same_lines(texts, [line for line, _ in traced]):
         if rows[place].words == EARLIER:
             rows[place] = Row(texts[place], traced[other][1])
     return rows
-
-
-def _same(one: Sequence[str], two: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The places of the lines that both texts have, in their order."""
-    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
-    for first, second, size in matcher.get_matching_blocks():
-        yield from zip(range(first, first + size), range(second, second + size), strict=True)
 
 
 def _columns(rows: Sequence[Row]) -> Iterator[str]:

@@ -1,25 +1,36 @@
-"""`scaffold undo`: the state before the last update."""
+"""`scaffold undo`: the state before the last update, or before several."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
 
-from scaffold.commands.screen import printable
+from scaffold.commands.screen import printable, tell_notes
+from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
 from scaffold.project.folder import find_project
-from scaffold.project.journal import last_command, last_update, locked, undo_last
+from scaffold.project.journal import STEPS, last_commands, last_update, locked, undo_last
 from scaffold.project.pristine import PRISTINE
 
 
-def undo_update(folder: Path, keep_copy: bool) -> None:
-    """Revert the last update, and say what that was. Raises ScaffoldError if files were edited."""
+def undo_update(folder: Path, keep_copy: bool, steps: int = 1) -> None:
+    """Revert the last updates, and say what they were. Raises ScaffoldError if files were edited.
+
+    Steps that were undone before such an error stay undone.
+    """
     folder = find_project(folder)
     with locked(folder) as notes:
-        command, changes = last_command(folder), last_update(folder) or ()
-        rows = [*notes, *undo_last(folder, keep_copy), *_tell(command, changes)]
-        rows.append(_reach(last_command(folder), last_update(folder)))
-    typer.echo("\n".join(map(printable, rows)))
+        tell_notes(notes)
+        commands = last_commands(folder)
+        if steps > max(1, len(commands)):
+            raise ScaffoldError(
+                f"--steps {steps}: {len(commands)} can be undone; nothing was changed."
+            )
+        for command in commands[:steps] or [""]:
+            changes = last_update(folder) or ()
+            rows = [*undo_last(folder, keep_copy), *_tell(command, changes)]
+            typer.echo("\n".join(map(printable, rows)))
+    typer.echo(printable(_reach(commands[steps:])))
 
 
 def _tell(command: str, changes: Sequence[Change]) -> Iterator[str]:
@@ -32,11 +43,10 @@ def _tell(command: str, changes: Sequence[Change]) -> Iterator[str]:
             yield f"{word} {', '.join(names)}"
 
 
-def _reach(command: str, changes: Sequence[Change] | None) -> str:
-    if changes is None:
-        return "That was the last step that can be undone: only one update is kept."
-    return (
-        f"The next `scaffold undo` reverts `{command}`."
-        if command
-        else ("The next `scaffold undo` reverts the update before it.")
-    )
+def _reach(commands: Sequence[str]) -> str:
+    """What is left to undo."""
+    if not commands:
+        return f"That was the last step that can be undone: {STEPS} are kept at most."
+    told = f"`{commands[0]}`" if commands[0] else "the update before it"
+    more = f", of {len(commands)} that are left" if len(commands) > 1 else ""
+    return f"The next `scaffold undo` reverts {told}{more}."

@@ -1,16 +1,17 @@
 """`scaffold update`, `add` and `remove`: new answers or newer templates, merged into a project."""
 
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import typer
 
-from scaffold.answers.catalog import Catalog, Value, as_typed
+from scaffold.answers.catalog import Catalog, Feature, Value, as_typed
 from scaffold.answers.check import find_feature, parse_setting
 from scaffold.answers.given import hardware_answers, typed_answers
 from scaffold.answers.manifests import load_catalog
-from scaffold.answers.resolve import LOOP, Answers
+from scaffold.answers.resolve import LOOP, Answers, required
 from scaffold.answers.settings import SETTINGS, toml_literal
 from scaffold.commands.plan import Plan, plan_update
 from scaffold.commands.screen import (
@@ -54,26 +55,65 @@ def update_project(
     _run(catalog, folder, fresh, typed=over, ask=ask, dry_run=dry_run, command=command)
 
 
-def switch_feature(
-    folder: Path, name: str, *, on: bool, settings: list[str], dry_run: bool = False
+def switch_features(
+    names: Sequence[str],
+    project: Path | None,
+    *,
+    on: bool,
+    settings: list[str],
+    dry_run: bool = False,
 ) -> None:
-    """Turn one feature on or off.
+    """Turn features on, with those that they require, or off.
 
-    Exits with 1 if there are conflicts or warnings. Raises ScaffoldError.
+    Without `project`, the last name may be its folder. Exits with 1 if there are conflicts or
+    warnings. Raises ScaffoldError.
     """
     catalog = load_catalog()
-    feature = find_feature(catalog, name)
+    folder, names = _find_folder(catalog, names, project)
+    features = [find_feature(catalog, name) for name in dict.fromkeys(names)]
     more = dict(parse_setting(catalog, setting) for setting in settings)
 
     def fresh(previous: Mapping[str, Value]) -> Answers:
-        key = feature.switch_key
-        if on and key in previous and feature.is_on_with(previous[key]):
-            return more  # it is on already: `--set` changes its options
-        loop = {LOOP: "complete"} if on and not feature.minimal and LOOP in previous else {}
-        return {**loop, key: feature.example if on else feature.off, **more}
+        if not on:
+            return {feature.switch_key: feature.off for feature in features} | more
+        return _turn_on(catalog, features, previous) | more
 
-    command = ["add" if on else "remove", feature.name, *_as_settings(more)]
+    command = ["add" if on else "remove", *(part.name for part in features), *_as_settings(more)]
     _run(catalog, folder, fresh, typed=more, ask=False, dry_run=dry_run, command=command)
+
+
+def _find_folder(
+    catalog: Catalog, names: Sequence[str], project: Path | None
+) -> tuple[Path, Sequence[str]]:
+    """The project's folder, and the names of features. Raises ScaffoldError."""
+    if project is not None:
+        return project, names
+    *others, last = names
+    is_feature = last.removeprefix("features.") in catalog.features
+    if is_feature or not (os.sep in last or Path(last).is_dir()):
+        return Path(), names
+    if not others:
+        raise ScaffoldError(f"{last} is a folder: name the features first, then the folder.")
+    return Path(last), others
+
+
+def _turn_on(
+    catalog: Catalog, features: Sequence[Feature], previous: Mapping[str, Value]
+) -> Answers:
+    """The answers that turn on what is not on, with the features that these need."""
+    found: Answers = {}
+    every = [part for named in features for part in (*required(catalog, named), named)]
+    for feature in {part.name: part for part in every}.values():
+        key = feature.switch_key
+        if key in previous and feature.is_on_with(previous[key]):
+            continue  # `--set` changes its options
+        if not feature.minimal and LOOP in previous:
+            found[LOOP] = "complete"
+        found[key] = feature.example
+        if feature not in features:
+            needing = next(named for named in features if feature in required(catalog, named))
+            tell_notes([f"{feature.name} is turned on too: {needing.name} needs it."])
+    return found
 
 
 def _as_settings(answers: Answers) -> list[str]:

@@ -1,6 +1,7 @@
 """The answers of an existing project: the previous ones, and what was changed since."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from scaffold.answers import hardware
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.check import check
-from scaffold.answers.read import read_answers
+from scaffold.answers.read import flatten, read_answers
 from scaffold.answers.resolve import (
     Answers,
     applies,
@@ -31,24 +32,27 @@ def next_answers(
 
     Raises ScaffoldError, or AnswerError for answers that can't be combined.
     """
-    edited = edited_answers(catalog, folder, pristine)
+    edited, previous = edited_answers(catalog, folder, pristine)
     for key in fresh:
         # a given option turns its feature on, even if its table in the file turns it off
         table = key.rpartition(".")[0]
         if table.startswith("features.") and f"{table}.enabled" not in fresh:
             edited.pop(f"{table}.enabled", None)
     given = {**edited, **fresh}
-    return resolve(catalog, complete(catalog, given, pristine.answers), fresh=given)
+    return resolve(catalog, complete(catalog, given, previous), fresh=given)
 
 
-def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answers:
-    """The answers that the owner changed in scaffold.toml since the last render.
+def edited_answers(
+    catalog: Catalog, folder: Path, pristine: Pristine
+) -> tuple[Answers, Mapping[str, Value]]:
+    """The answers that the owner changed in scaffold.toml since the last render, and the others.
 
-    Raises ScaffoldError if the file can't be read or has an answer that is not allowed.
+    A row that the owner removed is in neither: its setting has its default again. Raises
+    ScaffoldError if the file can't be read or has an answer that is not allowed.
     """
-    text = read_text(folder, pristine.place(SETTINGS))
-    if text is None or text == pristine.files.get(SETTINGS):
-        return {}
+    text, rendered = read_text(folder, pristine.place(SETTINGS)), pristine.files.get(SETTINGS)
+    if text is None or text == rendered:
+        return {}, pristine.answers
     path = folder / pristine.place(SETTINGS)
     text = translate_settings(pristine.version, text)
     given = read_answers(catalog, path, obsolete=pristine.answers, text=text)
@@ -67,7 +71,14 @@ def edited_answers(catalog: Catalog, folder: Path, pristine: Pristine) -> Answer
         switch = f"{key.rpartition('.')[0]}.enabled"
         if switch in given:
             edited[switch] = given[switch]
-    return edited
+    removed = _stated(catalog, translate_settings(pristine.version, rendered or "")) - given.keys()
+    others = {key: value for key, value in pristine.answers.items() if key not in removed}
+    return edited, others
+
+
+def _stated(catalog: Catalog, text: str) -> set[str]:
+    """The keys of the rows in a rendered scaffold.toml."""
+    return {key for key, _ in flatten(catalog, tomllib.loads(text))}
 
 
 def complete(

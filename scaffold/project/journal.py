@@ -2,7 +2,7 @@
 
 All new texts are staged in `.scaffold/staged`, then `journal.json` appears by a rename: before it,
 nothing has changed; after it, every command first finishes the update. The finished journal becomes
-`undo.json`, the only backup, which `scaffold undo` uses.
+`undo.json`, which `scaffold undo` uses; it holds those of the updates before, up to STEPS in all.
 """
 
 import errno
@@ -24,8 +24,9 @@ from scaffold.project.changes import Change
 from scaffold.project.pristine import FOLDER, PRISTINE, check_name
 
 JOURNAL, UNDO, STAGED = (f"{FOLDER}/{name}" for name in ("journal.json", "undo.json", "staged"))
+STEPS = 10  # that can be undone
 IGNORE = "*\n!.gitignore\n!pristine.json\n"  # backups are not committed
-ABOUT = "The files before and after the last update, for `scaffold undo`. No need to commit this."
+ABOUT = "The files before and after the last updates, for `scaffold undo`. No need to commit this."
 
 Modes = tuple[int | None, int | None]  # before and after; None: it does not exist
 
@@ -38,7 +39,7 @@ class _Journal:
     files: tuple[tuple[Change, Modes], ...]
     folders: Mapping[str, Modes]  # those created and removed
     command: str = ""  # that made the changes
-    previous: Mapping[str, Any] | None = None  # the backup before: it is one again after an undo
+    previous: Mapping[str, Any] | None = None  # the backup before, with those before it
 
 
 @contextmanager
@@ -89,14 +90,11 @@ def recover(folder: Path) -> list[str]:
     return [f"An interrupted {_word(journal)} was finished.", *_finish(root, journal)]
 
 
-def apply_changes(
-    folder: Path, changes: Sequence[Change], *, command: str = "", keep_last: bool = False
-) -> list[str]:
+def apply_changes(folder: Path, changes: Sequence[Change], *, command: str = "") -> list[str]:
     """Make all these changes, or none; call it inside `locked`.
 
-    `command` is what `scaffold undo` says it undid. `keep_last` keeps the backup of the update
-    before: the next undo but one reverts that. Returns what the owner should know, a sentence each.
-    Raises ScaffoldError with a message that says whether anything was changed.
+    `command` is what `scaffold undo` says it undid. Returns what the owner should know, a sentence
+    each. Raises ScaffoldError with a message that says whether anything was changed.
     """
     changes = [change for change in changes if change.before != change.after]
     if not changes:
@@ -107,8 +105,7 @@ def apply_changes(
         folders = _folders(root, [change for change, _ in files])
     except OSError as error:
         raise _unchanged(root, error) from None
-    previous = _read_backup(root) if keep_last else None
-    return _carry_out(root, _Journal(False, files, folders, command, previous))
+    return _carry_out(root, _Journal(False, files, folders, command, _read_backups(root)))
 
 
 def last_update(folder: Path) -> tuple[Change, ...] | None:
@@ -117,10 +114,14 @@ def last_update(folder: Path) -> tuple[Change, ...] | None:
     return None if journal is None else tuple(change for change, _ in journal.files)
 
 
-def last_command(folder: Path) -> str:
-    """The command that `undo_last` would revert. Empty if there is none, or if it is not known."""
-    journal = _load(_root(folder), UNDO)
-    return "" if journal is None else journal.command
+def last_commands(folder: Path) -> list[str]:
+    """The commands that `undo_last` would revert, the last one first; '' for one not known."""
+    found = [] if (journal := _load(_root(folder), UNDO)) is None else [journal.command]
+    previous = journal.previous if journal else None
+    while previous is not None:
+        found.append(previous.get("command", ""))
+        previous = previous.get("previous")
+    return found
 
 
 def undo_last(folder: Path, keep_copy: bool) -> list[str]:
@@ -465,11 +466,16 @@ def _text_of(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=1) + "\n"  # in ASCII, because of bytes that are not UTF-8
 
 
-def _read_backup(root: Path) -> Mapping[str, Any] | None:
-    """The backup of the last update as it is stored, with those that it kept."""
+def _read_backups(root: Path) -> Mapping[str, Any] | None:
+    """The backups of the last updates as they are stored, without those beyond STEPS - 1."""
     if _load(root, UNDO) is None:
         return None
     data: dict[str, Any] = json.loads((root / UNDO).read_text(encoding="utf-8"))
+    oldest: dict[str, Any] | None = data
+    for _ in range(STEPS - 2):
+        oldest = oldest and oldest.get("previous")
+    if oldest:
+        oldest["previous"] = None
     return data
 
 
@@ -496,9 +502,11 @@ def _load(root: Path, name: str) -> _Journal | None:
         }
         if not isinstance(data["undo"], bool):
             raise ValueError("'undo' is neither true nor false")
-        command, previous = data.get("command", ""), data.get("previous")
-        if not isinstance(command, str) or not isinstance(previous, dict | None):
-            raise ValueError("'command' or 'previous' is of another type")
+        earlier: Any = data
+        while earlier is not None:
+            if not isinstance(earlier, dict) or not isinstance(earlier.get("command", ""), str):
+                raise ValueError("'command' or 'previous' is of another type")
+            earlier = earlier.get("previous")
         for place in (*(change.path for change, _ in files), *folders):
             _locate(root, place)
     except OSError as error:
@@ -509,7 +517,8 @@ def _load(root: Path, name: str) -> _Journal | None:
         raise ScaffoldError(f"{path}: is damaged: {error} is missing. {mend}") from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ScaffoldError(f"{path}: is damaged: {error}. {mend}") from None
-    return _Journal(data["undo"], tuple(files), folders, command, previous)
+    command = data.get("command", "")
+    return _Journal(data["undo"], tuple(files), folders, command, data.get("previous"))
 
 
 def _text(value: object) -> str | None:

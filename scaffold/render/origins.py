@@ -109,6 +109,13 @@ def _marked(lines: Sequence[Line]) -> Iterator[Line]:
             inside = sign[0] == "{"
 
 
+def same_lines(one: Sequence[str], two: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of the lines that both texts have, in their order."""
+    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
+    for first, second, size in matcher.get_matching_blocks():
+        yield from zip(range(first, first + size), range(second, second + size), strict=True)
+
+
 def align(before: Sequence[str], after: Sequence[str]) -> list[list[int]]:
     """For each line after a formatter, the indices of those before that it comes from.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from scaffold.answers.catalog import Catalog, Component, Feature, Option, Task, as_typed
 from scaffold.answers.check import allowed_numbers
-from scaffold.answers.recipes import Recipe
+from scaffold.answers.recipes import Recipe, tasks_served
 from scaffold.answers.resolve import answers_for, can_fit
 from scaffold.answers.settings import toml_literal
 
@@ -28,12 +28,17 @@ def write_page(catalog: Catalog, component: Task | Feature, tasks: bool = False)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def write_recipe_page(recipe: Recipe) -> str:
-    """Markdown: what a recipe is, and its answers."""
+def write_recipe_page(catalog: Catalog, recipe: Recipe) -> str:
+    """Markdown: what a recipe is, the tasks that it serves, and its answers."""
     text = recipe.manifest.read_text(encoding="utf-8")
     answers = text[text.index("\n[") :].strip() if "\n[" in text else ""
     parts = [f"# {recipe.title}", f"{recipe.help}."]
-    parts += [f"- use it: `scaffold new PATH --recipe {recipe.name}`"]
+    facts = [f"- use it: `scaffold new PATH --recipe {recipe.name}`"]
+    served = list(tasks_served(catalog, recipe.name))
+    if len(served) > 1:
+        facts += [f"- works with the tasks {_names(served)}; choose one with `--task`"]
+        facts += [f"- does not work with {_names(t for t in catalog.tasks if t not in served)}"]
+    parts += ["\n".join(facts)]
     parts += ["## Answers", "Features that it does not name are off.", f"```toml\n{answers}\n```"]
     return "\n\n".join(parts) + "\n"
 
@@ -102,7 +107,7 @@ def write_index(catalog: Catalog) -> str:
     """Markdown: all tasks and features, with a link to the page of each."""
     parts = [
         "# Tasks and features",
-        "`scaffold features` lists them too, with all settings. `scaffold explain NAME` prints a "
+        "`scaffold features` lists them too. `scaffold explain NAME` prints a "
         "page and the lines that a feature adds.",
     ]
     for title, components in (("Tasks", catalog.tasks), ("Features", catalog.features)):

@@ -96,7 +96,7 @@ class Docs:
             yield entry, partial(write_page, self.catalog, part, tasks=True)
         for recipe in load_recipes().values():
             entry = Entry(f"recipes/{recipe.name}.html", recipe.title, "Recipes", recipe.help)
-            yield entry, partial(write_recipe_page, recipe)
+            yield entry, partial(write_recipe_page, self.catalog, recipe)
 
     def _examples(self) -> Iterator[tuple[Entry, Text]]:
         for run in sorted(self.examples.glob("*/result/run.json")):

@@ -98,13 +98,17 @@ def read_framework(name: str) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def _side(title: str, code: str) -> list[str]:
+    return [f"**{title}**", f"```python\n{code.strip(chr(10))}\n```"]
+
+
 def coming_from(name: str) -> str:
-    """What each line of a script became, step by step."""
+    """What each line of a script became, step by step, side by side."""
     data = read_framework(name)
     parts = [f"# Coming from {data['title']}", data["about"]]
     for row in data["row"]:
         parts += [f"## {row['title']}", row.get("note", "")]
-        parts += [f"**{data['title']}**", f"```python\n{row['theirs'].strip(chr(10))}\n```"]
-        where = row.get("file", "train.py")
-        parts += [f"**Your `{where}`**", f"```python\n{row['ours'].strip(chr(10))}\n```"]
+        where = f"Your `{row.get('file', 'train.py')}`"
+        parts += ['<div class="beside"><div>', *_side(data["title"], row["theirs"])]
+        parts += ["</div><div>", *_side(where, row["ours"]), "</div></div>"]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -119,4 +119,4 @@ def relative(target: str, page: str) -> str:
 
 def plain(text: str) -> str:
     """The words of a text in Markdown, for the search."""
-    return re.sub(r"\s+", " ", re.sub(r"[`*#|>\[\]]|\(\S+\)|-{3,}", " ", text)).strip()
+    return re.sub(r"\s+", " ", re.sub(r"</?div.*?>|[`*#|>\[\]]|\(\S+\)|-{3,}", " ", text)).strip()

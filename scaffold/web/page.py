@@ -5,6 +5,7 @@ A page for a new project keeps nothing: each call holds all answers.
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from typing import Any
 
 from scaffold import __version__
@@ -15,6 +16,7 @@ from scaffold.answers.resolve import Answers, is_on, resolve
 from scaffold.errors import ScaffoldError
 from scaffold.project.origin import find_origin
 from scaffold.render.format import Remember
+from scaffold.render.origins import same_lines, trace
 from scaffold.render.project import build_project, render_project
 from scaffold.web.form import Look, Wishes, make_form, settle
 from scaffold.web.pack import as_command, as_notebook, as_zip, next_commands
@@ -53,6 +55,7 @@ class Page:
             "ask": self.ask,
             "render": self.render,
             "cost": self.cost,
+            "origins": self.origins,
             "recipe": self.recipe,
             "zip": self.zip,
             "notebook": self.notebook,
@@ -88,6 +91,20 @@ class Page:
             "command": as_command(wishes.kept, name),
             "next": next_commands(self.catalog, wishes.answers, name),
         }
+
+    def origins(self, body: Body) -> dict[str, Any]:
+        """Where each line of a file comes from, as the page shows it: template, line, condition.
+
+        A line that a formatter joined has several; one that no template has, none.
+        """
+        file, rows = str(body.get("file")), str(body.get("text")).splitlines()
+        origins: list[list[tuple[str, int, str]]] = [[] for _ in rows]
+        traced = trace(self.catalog, self.wishes(body).answers, self.remember)
+        if file in traced.files:
+            known = traced.rows(file)
+            for place, other in same_lines(rows, [line for line, _ in known]):
+                origins[place] = [astuple(origin) for origin in known[other][1]]
+        return {"origins": origins}
 
     def cost(self, body: Body) -> dict[str, Any]:
         """How many lines a feature adds to the project, or would add to it."""

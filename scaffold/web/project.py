@@ -17,7 +17,7 @@ from scaffold.merge.conflicts import find_conflicts
 from scaffold.project.answers import complete, edited_answers
 from scaffold.project.changes import Change
 from scaffold.project.folder import find_project, read_project
-from scaffold.project.journal import apply_changes, last_command, last_update, locked, undo_last
+from scaffold.project.journal import apply_changes, last_commands, locked, undo_last
 from scaffold.project.pristine import PRISTINE, Pristine
 from scaffold.project.read import read_text
 from scaffold.project.state import open_conflicts
@@ -40,6 +40,7 @@ class ExistingProject(Page):
         self.folder = find_project(folder)
         self.pristine: Pristine
         self.edited: Answers
+        self.previous: Mapping[str, Value]
         self.read()
 
     def calls(self) -> Any:
@@ -54,7 +55,8 @@ class ExistingProject(Page):
     def read(self) -> None:
         """Read what was generated last, and what the owner changed in scaffold.toml."""
         self.pristine = read_project(self.folder)
-        self.edited = edited_answers(self.catalog, self.folder, self.pristine)
+        found = edited_answers(self.catalog, self.folder, self.pristine)
+        self.edited, self.previous = found
 
     def start(self, body: Body) -> dict[str, Any]:
         return {**super().start(body), "mode": "project", "root": str(self.folder)}
@@ -67,9 +69,7 @@ class ExistingProject(Page):
             if table.startswith("features.") and f"{table}.enabled" not in given:
                 edited.pop(f"{table}.enabled", None)
         fresh = {**edited, **given}
-        return resolve(
-            self.catalog, complete(self.catalog, fresh, self.pristine.answers), fresh=fresh
-        )
+        return resolve(self.catalog, complete(self.catalog, fresh, self.previous), fresh=fresh)
 
     def render(self, body: Body) -> dict[str, Any]:
         """The files as they are and as they were generated, and what an update would make."""
@@ -99,6 +99,12 @@ class ExistingProject(Page):
             "command": as_command(wishes.kept, str(self.folder)).replace("new", "update", 1),
         }
 
+    def origins(self, body: Body) -> dict[str, Any]:
+        """As that of a new project, of a file that may have been moved."""
+        moved = {place: name for name, place in self.pristine.moved.items()}
+        file = str(body.get("file"))
+        return super().origins({**body, "file": moved.get(file, file)})
+
     def _plan(self, wishes: Wishes) -> Plan:
         refuse_other_task(self.folder, self.pristine, wishes.answers)
         return plan_update(self.catalog, self.folder, self.pristine, wishes.answers)
@@ -122,9 +128,8 @@ class ExistingProject(Page):
         }
 
     def _last_command(self) -> str | None:
-        if last_update(self.folder) is None:
-            return None
-        return last_command(self.folder) or "the last update"
+        commands = last_commands(self.folder)
+        return (commands[0] or "the last update") if commands else None
 
     def stamp(self, body: Body) -> dict[str, Any]:
         """What differs when a file of the project does."""
@@ -167,15 +172,15 @@ class ExistingProject(Page):
                 for path, text in decided.items()
             ]
             command = "scaffold web, conflicts"
-            notes += apply_changes(self.folder, changes, command=command, keep_last=True)
+            notes += apply_changes(self.folder, changes, command=command)
         return {"told": f"Wrote {', '.join(decided)}.", "notes": notes}
 
     def undo(self, body: Body) -> dict[str, Any]:
         """As `scaffold undo`. With `keepCopy`, edited files are kept beside."""
         with locked(self.folder) as notes:
-            command = last_command(self.folder)
+            command = self._last_command()
             notes = [*notes, *undo_last(self.folder, bool(body.get("keepCopy")))]
-        return {"told": f"Undid {command or 'the last update'}.", "notes": notes}
+        return {"told": f"Undid {command}.", "notes": notes}
 
 
 def _apply(texts: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:

@@ -12,6 +12,7 @@ import { tags } from "@lezer/highlight"
 import { parser as markdown } from "@lezer/markdown"
 import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import type { Origin } from "./types"
 
 export const beside = signal(false) // two columns instead of one
 export const goTo = signal<{ path: string; line: number } | null>(null)
@@ -56,23 +57,23 @@ function basics(path: string, label: string): Extension {
   ]
 }
 
-export type Origin = [template: string, line: number, condition: string]
-
 // Where the line under the pointer comes from
-function originsOf(origins: Origin[] | undefined): Extension {
-  if (!origins) return []
-  return hoverTooltip((view, position) => {
+function originsOf(trace: () => Promise<Origin[][]>): Extension {
+  return hoverTooltip(async (view, position) => {
     const line = view.state.doc.lineAt(position)
-    const origin = origins[line.number - 1]
-    if (!origin) return null
-    const [template, number, condition] = origin
+    const found = (await trace())[line.number - 1]
+    if (!found || !line.text.trim()) return null
     return {
       pos: line.from,
       create() {
         const dom = document.createElement("div")
         dom.className = "origin"
-        dom.append(`templates/${template}:${number}`)
-        if (condition) dom.append(document.createElement("br"), `because ${condition}`)
+        if (!found.length) dom.append("yours: no template has this line")
+        for (const [template, number, condition] of found) {
+          const row = dom.appendChild(document.createElement("div"))
+          row.append(`templates/${template}:${number} `)
+          row.appendChild(document.createElement("b")).textContent = condition
+        }
         return { dom }
       },
     }
@@ -84,12 +85,12 @@ interface Props {
   text: string
   original: string
   compare: boolean
-  origins?: Origin[]
+  trace: () => Promise<Origin[][]>
 }
 
 const places = new Map<string, number>() // how far each file was scrolled
 
-export function Code({ path, text, original, compare, origins }: Props) {
+export function Code({ path, text, original, compare, trace }: Props) {
   const element = useRef<HTMLDivElement>(null)
   const shown = useRef("")
   const two = beside.value && compare && original !== text
@@ -108,7 +109,7 @@ export function Code({ path, text, original, compare, origins }: Props) {
       })
       return () => merge.destroy()
     }
-    const extensions = [basics(path, label), originsOf(origins)]
+    const extensions = [basics(path, label), originsOf(trace)]
     if (compare && original !== text) {
       extensions.push(unifiedMergeView({ original, mergeControls: false, gutter: true, syntaxHighlightDeletions: true }))
     }
@@ -127,6 +128,6 @@ export function Code({ path, text, original, compare, origins }: Props) {
     }
     view.scrollDOM.addEventListener("scroll", () => places.set(path, view.scrollDOM.scrollTop), { passive: true })
     return () => view.destroy()
-  }, [path, text, original, compare, two, origins, goTo.value])
+  }, [path, text, original, compare, two, goTo.value])
   return <div class={two ? "code two" : "code"} ref={element} />
 }

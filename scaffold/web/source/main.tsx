@@ -8,7 +8,7 @@ import { Questions } from "./questions"
 import { Search } from "./search"
 import {
   begin, busy, changedOnDisk, changes, ended, fail, files, go, isProject, lastAnswer, notices, open, originals, page, pane,
-  problem, readLink, result, start, view, wishes,
+  problem, readLink, result, start, traceLines, view, wishes,
 } from "./store"
 import { Conflicts, UpdateBar } from "./update"
 
@@ -226,7 +226,7 @@ function Shown() {
         {text !== undefined && <CopyFile text={text} />}
       </div>
       <Conflicts path={path} />
-      <Code path={path} text={text ?? ""} original={original ?? ""} compare={true} origins={result.value.origins?.[path]} />
+      <Code path={path} text={text ?? ""} original={original ?? ""} compare={true} trace={() => traceLines(path, text ?? "")} />
     </>
   )
 }

@@ -3,7 +3,7 @@ import { batch, computed, signal } from "@preact/signals"
 import { call, Ended, Refused } from "./backend"
 import { countChanges, type Change } from "./lines"
 import { resolveAll, type Side } from "./conflicts"
-import type { Feature, Form, Question, Result, Start, Texts } from "./types"
+import type { Feature, Form, Origin, Question, Result, Start, Texts } from "./types"
 
 export const start = signal<Start | null>(null)
 export const form = signal<Form | null>(null)
@@ -196,6 +196,17 @@ export async function begin() {
   } catch (error) {
     fail(error)
   }
+}
+
+// where the lines of a file come from, once somebody points at one
+
+const traces = new Map<string, Promise<Origin[][]>>()
+
+export function traceLines(file: string, text: string): Promise<Origin[][]> {
+  const body = { wishes: wishes.value, file, text }
+  const key = JSON.stringify(body)
+  if (!traces.has(key)) traces.set(key, call("origins", body).then((found) => found.origins, () => []))
+  return traces.get(key)!
 }
 
 // the cost of features in lines, while nothing else is asked for

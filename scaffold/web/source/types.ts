@@ -58,6 +58,8 @@ export interface Conflict {
   label: string
 }
 
+export type Origin = [template: string, line: number, condition: string]
+
 export interface Result {
   files: Texts
   name: string
@@ -74,5 +76,4 @@ export interface Result {
   stamp?: string
   plan?: string
   undo?: string | null
-  origins?: Record<string, [string, number, string][]>
 }
