@@ -148,7 +148,8 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             feature.name in one.conflicts or one.name in feature.conflicts
             for one in chosen_features.values()
         )
-        if gives_way or not fits(catalog, feature, now):
+        too_much = now[LOOP] == "minimal" and not feature.minimal
+        if gives_way or too_much or not fits(catalog, feature, now):
             answers[feature.switch_key] = feature.off
     return answers
 
@@ -279,10 +280,10 @@ def chosen(
 
 
 def task_values(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any]:
-    """What templates may read about the task, including what its choices change."""
+    """What templates may read about the task, including what its choices and the loop change."""
     task = catalog.tasks[str(answers["project.task"])]
     values = {"metrics": task.metrics, **task.values}
-    for choice in chosen(catalog, task, answers):
+    for choice in (*chosen(catalog, catalog.base, answers), *chosen(catalog, task, answers)):
         values |= choice.values
     return values
 
