@@ -148,8 +148,7 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             feature.name in one.conflicts or one.name in feature.conflicts
             for one in chosen_features.values()
         )
-        too_much = now[LOOP] == "minimal" and not feature.minimal
-        if gives_way or too_much or not fits(catalog, feature, now):
+        if gives_way or not fits(catalog, feature, now):
             answers[feature.switch_key] = feature.off
     return answers
 
@@ -177,6 +176,8 @@ def resolve(
     """
     options = catalog.settings
     answers = default_answers(catalog, given)
+    if given.get(LOOP) == "minimal":
+        answers |= {f.switch_key: f.off for f in catalog.features.values() if not f.minimal}
     answers |= {key: check(options[key], given[key]) for key in options if key in given}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
     for key, option in options.items():

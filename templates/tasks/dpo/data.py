@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
-from progress import log
+from accelerate import PartialState
 from reference import Reference
 from lib.chats import split_at_answer
 from lib.padding import pad
@@ -103,7 +103,7 @@ class Pairs(Dataset):
                 f"No pair has two different answers within --context {config.context}."
             )
         if cut or left_out:
-            log(
+            PartialState().print(
                 f"{len(pairs)} pairs: {cut} tokens beyond --context {config.context} are cut off. "
                 f"{left_out} without two different answers within it are left out."
             )

@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 
 from metrics import IGNORED
 from model import build_tokenizer
-from progress import log
+from accelerate import PartialState
 from lib.padding import pad
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
@@ -85,7 +85,7 @@ class Conversations(Dataset):
         if not self.samples:
             raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
         if cut or left_out:
-            log(
+            PartialState().print(
                 f"{len(conversations)} conversations: {cut} tokens beyond --context "
                 f"{config.context} are cut off. {left_out} without an answer are left out."
             )
@@ -227,7 +227,7 @@ class Packed(Dataset):
             insort(rooms, (room - lengths[index], row))
         packed = [sum(lengths[index] for index in row) for row in self.rows]
         counts = [count_padding(texts, config.batch_size) for texts in (packed, lengths)]
-        log(
+        PartialState().print(
             f"{len(lengths)} conversations are packed into {len(packed)} rows. "
             f"{counts[0]} tokens are padding; without packing, about {counts[1]} would be."
         )
