@@ -52,5 +52,5 @@ shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])
 path = config.output_dir / f"reconstructions_{progress.step:08d}.png"
 draw_reconstructions(accelerator, model, shown, path)
 
-#: replace shown when dataset=image_folder
+#: replace shown when dataset=image_folder project.loop=complete
 shown = torch.stack(list(islice(val_loader.dataset, 16)))

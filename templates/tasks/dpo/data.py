@@ -40,6 +40,7 @@ class Pair:
 #: slot read_pairs
 
 
+#: region row_reader
 def read_pair(row: dict, place: str) -> Pair:
     """The `prompt` of a row with its answers `chosen` and `rejected`."""
     chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
@@ -76,6 +77,7 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return messages
+#: end row_reader
 
 
 #: slot encode
@@ -241,3 +243,5 @@ return [
     )
     for name in ("train", "validation", "test")
 ]
+
+#: replace row_reader when dataset=rules project.loop=minimal

@@ -35,6 +35,7 @@ class Conversation:
 #: slot read_conversations
 
 
+#: region row_reader
 def read_messages(row: dict, place: str) -> Messages:
     """The `messages` of a row, or its `prompt` and `completion`: texts, or lists of messages."""
     if "messages" in row:
@@ -55,6 +56,7 @@ def read_messages(row: dict, place: str) -> Messages:
         if not texts or not all(isinstance(text, str) for text in texts):
             raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
     return messages
+#: end row_reader
 
 
 #: slot encode
@@ -247,3 +249,5 @@ def count_padding(lengths: list[int], batch_size: int) -> int:
 
 #: slot before_loaders when packing=best_fit
 train_set = Packed(train_set, config)
+
+#: replace row_reader when dataset=rules project.loop=minimal
