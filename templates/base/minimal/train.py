@@ -131,7 +131,8 @@ loss_sum = tokens_seen = 0
 
 #: replace sum with tokens
 loss_sum += losses.detach().sum()
-tokens_seen += tokens
+tokens_seen += count_tokens(targets).sum()
 
 #: replace mean with tokens
-train_loss = accelerator.reduce(loss_sum, "sum") / tokens_seen
+loss_sum, tokens_seen = accelerator.reduce((loss_sum, tokens_seen), "sum")
+train_loss = loss_sum / tokens_seen
