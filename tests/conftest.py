@@ -302,9 +302,9 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
             found[label] = given
             if whole:
                 found[f"{label}, all"] = found[f"{task}, all"] | given
-            if "one_file" in component.has:
+            if "one_optimizer" in component.has:
                 found[f"{label}, minimal"] = given_for(catalog, []) | given | MINIMAL
-        if "one_file" in component.has:
+        if "one_optimizer" in component.has:
             found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     for feature in catalog.features.values():  # what chance has left out
         task = next(

@@ -125,6 +125,8 @@ class Component:
     about: str = ""  # one screen: what it does, when to take it, what it costs
     options: tuple[Option, ...] = ()
     dependencies: tuple[str, ...] = ()
+    # by trait, by task, or by loop
+    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # what a run writes to its output folder, for the README
     writes: Mapping[str, str] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()  # names that its evaluation adds to the log, without the set's
@@ -198,8 +200,6 @@ class Feature(Component):
     sets: tuple[str, ...] = ()  # further sets that it evaluates: the beginnings of logged names
     minimal: bool = False  # whether it goes with the minimal loop
     logs_train_loss: bool = True  # whether an evaluation's metrics hold it beside this feature
-    # by trait, or by task
-    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # what is in its files, for the README
     defaults: Mapping[str, Value] = field(default_factory=dict)  # by key, while it is on
 

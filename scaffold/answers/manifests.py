@@ -65,9 +65,13 @@ def load_catalog(root: Path | None = None) -> Catalog:
     for task in tasks.values():
         _check_traits(task, task.can_have, traits)
     for feature in features.values():
-        _check_traits(feature, {*feature.needs, *feature.dependencies_for} - tasks.keys(), traits)
+        _check_traits(feature, feature.needs, traits)
+    common = _read(Component, base, tables[base], tasks.values())
+    others = {*tasks, *(choice.value for choice in common.option("loop").choices)}
+    for part in (*tasks.values(), *features.values()):
+        _check_traits(part, part.dependencies_for.keys() - others, traits)
     catalog = Catalog(
-        base=_read(Component, base, tables[base], tasks.values()),
+        base=common,
         hardware=_read(Component, hardware, tables[hardware]),
         shared=tuple(
             Shared(folder.name, folder, folder / "README.md", folder.name, "")

@@ -185,6 +185,8 @@ def resolve(
     """
     options = catalog.settings
     answers = default_answers(catalog, given)
+    if given.get(LOOP) == "minimal":
+        answers |= {f.switch_key: f.off for f in catalog.features.values() if not f.minimal}
     answers |= {key: check(options[key], given[key]) for key in options if key in given}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
     for key, option in options.items():
@@ -288,10 +290,10 @@ def chosen(
 
 
 def task_values(catalog: Catalog, answers: Mapping[str, Value]) -> dict[str, Any]:
-    """What templates may read about the task, including what its choices change."""
+    """What templates may read about the task, including what its choices and the loop change."""
     task = catalog.tasks[str(answers["project.task"])]
     values = {"metrics": task.metrics, **task.values}
-    for choice in chosen(catalog, task, answers):
+    for choice in (*chosen(catalog, catalog.base, answers), *chosen(catalog, task, answers)):
         values |= choice.values
     return values
 

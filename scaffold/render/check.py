@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Component
+from scaffold.answers.catalog import Catalog, Component, Task
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
 from scaffold.render.duties import Templates, can_be, check_duties
@@ -137,12 +137,13 @@ def _check_library(folder: Path, template: Template) -> None:
 
 
 def _names_in_values(catalog: Catalog, rows: Iterable[tuple[Component, Template]]) -> Iterator[str]:
-    """The names in code that manifests of tasks bring into a file."""
+    """The names in code that manifests bring into a file, as values of the task."""
     lines = (line.text for _, template in rows for line in _lines(template))
     asked = {name for line in lines for name in re.findall(r"{{ *task\.(\w+)", line)}
-    for task in catalog.tasks.values() if asked else ():
-        choices = (choice for option in task.options for choice in option.choices)
-        for values in (task.values, *(choice.values for choice in choices)):
+    for component in (catalog.base, *catalog.tasks.values()) if asked else ():
+        choices = (choice for option in component.options for choice in option.choices)
+        own = component.values if isinstance(component, Task) else {}
+        for values in (own, *(choice.values for choice in choices)):
             for value in (values.get(name) for name in asked):
                 yield from re.findall(r"[^\W\d]\w*", value) if isinstance(value, str) else ()
 

@@ -118,9 +118,9 @@ def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
     yield from component.dependencies
-    for trait in sorted({*traits(catalog, answers), str(answers["project.task"])}):
-        if isinstance(component, Feature):
-            yield from component.dependencies_for.get(trait, ())
+    words = {*traits(catalog, answers), str(answers["project.task"]), str(answers[LOOP])}
+    for word in sorted(words):
+        yield from component.dependencies_for.get(word, ())
     for choice in chosen(catalog, component, answers):
         yield from choice.dependencies
 

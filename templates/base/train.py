@@ -62,3 +62,6 @@ with averaged(optimizer):
 if accelerator.is_main_process:  # a label is an index into this list
     Path(config.output_dir).mkdir(parents=True, exist_ok=True)
     Path(config.output_dir, "classes.json").write_text(json.dumps(class_names(config)))
+
+#: slot back_to_training when loop=complete
+model.train()

@@ -4,11 +4,13 @@
 `{{ launch.script }} --epochs 5` trains for 5 epochs.
 """
 
-import argparse
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
+import tyro
 from accelerate import Accelerator
-from accelerate.utils import set_seed
+from accelerate.utils import broadcast_object_list, set_seed
 from data import build_loaders
 from model import build_model
 from torch import nn
@@ -18,7 +20,7 @@ from torch.optim import Optimizer
 @dataclass(frozen=True)
 class Config:
     #: slot config
-    output_dir: str = "runs/latest"  # for model.safetensors
+    output_dir: Path = Path("runs", f"{datetime.now():%Y-%m-%d_%H-%M-%S}")  # for the weights
 
 
 #: slot functions
@@ -37,7 +39,12 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 #: slot evaluate_function
 
 
+def format_metrics(metrics: dict[str, float]) -> str:
+    return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())
+
+
 def main(config: Config) -> dict[str, float]:
+    #: slot before_accelerator
     accelerator = Accelerator(
         #: slot accelerator
         #: region handlers if handlers is filled
@@ -46,6 +53,9 @@ def main(config: Config) -> dict[str, float]:
         ],
         #: end handlers
     )
+    (config,) = broadcast_object_list([config])  # the same output_dir on every process
+    if any(config.output_dir.glob("*")):
+        raise SystemExit(f"{config.output_dir} is not empty: choose another --output-dir.")
     set_seed(config.seed)
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
@@ -60,10 +70,14 @@ def main(config: Config) -> dict[str, float]:
     if not len(train_loader):
         raise SystemExit("The training data does not fill one batch: use a smaller --batch-size.")
 
+    #: slot before_training
     #: slot start_of_training
-    #: slot constants
     for epoch in range(config.epochs):
         model.train()
+        #: slot before_epoch
+        #: region start_sum
+        train_loss = 0.0
+        #: end start_sum
         for {{ task.batch }} in train_loader:
             #: region passes
             ...  #: slot forward
@@ -73,12 +87,21 @@ def main(config: Config) -> dict[str, float]:
             #: end passes
             optimizer.step()
             optimizer.zero_grad()
-        metrics = evaluate(accelerator, model, val_loader, "val")
-        accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {metrics}")
+            #: slot after_step
+            #: region sum
+            train_loss += loss.detach()
+            #: end sum
+        #: region mean
+        # all batches have the same size, so this is the mean over all samples
+        train_loss = accelerator.reduce(train_loss, "mean") / len(train_loader)
+        #: end mean
+        metrics = {"train_loss": float(train_loss)}
+        metrics |= evaluate(accelerator, model, val_loader, "val")
+        accelerator.print(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
 
     accelerator.save_model(model, config.output_dir)
     metrics = evaluate(accelerator, model, test_loader, "test")
-    accelerator.print(f"done | {metrics}")
+    accelerator.print(f"saved to {config.output_dir} | {format_metrics(metrics)}")
     #: slot end_of_run
     accelerator.end_training()
     return metrics
@@ -96,13 +119,20 @@ def main(config: Config) -> dict[str, float]:
 #: end unused
 #: slot functions_at_end
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    for field in fields(Config):
-        flag = f"--{field.name.replace('_', '-')}"
-        parser.add_argument(flag, type=field.type, default=field.default)
     #: region start
-    main(Config(**vars(parser.parse_args())))
+    main(tyro.cli(Config, description=__doc__))
     #: end start
 #: end file
 
 #: replace add_loss
+
+#: replace start_sum with tokens
+loss_sum = tokens_seen = 0
+
+#: replace sum with tokens
+loss_sum += losses.detach().sum()
+tokens_seen += count_tokens(targets).sum()
+
+#: replace mean with tokens
+loss_sum, tokens_seen = accelerator.reduce((loss_sum, tokens_seen), "sum")
+train_loss = loss_sum / tokens_seen

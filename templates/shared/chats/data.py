@@ -96,6 +96,7 @@ def find_answers(messages: Messages, text: str, tokenizer) -> list[tuple[int, in
     return spans
 
 
+#: region prompts when project.loop=complete
 def encode_prompt(messages: Messages, config) -> list[int]:
     """The tokens of a conversation up to where an answer begins. Raises ValueError as above."""
     settings = {"add_generation_prompt": True, "return_dict": False}
@@ -116,6 +117,7 @@ def find_ends(config) -> set[int]:
     answer = [token for token, count in zip(tokens, counts, strict=True) if count]
     special = [token for token in answer if token in tokenizer.all_special_ids]
     return {tokenizer.eos_token_id, *special[-1:]}
+#: end prompts
 
 #: slot encode when model=gpt
 def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
@@ -137,6 +139,7 @@ def encode_chat(messages: Messages, config) -> tuple[list[int], list[bool]]:
     return tokens, counts
 
 
+#: region prompts when project.loop=complete
 def encode_prompt(messages: Messages, config) -> list[int]:
     """The tokens of a conversation up to where an answer begins."""
     return [*encode_chat(messages, config)[0], build_tokenizer(config).roles["assistant"]]
@@ -145,3 +148,4 @@ def encode_prompt(messages: Messages, config) -> list[int]:
 def find_ends(config) -> set[int]:
     """The tokens that end an answer."""
     return {build_tokenizer(config).end}
+#: end prompts

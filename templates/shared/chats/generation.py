@@ -1,4 +1,4 @@
-#: file when project.task=sft|dpo
+#: file when project.task=sft|dpo project.loop=complete
 """Answers to prompts, token by token."""
 
 import torch

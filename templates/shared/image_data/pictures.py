@@ -1,4 +1,4 @@
-#: file when project.task=autoencoder|diffusion|gan|self_supervised
+#: file when project.task=autoencoder|diffusion|gan|self_supervised project.loop=complete
 """Pictures of model outputs, written during training."""
 
 from pathlib import Path

@@ -16,12 +16,12 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss and accuracy of all samples. gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         logits = model({{ task.batch.split(",")[0] }})
         losses = compute_loss(logits, labels)
         predictions = logits.argmax(dim=-1)
@@ -30,7 +30,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         correct += (predictions == labels).sum()
         seen += len(labels)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_accuracy": float(correct) / seen

@@ -17,7 +17,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, macro F1 and average precision over the whole set.
 
     The average precision ranks all samples, so their logits are kept on the CPU until the end.
@@ -26,14 +26,14 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         #: region logits
         logits = model({{ task.batch.split(",")[0] }})
         #: end logits
         values = accelerator.gather_for_metrics((compute_loss(logits, labels), logits, labels))
         batches.append([value.cpu() for value in values])
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     losses, logits, labels = map(torch.cat, zip(*batches, strict=True))
     scores = label_scores(logits, labels)
     return {

@@ -15,7 +15,7 @@ def compute_loss(predictions: Tensor, targets: Tensor, scale: nn.Module) -> Tens
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, RMSE and MAE in the unit of the targets, and R² of a whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
@@ -27,7 +27,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     #: end scale
     sums = seen = 0
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         #: region gathered
         predictions, targets = accelerator.gather_for_metrics((model({{ task.batch.split(",")[0] }}), targets))
         #: end gathered
@@ -36,7 +36,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         sums += torch.stack([losses, errors, scaled, scaled.square()]).sum(dim=1)
         seen += len(targets)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     loss, error, mean, mean_square = (sums / seen).tolist()
     variance = mean_square - mean**2
     equal = variance <= 1e-6 * mean_square  # R² is not defined for targets that are all equal

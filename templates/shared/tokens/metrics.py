@@ -5,7 +5,7 @@ from torch import Tensor
 
 from lib.tokens import count_tokens
 
-#: replace running_loss
+#: replace running_loss when project.loop=complete
 class RunningLoss:
     """The mean training loss per token, over all processes."""
 

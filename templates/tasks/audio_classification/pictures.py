@@ -1,4 +1,4 @@
-#: file
+#: file when project.loop=complete
 """Pictures of spectrograms with predictions, written during training."""
 
 from pathlib import Path

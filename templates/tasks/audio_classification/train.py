@@ -18,12 +18,12 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss and accuracy of all sounds. gather_for_metrics drops the padding."""
     model.eval()
     loss_sum = correct = seen = 0
     #: slot before_evaluation
-    for inputs, lengths, labels in islice(loader, limit or None):
+    for inputs, lengths, labels in {{ task.batches }}:
         logits = model(inputs, lengths)
         losses = compute_loss(logits, labels)
         predictions = logits.argmax(dim=-1)
@@ -32,7 +32,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         correct += (predictions == labels).sum()
         seen += len(labels)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_accuracy": float(correct) / seen
@@ -50,7 +50,7 @@ loss = compute_loss(
 train_loss.add(loss, len(labels))
 #: end add_loss
 
-#: slot before_training
+#: slot before_training when project.loop=complete
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
 
 #: slot after_evaluation
@@ -59,8 +59,8 @@ draw_sounds(accelerator, model, shown, class_names(config), path)
 
 #: slot start_of_training when dataset=files
 cut = sum(clip.seconds > config.seconds for part in load_clips(config) for clip in part)
-if cut and not progress.step:  # a resumed run already logged it
-    log(f"{cut} sounds are longer than --seconds: the rest is cut")
+if cut:
+    accelerator.print(f"{cut} sounds are longer than --seconds: the rest is cut")
 
 #: replace draw_confusion with confusion_matrix
 confusion_plot.draw(config.output_dir / "confusion.png", class_names(config))

@@ -13,7 +13,7 @@ def compute_loss(outputs: Tensor, images: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean squared error, and mean peak signal-to-noise ratio (PSNR) in decibels, of a whole set.
 
     Both are the same for any number of processes. gather_for_metrics drops the images that pad
@@ -22,13 +22,13 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = psnr_sum = seen = 0
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         losses = accelerator.gather_for_metrics(compute_loss(model(images), images))
         loss_sum += losses.sum()
         psnr_sum -= 10 * losses.log10().sum()  # the highest value of a pixel is 1
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_psnr": float(psnr_sum) / seen
@@ -43,7 +43,7 @@ loss = compute_loss(model(images), images).mean()
 train_loss.add(loss, len(images))
 #: end add_loss
 
-#: slot before_training
+#: slot before_training when project.loop=complete
 #: region shown
 shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])
 #: end shown
@@ -52,5 +52,5 @@ shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])
 path = config.output_dir / f"reconstructions_{progress.step:08d}.png"
 draw_reconstructions(accelerator, model, shown, path)
 
-#: replace shown when dataset=image_folder
+#: replace shown when dataset=image_folder project.loop=complete
 shown = torch.stack(list(islice(val_loader.dataset, 16)))

@@ -5,7 +5,6 @@ Images are from -1 to 1. Images, noise and model outputs have the shape
 (batch, channels, size, size), times have the shape (batch,).
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -86,11 +85,10 @@ def draw_noise(shape: tuple[int, ...], seed: int) -> tuple[Tensor, Tensor]:
     return torch.randn(shape, generator=generator), draw_time(generator)
 
 
-def fixed_noise(numbers: Sequence[int], shape: tuple[int, ...]) -> Tensor:
-    """The starting noise of the images with these numbers: the number of an image is its seed."""
-    return torch.stack([draw_noise(shape, seed=number)[0] for number in numbers])
+#: slot noise
 #: end file
 
+from collections.abc import Sequence
 from math import cos, pi
 
 #: replace sample when condition=classes
@@ -193,3 +191,8 @@ betas = torch.linspace(1e-4, 0.02, LEVELS)
 
 #: replace steps when dataset=image_folder
 SAMPLING_STEPS = 25  # model calls to generate images
+
+#: slot noise when project.loop=complete
+def fixed_noise(numbers: Sequence[int], shape: tuple[int, ...]) -> Tensor:
+    """The starting noise of the images with these numbers: the number of an image is its seed."""
+    return torch.stack([draw_noise(shape, seed=number)[0] for number in numbers])

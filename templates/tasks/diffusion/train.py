@@ -23,7 +23,7 @@ COMPARED = 1000  # maximum number of images of a set to compare
 
 
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, and Fréchet distance between real images and the same number of generated images.
 
     Both are the same for any number of processes: each image of a set has its own noise and time,
@@ -34,7 +34,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     loss_sum = seen = 0
     real, generated = Moments(), Moments()
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         losses = accelerator.gather_for_metrics(compute_loss(model, {{ task.batch }}))
         loss_sum += losses.sum()
         if seen < COMPARED:
@@ -46,7 +46,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
             generated.add(fakes[: COMPARED - seen])
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_distance": frechet_distance(real, generated)

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
-from metrics import log
+from accelerate import PartialState
 from reference import Reference
 from lib.chats import split_at_answer
 from lib.padding import pad
@@ -40,6 +40,7 @@ class Pair:
 #: slot read_pairs
 
 
+#: region row_reader
 def read_pair(row: dict, place: str) -> Pair:
     """The `prompt` of a row with its answers `chosen` and `rejected`."""
     chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
@@ -76,6 +77,7 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return messages
+#: end row_reader
 
 
 #: slot encode
@@ -103,7 +105,7 @@ class Pairs(Dataset):
                 f"No pair has two different answers within --context {config.context}."
             )
         if cut or left_out:
-            log(
+            PartialState().print(
                 f"{len(pairs)} pairs: {cut} tokens beyond --context {config.context} are cut off. "
                 f"{left_out} without two different answers within it are left out."
             )
@@ -241,3 +243,5 @@ return [
     )
     for name in ("train", "validation", "test")
 ]
+
+#: replace row_reader when dataset=rules project.loop=minimal

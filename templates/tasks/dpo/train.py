@@ -11,7 +11,7 @@ from reference import ROUNDING, answer_log_probs, find_gaps
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, share of pairs whose preferred answer has the higher reward, and mean margin.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
@@ -20,7 +20,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = right = margin_sum = seen = 0
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         values = score(model, {{ task.batch }})
         losses, margins = accelerator.gather_for_metrics(values)
         loss_sum += losses.sum()
@@ -28,7 +28,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         margin_sum += margins.sum()
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         f"{name}_reward_accuracy": float(right) / seen,
@@ -43,9 +43,11 @@ def score(model, {{ task.batch }}) -> tuple[Tensor, Tensor]:
     return compute_loss(gaps, beta), beta * gaps
 
 #: slot before_prepare
-log("The first pair, with [[the tokens that count]]:")
+accelerator.print("The first pair, with [[the tokens that count]]:")
 for sample in train_loader.dataset[0][:2]:
-    log(indent(show(sample, config), "> ", lambda line: True))
+    accelerator.print(indent(show(sample, config), "> ", lambda line: True))
+
+#: slot before_prepare when project.loop=complete
 rows = range(min(3, len(val_loader.dataset)))
 examples = [val_loader.dataset[row][0] for row in rows]  # answered after each evaluation
 
@@ -58,7 +60,9 @@ losses = compute_loss(find_gaps(log_probs, reference), beta)
 losses = losses - config.sft_weight * log_probs[:, 0]  # the loss of the preferred answer
 #: end imitation
 loss = losses.mean()
+#: region add_loss
 train_loss.add(loss, len(losses))
+#: end add_loss
 
 #: slot loss_function when loss=sigmoid
 def compute_loss(gaps: Tensor, beta: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.padding import pad
-from metrics import log
+from accelerate import PartialState
 
 #: slot tokenize
 def tokenize(texts: Sequence[str], config) -> tuple[Tensor, Tensor]:
@@ -32,7 +32,7 @@ test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
 
 #: slot before_loaders
 if min(len(val_set), len(test_set)) < 2:
-    log("a split of one pair has perfect metrics: there is no other text to compare it with")
+    PartialState().print("a split of one pair has perfect metrics: there is no other text to compare it with")
 
 #: slot tokenizer when model=encoder
 PIECES, START = 4096, 0  # vocabulary size, and the token that starts each text

@@ -23,7 +23,7 @@ def compute_loss(
 
 #: slot evaluate_function without image_texts
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, recall and mean reciprocal rank: each anchor searches all texts of the set.
 
     They are the same for any number of processes and any batch size. gather_for_metrics drops the
@@ -32,11 +32,11 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for tokens, mask, numbers in islice(loader, limit or None):
+    for tokens, mask, numbers in {{ task.batches }}:
         values = (embed(model, tokens, mask).float(), numbers)
         batches.append(accelerator.gather_for_metrics(values))
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     vectors, numbers = map(torch.cat, zip(*batches, strict=True))
     temperature = accelerator.unwrap_model(model).temperature
     losses, ranks = rank_positives(vectors, numbers, temperature)
@@ -59,8 +59,8 @@ train_loss.add(loss, len(numbers))
 #: end add_loss
 
 #: slot start_of_training without image_texts
-if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
-    log(f"{count} texts of the first 1,000 training rows fill --max-length: the rest is cut")
+if count := count_cut(config):
+    accelerator.print(f"{count} texts of the first 1,000 training rows fill --max-length: the rest is cut")
 
 #: slot loss_function with image_texts
 def compute_loss(vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ def compute_loss(vectors: Tensor, numbers: Tensor, others: Tensor, other_numbers
 
 #: slot evaluate_function with image_texts
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, recall and mean reciprocal rank: images search all texts of the set, and texts
     all images.
 
@@ -93,11 +93,11 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for images, tokens, mask, numbers in islice(loader, limit or None):
+    for images, tokens, mask, numbers in {{ task.batches }}:
         values = (model(images, tokens, mask).float(), numbers)
         batches.append(accelerator.gather_for_metrics(values))
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     vectors, numbers = map(torch.cat, zip(*batches, strict=True))
     losses, ranks = rank_pairs(vectors, numbers)
     return {
@@ -122,5 +122,5 @@ train_loss.add(loss, len(numbers))
 accelerator.unwrap_model(model).clamp_temperature()
 
 #: slot start_of_training with image_texts
-if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
-    log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
+if count := count_cut(config):
+    accelerator.print(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")

@@ -1,4 +1,4 @@
-#: file
+#: file when project.loop=complete
 """Pictures of forecasts, written while the model trains."""
 
 from pathlib import Path

@@ -22,7 +22,7 @@ def compute_loss(forecasts: Tensor, targets: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of all windows, and the metrics of all their known targets.
 
     gather_for_metrics drops the windows that pad the last batch. Sum over all windows
@@ -31,14 +31,14 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = counts = seen = 0
     #: slot before_evaluation
-    for contexts, targets, scales in islice(loader, limit or None):
+    for contexts, targets, scales in {{ task.batches }}:
         values = score(model(contexts), targets, scales)
         losses, errors = accelerator.gather_for_metrics(values)
         loss_sum += losses.sum()
         counts += errors.sum(dim=0)
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         **{f"{name}_{key}": value for key, value in forecast_scores(counts).items()}
@@ -58,7 +58,7 @@ loss = compute_loss(model(contexts), targets).mean()
 train_loss.add(loss, len(contexts))
 #: end add_loss
 
-#: slot before_training
+#: slot before_training when project.loop=complete
 val_set = val_loader.dataset
 chosen = torch.linspace(0, len(val_set) - 1, 4).long().tolist()
 shown = default_collate([val_set[row] for row in chosen])

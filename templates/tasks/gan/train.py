@@ -10,7 +10,7 @@ from pictures import draw_samples
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Fréchet distance between real and generated images, the same for any number of processes.
 
     There is a generated image for each real one. Its noise depends on the position of the real
@@ -20,14 +20,14 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     latent = accelerator.unwrap_model(model).latent
     real, generated = Moments(), Moments()
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         first = real.count + accelerator.process_index * len(images)
         fakes = model(fixed_noise(first, len(images), latent).to(images.device))
         images, fakes = accelerator.gather_for_metrics((images, fakes))
         real.add(images)
         generated.add(fakes)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {f"{name}_distance": frechet_distance(real, generated)}
 
 #: slot after_model
@@ -78,7 +78,9 @@ discriminator_optimizer.zero_grad()
 # train the generator; the discriminator is constant here
 discriminator.requires_grad_(False)
 loss = compute_generator_loss(discriminator, fakes)
+#: region add_loss
 train_loss.add(loss, len(images))
+#: end add_loss
 
 #: slot epoch_metrics
 metrics["train_discriminator_loss"] = train_discriminator_loss.end_epoch()

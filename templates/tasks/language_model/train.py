@@ -8,7 +8,7 @@ from callbacks import write_sample
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss per token of a whole set, and its exponential, the perplexity.
 
     #: region counted_once
@@ -19,7 +19,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = tokens_seen = 0
     #: slot before_evaluation
-    for inputs, targets in islice(loader, limit or None):
+    for inputs, targets in {{ task.batches }}:
         #: region sums
         losses = compute_loss(model(inputs), targets).sum(dim=1)
         #: region gathered
@@ -29,7 +29,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         loss_sum += losses.sum()
         tokens_seen += tokens.sum()
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     loss = loss_sum / tokens_seen
     return {
         f"{name}_loss": float(loss),
@@ -41,7 +41,9 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 #: region loss
 losses = compute_loss(model(inputs), targets)
 #: end loss
+#: region add_loss
 train_loss.add(losses, targets)
+#: end add_loss
 
 #: slot after_evaluation
 #: region sample

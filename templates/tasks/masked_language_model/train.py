@@ -4,7 +4,7 @@ import torch
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss per masked token of a whole set, its exponential (perplexity), and accuracy.
 
     They are the same for any number of processes: a block is always masked in the same way.
@@ -14,7 +14,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = tokens_seen = right_sum = 0
     #: slot before_evaluation
-    for inputs, mask, targets in islice(loader, limit or None):
+    for inputs, mask, targets in {{ task.batches }}:
         logits = model(inputs, mask)
         losses = compute_loss(logits, targets).sum(dim=1)
         right = (logits.argmax(dim=-1) == targets).sum(dim=1)
@@ -24,7 +24,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         tokens_seen += tokens.sum()
         right_sum += right.sum()
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     loss = loss_sum / tokens_seen
     return {
         f"{name}_loss": float(loss),
@@ -40,4 +40,6 @@ train_loader.dataset.set_epoch(epoch)  # mask different tokens in each epoch
 #: region loss
 losses = compute_loss(model(inputs, mask), targets)
 #: end loss
+#: region add_loss
 train_loss.add(losses, targets)
+#: end add_loss

@@ -32,6 +32,7 @@ class Sample(NamedTuple):
     label: int
 
 
+#: region row_reader
 def read_question(row: dict, place: str) -> Question:
     """A row with `context` and `choices`, or with the columns of SWAG. `place` is for errors.
 
@@ -69,6 +70,9 @@ def read_label(given, choices: int, place: str) -> int:
     if isinstance(given, bool) or str(given) not in map(str, range(choices)):
         raise SystemExit(f"{place}: its label is {given!r:.60}, not one of 0 to {choices - 1}.")
     return int(given)
+
+
+#: end row_reader
 
 
 #: slot load_splits
@@ -289,3 +293,5 @@ def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], in
 
 #: slot longest with tpu
 longest += -longest % 32  # because XLA compiles the step for each new length
+
+#: replace row_reader when dataset=rules project.loop=minimal

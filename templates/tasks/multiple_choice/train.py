@@ -14,7 +14,7 @@ def compute_loss(scores: Tensor, mask: Tensor, labels: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss and accuracy over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
@@ -23,7 +23,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = right_sum = samples = 0
     #: slot before_evaluation
-    for tokens, mask, types, labels in islice(loader, limit or None):
+    for tokens, mask, types, labels in {{ task.batches }}:
         scores = model(tokens, mask, types)
         right = hide_padding(scores, mask).argmax(dim=1) == labels
         losses, right = accelerator.gather_for_metrics((compute_loss(scores, mask, labels), right))
@@ -31,7 +31,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         right_sum += right.sum()
         samples += len(right)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum / samples),
         f"{name}_accuracy": float(right_sum / samples)
@@ -48,5 +48,5 @@ train_loss.add(loss, len(labels))
 
 #: slot start_of_training
 for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if count and not progress.step:  # a resumed run already logged it
-        log(f"{count} choices of the {part} data fill --max-length: the rest is cut")
+    if count:
+        accelerator.print(f"{count} choices of the {part} data fill --max-length: the rest is cut")

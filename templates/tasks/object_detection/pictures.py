@@ -1,4 +1,4 @@
-#: file
+#: file when project.loop=complete
 """Pictures of predictions, written during training."""
 
 from colorsys import hsv_to_rgb

@@ -12,7 +12,7 @@ from pictures import draw_boxes
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of all images, and mean average precision of all detections.
 
     Detections are compared with the objects of their image on the same process: what is gathered
@@ -21,10 +21,10 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for images, targets in islice(loader, limit or None):
+    for images, targets in {{ task.batches }}:
         ...  #: slot scored
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     #: region columns
     losses, judged, objects = map(torch.cat, zip(*batches, strict=True))
     #: end columns
@@ -40,7 +40,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 ...
 #: end score
 
-#: slot before_training
+#: slot before_training when project.loop=complete
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
 
 #: slot after_evaluation

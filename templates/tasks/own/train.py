@@ -14,7 +14,7 @@ def compute_loss(outputs: Tensor, targets: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss and mean absolute error of a whole set, the same for any number of processes.
 
     Replace the error with your metrics. All processes must return the same floats. "val_loss"
@@ -26,7 +26,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = error_sum = seen = 0
     #: slot before_evaluation
-    for inputs, targets in islice(loader, limit or None):
+    for inputs, targets in {{ task.batches }}:
         outputs = model(inputs)
         losses = compute_loss(outputs, targets)
         errors = (outputs - targets).abs().mean(dim=1)
@@ -35,7 +35,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         error_sum += errors.sum()
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {f"{name}_loss": float(loss_sum) / seen, f"{name}_error": float(error_sum) / seen}
 
 #: slot forward

@@ -16,7 +16,7 @@ def compute_loss(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of windows, and exact match and F1 of questions, over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the windows that pad
@@ -26,14 +26,14 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum, rows = 0, []
     #: slot before_evaluation
-    for tokens, mask, types, spans, windows in islice(loader, limit or None):
+    for tokens, mask, types, spans, windows in {{ task.batches }}:
         logits = model(tokens, mask, types)
         values = (compute_loss(logits, mask, spans), judge(logits, windows))
         losses, judged = accelerator.gather_for_metrics(values)
         loss_sum += losses.sum()
         rows.append(judged)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     judged = torch.cat(rows)
     exact_match, f1 = decide(judged).mean(dim=0).tolist()
     return {
@@ -53,8 +53,8 @@ train_loss.add(loss, len(spans))
 
 #: slot start_of_training
 for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-    if count and not progress.step:  # a resumed run already logged it
-        log(f"{count} questions of the {part} data have answers that fit into no window")
+    if count:
+        accelerator.print(f"{count} questions of the {part} data have answers that fit into no window")
 
 #: slot before_accelerator when model=pretrained with lora
 keep_token_types()

@@ -4,7 +4,7 @@ from torch.utils.data import Subset
 from torchvision.transforms import v2
 
 from lib.image_folders import LabelledFiles, find_classes
-from metrics import log
+from accelerate import PartialState
 
 #: slot datasets
 class Drawn(Dataset):
@@ -47,7 +47,7 @@ def draw(image: Tensor, config, seed: int) -> Tensor:
 
 #: slot before_loaders when method=simclr
 if min(len(val_set), len(test_set)) < 2:
-    log("a split of one image has the loss 0: there is no other image to compare it with")
+    PartialState().print("a split of one image has the loss 0: there is no other image to compare it with")
 
 #: slot datasets when method=mae
 def draw(image: Tensor, config, seed: int) -> Tensor:

@@ -38,7 +38,7 @@ loss = compute_loss(vectors, accelerator).mean()
 train_loss.add(loss, len(views))
 #: end add_loss
 
-#: slot start_of_training when method=simclr
+#: slot start_of_training when method=simclr project.loop=complete
 if accelerator.is_main_process:
     draw_views(train_loader.dataset, config.output_dir / "views.png")
 
@@ -65,7 +65,7 @@ loss = compute_loss(model(images, seen), images, seen).mean()
 train_loss.add(loss, len(images))
 #: end add_loss
 
-#: slot before_training when method=mae
+#: slot before_training when method=mae project.loop=complete
 some = zip(*(sample[:2] for sample in islice(val_loader.dataset, 16)), strict=True)
 shown_images, shown_patches = map(torch.stack, some)
 
@@ -78,7 +78,7 @@ train_loader.dataset.set_epoch(epoch)  # new views or patches in each epoch
 
 #: slot evaluate_function when method=simclr probe=classes
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of a set, and the accuracy of the probes.
 
     All are the same for any number of processes and any batch size: views are compared within the
@@ -88,11 +88,11 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for images, views, labels, known in islice(loader, limit or None):
+    for images, views, labels, known in {{ task.batches }}:
         values = (project(model, views).float(), model(images).float(), labels, known)
         batches.append(accelerator.gather_for_metrics(values))
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     vectors, features, labels, known = map(torch.cat, zip(*batches, strict=True))
     right = find_right(features, labels, known)
     return {
@@ -103,7 +103,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 #: slot evaluate_function when method=simclr probe=none
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of a whole set, whose views are compared with each other.
 
     It is the same for any number of processes and any batch size. gather_for_metrics drops the
@@ -112,10 +112,10 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for _, views in islice(loader, limit or None):
+    for _, views in {{ task.batches }}:
         batches.append(accelerator.gather_for_metrics(project(model, views).float()))
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(compare_all(torch.cat(batches)).mean())
         #: slot evaluated
@@ -123,7 +123,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 #: slot evaluate_function when method=mae probe=classes
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of a set, and the accuracy of the probes.
 
     All are the same for any number of processes. gather_for_metrics drops the images that pad the
@@ -132,12 +132,12 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     batches = []
     #: slot before_evaluation
-    for images, seen, labels, known in islice(loader, limit or None):
+    for images, seen, labels, known in {{ task.batches }}:
         losses = compute_loss(model(images, seen), images, seen)
         values = (losses, model(images).float(), labels, known)
         batches.append(accelerator.gather_for_metrics(values))
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     losses, features, labels, known = map(torch.cat, zip(*batches, strict=True))
     right = find_right(features, labels, known)
     return {
@@ -148,18 +148,18 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
 
 #: slot evaluate_function when method=mae probe=none
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of a whole set. gather_for_metrics drops the images that pad the last batch."""
     model.eval()
     loss_sum = count = 0
     #: slot before_evaluation
-    for images, seen in islice(loader, limit or None):
+    for images, seen in {{ task.batches }}:
         losses = compute_loss(model(images, seen), images, seen)
         losses = accelerator.gather_for_metrics(losses)
         loss_sum += losses.sum()
         count += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / count
         #: slot evaluated

@@ -21,7 +21,7 @@ def compute_loss(logits: Tensor, masks: Tensor) -> Tensor:
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of all images, mean IoU and accuracy of all their pixels.
 
     gather_for_metrics drops the images that pad the last batch. Counts are summed over all
@@ -30,13 +30,13 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = counts = seen = 0
     #: slot before_evaluation
-    for images, masks in islice(loader, limit or None):
+    for images, masks in {{ task.batches }}:
         losses, pixels = accelerator.gather_for_metrics(score(model(images), masks))
         loss_sum += losses.sum()
         counts += pixels.sum(dim=0)
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     scores = segmentation_scores(counts)
     return {
         f"{name}_loss": float(loss_sum) / seen,
@@ -58,7 +58,7 @@ loss = compute_loss(model(images), masks).mean()
 train_loss.add(loss, len(images))
 #: end add_loss
 
-#: slot before_training
+#: slot before_training when project.loop=complete
 samples = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
 shown_images, shown_masks = (torch.stack(parts) for parts in zip(*samples, strict=True))
 

@@ -7,7 +7,7 @@ from metrics import IGNORED, compare_texts, summarize_texts
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss per token, and the fraction of targets that greedy decoding writes exactly.
 
     One pass is enough to check this: each token must be the most likely one after the true tokens
@@ -18,7 +18,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = tokens_seen = correct = seen = 0
     #: slot before_evaluation
-    for sources, inputs, targets in islice(loader, limit or None):
+    for sources, inputs, targets in {{ task.batches }}:
         values = score(model(sources, inputs), targets)
         #: slot scored
         losses, tokens, matches = accelerator.gather_for_metrics(values)
@@ -27,7 +27,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         correct += matches.sum()
         seen += len(matches)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum / tokens_seen),
         f"{name}_exact_match": float(correct) / seen
@@ -45,7 +45,9 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 #: region loss
 losses = compute_loss(model(sources, inputs), targets)
 #: end loss
+#: region add_loss
 train_loss.add(losses, targets)
+#: end add_loss
 
 #: slot before_evaluation when text_metric=rouge|bleu
 unwrapped, comparison = accelerator.unwrap_model(model), 0

@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 
 from metrics import IGNORED
 from model import build_tokenizer
-from metrics import log
+from accelerate import PartialState
 from lib.padding import pad
 
 Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
@@ -35,6 +35,7 @@ class Conversation:
 #: slot read_conversations
 
 
+#: region row_reader
 def read_messages(row: dict, place: str) -> Messages:
     """The `messages` of a row, or its `prompt` and `completion`: texts, or lists of messages."""
     if "messages" in row:
@@ -55,6 +56,7 @@ def read_messages(row: dict, place: str) -> Messages:
         if not texts or not all(isinstance(text, str) for text in texts):
             raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
     return messages
+#: end row_reader
 
 
 #: slot encode
@@ -85,7 +87,7 @@ class Conversations(Dataset):
         if not self.samples:
             raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
         if cut or left_out:
-            log(
+            PartialState().print(
                 f"{len(conversations)} conversations: {cut} tokens beyond --context "
                 f"{config.context} are cut off. {left_out} without an answer are left out."
             )
@@ -227,7 +229,7 @@ class Packed(Dataset):
             insort(rooms, (room - lengths[index], row))
         packed = [sum(lengths[index] for index in row) for row in self.rows]
         counts = [count_padding(texts, config.batch_size) for texts in (packed, lengths)]
-        log(
+        PartialState().print(
             f"{len(lengths)} conversations are packed into {len(packed)} rows. "
             f"{counts[0]} tokens are padding; without packing, about {counts[1]} would be."
         )
@@ -247,3 +249,5 @@ def count_padding(lengths: list[int], batch_size: int) -> int:
 
 #: slot before_loaders when packing=best_fit
 train_set = Packed(train_set, config)
+
+#: replace row_reader when dataset=rules project.loop=minimal

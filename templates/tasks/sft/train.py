@@ -7,7 +7,7 @@ from data import show
 
 #: slot evaluate_function
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss and accuracy per token of the answers, and the fraction of exact conversations.
 
     A conversation is exact if greedy decoding writes all its answers without a mistake. One pass
@@ -18,7 +18,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = tokens_seen = right = exact = seen = 0
     #: slot before_evaluation
-    for {{ task.batch }} in islice(loader, limit or None):
+    for {{ task.batch }} in {{ task.batches }}:
         logits = model({{ task.batch.rpartition(",")[0] }})
         values = score(logits, targets)
         losses, tokens, hits = accelerator.gather_for_metrics(values)
@@ -28,7 +28,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         exact += (hits == tokens).sum()
         seen += len(hits)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum / tokens_seen),
         f"{name}_token_accuracy": float(right / tokens_seen),
@@ -44,8 +44,10 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return losses, count_tokens(targets), hits
 
 #: slot before_prepare
-log("The first sample, with [[the tokens that count]]:")
-log(indent(show(train_loader.dataset[0], config), "> ", lambda line: True))
+accelerator.print("The first sample, with [[the tokens that count]]:")
+accelerator.print(indent(show(train_loader.dataset[0], config), "> ", lambda line: True))
+
+#: slot before_prepare when project.loop=complete
 rows = range(min(3, len(val_loader.dataset)))
 examples = [val_loader.dataset[row] for row in rows]  # answered after each evaluation
 
@@ -53,4 +55,6 @@ examples = [val_loader.dataset[row] for row in rows]  # answered after each eval
 #: region loss
 losses = compute_loss(model({{ task.batch.rpartition(",")[0] }}), targets)
 #: end loss
+#: region add_loss
 train_loss.add(losses, targets)
+#: end add_loss

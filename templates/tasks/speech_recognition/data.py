@@ -331,9 +331,11 @@ def sample_rate(config) -> int:
     return config.sample_rate
 
 
+#: region count_frames
 def count_frames(samples: int, config) -> int:
     """The number of frames that the model outputs for this many samples: one per 20 ms."""
     return (samples // round(0.01 * config.sample_rate) + 2) // 2
+#: end count_frames
 
 #: slot letters when model=pretrained
 # models that can mask padding
@@ -410,9 +412,11 @@ def prepare(sound: Tensor, config) -> Tensor:
     return batch[extractor.model_input_names[0]][0]
 
 #: slot prepare when model=whisper
+#: region count_seconds
 def count_seconds(config) -> int:
     """The length of the window that the model hears, in seconds."""
     return load_extractor(config.pretrained_name).chunk_length
+#: end count_seconds
 
 
 def prepare(sound: Tensor, config) -> Tensor:
@@ -484,3 +488,7 @@ padded = pad_sequence(list(rows), batch_first=True)
 size = 1 << (padded.shape[1] - 1).bit_length()  # few sizes: XLA compiles the step for each new one
 more = padded.new_zeros(len(rows), size - padded.shape[1], *padded.shape[2:])
 return torch.cat([padded, more], dim=1), lengths
+
+#: replace count_frames when dataset=tones model=ctc project.loop=minimal
+
+#: replace count_seconds when dataset=tones model=whisper project.loop=minimal

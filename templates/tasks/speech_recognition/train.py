@@ -28,7 +28,7 @@ def compute_loss(log_probs: Tensor, targets: Tensor, sizes: Tensor) -> Tensor:
 
 #: slot evaluate_function when model=ctc|pretrained
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss of all sounds, and word and character error rates of the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sounds that pad the
@@ -37,7 +37,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = counts = seen = 0
     #: slot before_evaluation
-    for inputs, lengths, targets, sizes in islice(loader, limit or None):
+    for inputs, lengths, targets, sizes in {{ task.batches }}:
         log_probs = model(inputs, lengths)
         losses = compute_loss(log_probs, targets, sizes)
         errors = count_errors(read_letters(log_probs), targets, sizes)
@@ -46,7 +46,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         counts += errors.sum(dim=0)
         seen += len(losses)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum) / seen,
         **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()}
@@ -74,7 +74,7 @@ given = (log_probs.transpose(0, 1), targets, frames, sizes)
 given = [values.cpu() for values in given]  # on a GPU, its gradient is not deterministic
 losses = F.ctc_loss(*given, BLANK, "none").to(log_probs.device)
 
-#: slot before_training
+#: slot before_training when project.loop=complete
 shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
 
 #: slot after_evaluation
@@ -84,12 +84,12 @@ path = config.output_dir / f"texts_{progress.step:08d}.txt"
 
 #: slot start_of_training when sound_columns=given
 cut = sum(row.seconds > config.seconds for row in load_rows(config)[0])
-if cut and not progress.step:  # a resumed run already logged it
-    log(f"{cut} sounds of the training data are longer than --seconds and left out")
+if cut:
+    accelerator.print(f"{cut} sounds of the training data are longer than --seconds and left out")
 
 #: slot evaluate_function when model=whisper
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss per token, and word and character error rates of the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the sounds that pad the
@@ -98,14 +98,14 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = tokens_seen = counts = 0
     #: slot before_evaluation
-    for sounds, inputs, targets in islice(loader, limit or None):
+    for sounds, inputs, targets in {{ task.batches }}:
         values = score(accelerator, model, sounds, inputs, targets)
         losses, tokens, errors = accelerator.gather_for_metrics(values)
         loss_sum += losses.sum()
         tokens_seen += tokens.sum()
         counts += errors.sum(dim=0)
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     return {
         f"{name}_loss": float(loss_sum / tokens_seen),
         **{f"{name}_{rate}": value for rate, value in error_rates(counts).items()}
@@ -131,7 +131,9 @@ def score(accelerator, model, sounds, inputs, targets) -> tuple[Tensor, Tensor, 
 #: region loss
 losses = compute_loss(model(sounds, inputs), targets)
 #: end loss
+#: region add_loss
 train_loss.add(losses, targets)
+#: end add_loss
 
 #: replace write_transcripts when model=whisper
 write_transcripts(accelerator, model, shown, path)
@@ -139,5 +141,5 @@ write_transcripts(accelerator, model, shown, path)
 #: slot start_of_training when model=whisper sound_columns=given
 for part, rows in zip(("validation", "test"), load_rows(config)[1:], strict=True):
     cut = sum(row.seconds > count_seconds(config) for row in rows)
-    if cut and not progress.step:
-        log(f"{cut} sounds of the {part} data are cut to {count_seconds(config)} seconds")
+    if cut:
+        accelerator.print(f"{cut} sounds of the {part} data are cut to {count_seconds(config)} seconds")

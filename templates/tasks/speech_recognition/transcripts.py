@@ -1,4 +1,4 @@
-#: file
+#: file when project.loop=complete
 """Writes the predictions for a few sounds to a file after each evaluation."""
 
 from pathlib import Path

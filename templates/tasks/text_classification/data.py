@@ -101,7 +101,7 @@ from transformers import AutoTokenizer, RobertaTokenizer
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
 from lib.json_lines import read_objects
-from metrics import log
+from accelerate import PartialState
 
 #: slot after_datasets when dataset=csv|huggingface with class_counts
 check_classes(config)
@@ -406,11 +406,11 @@ def check_classes(config) -> None:
     if len(names) == 1:
         raise SystemExit(f"All texts have the class {names[0]}: a classifier needs two or more.")
     if missing := [name for name in names if name not in trained]:
-        log(f"No text of the training data has the class {', '.join(missing)}")
+        PartialState().print(f"No text of the training data has the class {', '.join(missing)}")
 
 #: slot datasets when dataset=csv|huggingface labels=many
 def check_classes(config) -> None:
     """Say which labels the training data lack."""
     trained = {name for _, names in load_texts(config)[0] for name in names}
     if missing := [name for name in class_names(config) if name not in trained]:
-        log(f"No text of the training data has the label {', '.join(missing)}")
+        PartialState().print(f"No text of the training data has the label {', '.join(missing)}")

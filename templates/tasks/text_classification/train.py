@@ -24,8 +24,8 @@ train_loss.add(loss, len(labels))
 #: end add_loss
 
 #: slot start_of_training
-if (count := count_cut(config)) and not progress.step:  # a resumed run already logged it
-    log(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
+if count := count_cut(config):
+    accelerator.print(f"{count} of the first 1,000 training texts fill --max-length: the rest is cut")
 
 #: slot end_of_run
 if accelerator.is_main_process:  # a folder for from_pretrained
@@ -77,7 +77,7 @@ def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:
 
 #: slot evaluate_function with labels
 @torch.no_grad()
-def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+def evaluate(accelerator, model, loader, name{{ task.limit }}) -> dict[str, float]:
     """Mean loss, accuracy, macro F1 and Matthews' correlation over the whole set.
 
     They are the same for any number of processes. gather_for_metrics drops the samples that pad
@@ -86,7 +86,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     model.eval()
     loss_sum = confusion = 0
     #: slot before_evaluation
-    for batch in islice(loader, limit or None):
+    for batch in {{ task.batches }}:
         labels = batch.pop("labels")
         logits = model(**batch).logits
         losses = compute_loss(logits, labels)
@@ -95,7 +95,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
         loss_sum += losses.sum()
         confusion += confusion_matrix(predictions, labels, classes=logits.shape[-1])
         #: slot evaluated_batch
-    model.train()
+    #: slot back_to_training
     scores = classification_scores(confusion)
     return {
         f"{name}_loss": float(loss_sum / confusion.sum()),

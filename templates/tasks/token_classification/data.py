@@ -100,7 +100,6 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.hub import load_splits
 from lib.json_lines import read_objects
 from lib.padding import pad
-from metrics import log
 
 #: replace few
 f"{len(rows)} sentences can't be split into training, validation and test: "
@@ -376,7 +375,7 @@ def check_types(config) -> None:
         raise SystemExit("All words of the data have the tag O: there is no entity to learn.")
     trained = {tag[2:] for _, tags in load_sentences(config)[0] for tag in tags}
     if missing := [name for name in types if name not in trained]:
-        log(f"No entity of the training data has the type {', '.join(missing)}")
+        PartialState().print(f"No entity of the training data has the type {', '.join(missing)}")
 
 #: slot after_datasets when dataset=conll|huggingface
 check_types(config)

@@ -1,7 +1,7 @@
 #: when dataset=coco
 from lib.coco import find_part, read_annotations, read_categories, read_images, read_values
 from lib.polygons import read_mask
-from metrics import log
+from accelerate import PartialState
 
 #: slot build_datasets
 def class_names(config) -> list[str]:
@@ -29,7 +29,7 @@ def read_part(config, name: str) -> list[Annotated]:
         image.add(box, names[row["category_id"]], place, crowd=bool(row.get("iscrowd")))
         #: slot outline
     if empty:
-        log(f"{path}: {empty} object(s) without width or height left out")
+        PartialState().print(f"{path}: {empty} object(s) without width or height left out")
     return list(rows.values())
 
 #: slot outline when find=masks

@@ -1,0 +1,4 @@
+#: file when loop=minimal
+"""Metrics of an evaluation."""
+
+#: slot classes
