@@ -141,10 +141,10 @@ def test_a_task_can_have_its_own_version_of_code_of_a_feature(other: Path) -> No
 
 
 def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
-    write_files(other / "tasks/other", {"metrics.py": "#: file\nRunningLoss = print\n"})
+    write_files(other / "tasks/other", {"weights.py": "#: file\nsave_weights = print\n"})
     catalog, off = load_catalog(other), {"features.metrics_file.enabled": False}
     files = render_project(catalog, resolve(catalog, {**given_other(), **off}))
-    assert files["metrics.py"] == "RunningLoss = print\n"
+    assert files["weights.py"] == "save_weights = print\n"
 
 
 def test_an_unknown_trait_is_named(other: Path) -> None:

@@ -75,7 +75,9 @@ def test_new_code_follows(cli: Cli, tmp_path: Path, name: str) -> None:
         front = re.escape(inside if own else outside or "")
         where = path.relative_to(project).as_posix()
         for line in re.findall(r"(?m)^ *from .*", path.read_text()):
-            found = re.match(rf" *from (?!torch|importlib)([\w.]*?)({'|'.join(modules)}) import", line)
+            found = re.match(
+                rf" *from (?!torch|importlib)([\w.]*?)({'|'.join(modules)}) import", line
+            )
             assert not found or found[1] == front.replace("\\", ""), f"{where}: {line}"
     code = (project / folder / "data.py").read_text()
     assert f"from {inside}preemption import leave_signals_to_training\n" in code

@@ -444,7 +444,11 @@ def test_no_name_and_no_comment_of_what_is_off(
                 known_comments |= set(re.findall("# .*", line.text))
             known_names |= set(re.findall(r"\w+", words))
             names, comments = tokens(text)
-            strange = names - known_names - {"str", "True", "False", "Literal", "typing", "fields", "LIMITS"}
+            strange = (
+                names
+                - known_names
+                - {"str", "True", "False", "Literal", "typing", "fields", "LIMITS"}
+            )
             assert not strange, f"{name} of {label}: {sorted(strange)}"
             strange = {text for text in comments - known_comments if text not in words}
             assert not strange, f"{name} of {label}"
@@ -466,7 +470,8 @@ def test_config_has_the_fields_of_what_is_on(
             for option in component.options
             if option.config and applies(catalog, option, project.answers)
         }
-        for text in sources(find_sources(Situation(catalog, project.answers), on), "config.py"):
+        home = "config.py" if "config.py" in project.files else "train.py"
+        for text in sources(find_sources(Situation(catalog, project.answers), on), home):
             expected |= set(written_fields(text))
         assert set(config_fields(settings_of(project))) == expected, label
         every = {

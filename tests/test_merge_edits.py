@@ -236,12 +236,6 @@ BINDINGS = {
     "del": "NAME = 1\nlog(str(NAME))\ndel NAME",
 }
 for name, text in BINDINGS.items():
-    case(
-        f"names: window, {name}",
-        after(TRAIN, EPOCH_BEGINS, text.replace("NAME", "window")),
-        WINDOW,
-        ASK,
-    )
     case(f"names: ema, {name}", before(TRAIN, RESUME, text.replace("NAME", "ema")), EMA, ASK)
 for name, text in {
     "list": "sizes = [window for window in range(3)]",

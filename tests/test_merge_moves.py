@@ -3,7 +3,6 @@
 The right result is the same edit, made to the new render. Each kind of move comes in several forms.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from itertools import product
@@ -11,20 +10,10 @@ from itertools import product
 import pytest
 from conftest import in_turns
 from conftest import render_with_best as render
-from corpus.edit import TRAIN, Apply, Files, add_import, after, both, define, delete, replace, sub
+from corpus.edit import TRAIN, Apply, Files, after, both, define, delete, replace, sub
 from corpus.judge import canonical_of
-from corpus.kinds_settings import (
-    argparse_parser,
-    class_of_constants,
-    constants,
-    dictionary,
-    in_file,
-    in_groups,
-    namespace,
-)
 from corpus.structure import (
     extract,
-    instead_of_config,
     move,
     split_method,
     trainer_class,
@@ -99,7 +88,7 @@ LOSS, BACKWARD = r"loss = compute_loss\(", r"accelerator\.backward\("
 FORWARD = extract("forward", LOSS, r"train_loss\.add\(", "The loss.")
 STEP = extract(
     "take_step",
-    r"(grad_norm = accelerator\.clip|for group, peak)",
+    r"(if config\.max_grad_norm:|optimizer\.step)",
     r"optimizer\.zero_grad\(",
     "One step.",
 )
@@ -259,87 +248,6 @@ def test_what_is_no_longer_generated_stays_in_the_owners_file() -> None:
     assert "build_schedule" not in files[TRAIN]
 
 
-# settings
-
-BARE = both(add_import(TRAIN, "from types import SimpleNamespace"), without_unused_imports(TRAIN))
-PARSER = both(
-    instead_of_config(argparse_parser, "parse_args()"),
-    add_import(TRAIN, "import argparse"),
-    without_unused_imports(TRAIN),
-)
-DASHED = both(
-    instead_of_config(in_groups, "parser.parse_args()"),
-    add_import(TRAIN, "import argparse"),
-    without_unused_imports(TRAIN),
-)
-READ = '''
-def read_config(path):
-    """The settings of a file."""
-    values = json.loads(Path(path).read_text())
-    values["output_dir"] = Path(values["output_dir"])
-    return SimpleNamespace(**values)
-'''
-FORMS = {
-    "parser": PARSER,
-    "parser with groups and dashes": DASHED,
-    "namespace": both(instead_of_config(namespace, "CONFIG"), BARE),
-    "constants": both(instead_of_config(constants, "CONFIG"), BARE),
-    "dictionary": both(instead_of_config(dictionary, "SimpleNamespace(**DEFAULTS)"), BARE),
-    "class of constants": both(
-        instead_of_config(class_of_constants, "Config()"), without_unused_imports(TRAIN)
-    ),
-    "JSON": both(
-        in_file("settings.json", "json"),
-        instead_of_config(lambda found: READ, 'read_config("settings.json")'),
-        add_import(TRAIN, "import json"),
-        BARE,
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    "case",
-    in_turns(product(FORMS, [EMA, NO_CLIPPING, NO_SCHEDULE, NUMBERS, WINDOW, STEPS]), 40),
-)
-def test_a_field_goes_where_the_settings_are(case: tuple[str, Answers]) -> None:
-    form, change = case
-    check_same(FORMS[form], change)
-
-
-@pytest.mark.parametrize("form", in_turns(["parser", "namespace", "dictionary", "constants"], 2))
-def test_an_own_value_stays_and_two_new_values_are_a_question(form: str) -> None:
-    """For the learning rate, which is 0.001."""
-    own = both(FORMS[form], sub(TRAIN, r"\b0\.001\b", "0.003"))
-    merged, files = update(own, EMA)
-    assert not merged.conflicts and "0.003" in files[TRAIN] and "ema_decay" in files[TRAIN]
-    merged, files = update(own, NUMBERS)
-    assert merged.conflicts
-    assert "0.003" in files[TRAIN] and "0.01" in files[TRAIN]
-
-
-def test_a_file_of_settings_keeps_its_form() -> None:
-    files = check_same(FORMS["JSON"], EMA)
-    assert json.loads(files["settings.json"])["ema_decay"] == 0.99
-
-
-@pytest.mark.parametrize("change", [{"training.optimizer": "sgd"}, WINDOW])
-def test_a_new_switch_or_number_is_written_as_json(change: Answers) -> None:
-    """Which has `false`, and not `False`."""
-    files = check_same(FORMS["JSON"], change)
-    assert json.loads(files["settings.json"])
-
-
-def test_a_file_of_settings_that_a_new_row_would_break_is_asked_about() -> None:
-    """Its last row has a comma too many, which its owner's reader takes out."""
-    text = r'Path(path).read_text().replace(",\\n}", "\\n}")'
-    loose = both(
-        FORMS["JSON"],
-        sub(TRAIN, r"Path\(path\)\.read_text\(\)", text),
-        sub("settings.json", r"\n}", ",\n}"),
-    )
-    check_asks(loose, EMA)
-
-
 # hints, and other words for the same
 
 
@@ -380,9 +288,9 @@ def test_a_function_of_another_name_gets_its_new_parameter() -> None:
 
 def sorted_fields(files: Files) -> None:
     """The fields of Config by their names."""
-    head, mark, rest = files[TRAIN].partition("class Config:\n")
-    fields, end, tail = rest.partition("\n\n\n")
-    files[TRAIN] = "".join([head, mark, "\n".join(sorted(fields.split("\n"))), end, tail])
+    head, mark, rest = files["config.py"].partition("class Config:\n")
+    fields, end, tail = rest.partition("\n\n")
+    files["config.py"] = "".join([head, mark, "\n".join(sorted(fields.split("\n"))), end, tail])
 
 
 @pytest.mark.parametrize("change", [LION, NUMBERS, EMA, NO_CLIPPING])
@@ -391,11 +299,11 @@ def test_fields_in_another_order(change: Answers) -> None:
     assert not merged.conflicts and not merged.warnings
     expected = dict(render(change))
     fields = [
-        sorted(re.findall(r"(?m)^    (\w+: .*)", re.split(r"class Config:|\n\n\n", text)[2]))
-        for text in (files[TRAIN], expected[TRAIN])
+        sorted(re.findall(r"(?m)^    (\w+: .*)", text.partition("class Config:")[2]))
+        for text in (files["config.py"], expected["config.py"])
     ]
     assert fields[0] == fields[1] and len(fields[0]) > 10
-    assert files[TRAIN].index("limit_batches:") < files[TRAIN].index("seed: int")
+    assert files["config.py"].index("limit_batches:") < files["config.py"].index("seed: int")
 
 
 def test_an_import_with_fewer_names_goes_with_the_rest() -> None:

@@ -213,15 +213,15 @@ MUTATIONS = [
     Mutation(
         "running loss not in the checkpoint",
         "train.py",
-        '"train_loss": train_loss, ',
+        '        "train_loss": train_loss,\n',
         "",
         "metrics.jsonl differs: .*The first difference is line 1",
     ),
     Mutation(
         "metrics file not in the checkpoint",
         "train.py",
-        ', "metrics_file": metrics_file}',
-        "}",
+        '        "metrics_file": metrics_file,\n',
+        "",
         "metrics.jsonl differs",
     ),
     Mutation(

@@ -200,10 +200,10 @@ def test_a_marker_left_by_git_is_refused(cli: Cli, project: Path, marker: str) -
     before = read_files(project)
     result = cli("add", "ema", project)
     assert result.code == 1
-    assert f"config.py:32  a leftover marker of another conflict: {marker}" in result.err
+    assert f"config.py:31  a leftover marker of another conflict: {marker}" in result.err
     assert read_files(project) == before
     status = cli("status", project).out
-    assert f"config.py:32: a leftover marker of another conflict: {marker}" in status
+    assert f"config.py:31: a leftover marker of another conflict: {marker}" in status
 
 
 @pytest.mark.parametrize(

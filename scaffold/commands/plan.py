@@ -1,6 +1,6 @@
 """What an update does to the files of a project, computed before anything is written."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,11 +48,7 @@ def plan_update(
         for key, value in answers.items()
         if key in options and pristine.answers.get(key) != value
     }
-    places = {pristine.place(name) for name in (*pristine.files, *theirs)}
-    found = {place: text for place in places if (text := read_text(folder, place)) is not None}
-    # other code of the owner may need what an update removes
-    found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})
-    found |= read_named(folder, found)
+    found = _read(folder, {pristine.place(name) for name in (*pristine.files, *theirs)})
     renamed = tell_renames(folder, pristine)
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
@@ -98,6 +94,13 @@ def plan_update(
     notes = (*renamed, *merged.notes)
     warnings = (*tell_aside(aside, mine), *merged.warnings)
     return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes, warnings)
+
+
+def _read(folder: Path, places: Iterable[str]) -> dict[str, str]:
+    """The files at these places, and other code of the owner, which may need what they hold."""
+    found = {place: text for place in places if (text := read_text(folder, place)) is not None}
+    found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})
+    return found | read_named(folder, found)
 
 
 def _make_room(

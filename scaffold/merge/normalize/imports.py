@@ -1,7 +1,7 @@
 """Follows an owner who imports the same things in another way.
 
 `import callbacks` and `callbacks.BestModel` in place of `from callbacks import BestModel`, or
-`from progress import log as say`: the pristine and the new file then call them the same.
+`from metrics import log as say`: the pristine and the new file then call them the same.
 """
 
 import ast

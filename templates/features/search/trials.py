@@ -145,7 +145,7 @@ def in_parallel(jobs: int, take: Callable, work: Callable) -> None:
             raise
 #: end file
 
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 
 #: replace resume with checkpoints
 if find_checkpoints(folder):

@@ -1,4 +1,4 @@
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 from helpers import run
 
 #: slot tests

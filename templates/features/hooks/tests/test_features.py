@@ -1,7 +1,7 @@
 from pathlib import Path
 from unittest import mock
 
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 from helpers import launch, run
 from hooks import HOOKS
 from test_resume import last_checkpoint

@@ -3,7 +3,7 @@ from pathlib import Path
 from unittest import mock
 
 import train
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 from helpers import launch, run
 from test_resume import assert_same_file
 

@@ -7,8 +7,9 @@ from unittest import mock
 
 import pytest
 
-from checkpoint import Checkpoints, find_checkpoints
+from config import find_checkpoints
 from helpers import launch, run
+from preemption import StopSignals
 from test_resume import assert_same_run
 
 #: slot tests
@@ -60,18 +61,18 @@ def test_signal_to_data_workers_saves_too(tmp_path):
 
 def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
     """Send a signal to the last process and its data workers in the third step."""
-    save_if_due = Checkpoints.save_if_due
+    after_step = StopSignals.after_step
 
-    def tell(checkpoints, unit, count) -> None:
+    def tell(stop_signals, checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.step == 3 and checkpoints.accelerator.process_index == last:
             for _ in range(times):
                 os.kill(os.getpid(), number)
             for worker in active_children():  # the sender is not the process that started them
                 subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
-        save_if_due(checkpoints, unit, count)
+        after_step(stop_signals, checkpoints)
 
-    with mock.patch.object(Checkpoints, "save_if_due", tell):
+    with mock.patch.object(StopSignals, "after_step", tell):
         run(folder, **CADENCE, **changes)
 
 

@@ -4,7 +4,7 @@ from unittest import mock
 import pytest
 
 import train
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 from helpers import launch, run
 
 #: slot tests

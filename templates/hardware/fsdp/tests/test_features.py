@@ -12,7 +12,7 @@ from torch import nn
 from torch.distributed.fsdp._flat_param import FlatParamHandle
 
 import train
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 from helpers import build_exact_model, build_sgd, launch, run
 from test_resume import assert_same_file
 from weights import read_weights
