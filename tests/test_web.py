@@ -412,12 +412,12 @@ def test_an_undo_refuses_to_lose_later_edits(edited: Path) -> None:
     project = existing(edited)
     found = project.call("render", {"wishes": {"training.epochs": "3"}})
     project.call("apply", {"wishes": {"training.epochs": "3"}, "plan": found["plan"]})
-    script = edited / "train.py"
+    script = edited / "config.py"
     script.write_text(script.read_text() + "# later\n")
     with pytest.raises(ScaffoldError, match="edited since"):
         project.call("undo", {})
     project.call("undo", {"keepCopy": True})
-    assert (edited / "train.py.kept").read_text().endswith("# later\n")
+    assert (edited / "config.py.kept").read_text().endswith("# later\n")
 
 
 def test_another_task_is_refused_for_an_edited_project(edited: Path) -> None:

@@ -68,7 +68,9 @@ def main(config: Config) -> dict[str, float]:
     #: slot after_prepare
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
     if not len(train_loader):
-        raise SystemExit("The training data does not fill one batch: use a smaller --batch-size.")
+        raise SystemExit("Each process needs one full batch: use a smaller --batch-size.")
+    if not len(val_loader) or not len(test_loader):
+        raise SystemExit("The validation and the test data need at least one sample each.")
 
     #: slot before_training
     #: slot start_of_training

@@ -1,11 +1,12 @@
 import json
+from math import isfinite
 from pathlib import Path
 
 from accelerate import PartialState
 
 #: slot classes
 class MetricsFile:
-    """Writes a line of JSON for each logged step and each evaluation."""
+    """Writes a line of JSON for each logged step and each evaluation. NaN and infinity are null."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0  # the first line replaces the file of an earlier run
@@ -13,7 +14,8 @@ class MetricsFile:
     def append(self, step: int, metrics: dict[str, float]) -> None:
         if PartialState().is_main_process:
             with self.path.open("a" if self.size else "w") as file:
-                file.write(json.dumps({"step": step, **metrics}) + "\n")
+                values = {name: v if isfinite(v) else None for name, v in metrics.items()}
+                file.write(json.dumps({"step": step, **values}) + "\n")
                 self.size = file.tell()
 
     #: slot metrics_file_state

@@ -8,7 +8,6 @@ import json
 import shutil
 from argparse import ArgumentParser
 from dataclasses import fields
-from math import isfinite
 from pathlib import Path
 
 from huggingface_hub import EvalResult, HfApi, ModelCard, ModelCardData, get_token
@@ -50,7 +49,7 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
         for field in fields(Config)
         if field.name in settings and str(settings[field.name]) != str(field.default)
     ]
-    scores = {name[len("test_") :]: value for name, value in metrics.items() if isfinite(value)}
+    scores = {name[len("test_") :]: value for name, value in metrics.items() if value is not None}
     about = (TASK, DATA.replace(" ", "-"), DATA)
     metadata = ModelCardData(
         license=license,
