@@ -267,7 +267,7 @@ def test_hints_that_the_owner_took_out_stay_out(pattern: str, change: Answers) -
     assert not re.search(pattern, files[TRAIN], re.MULTILINE)
 
 
-@pytest.mark.parametrize("change", [NO_SCHEDULE, NO_DECAY])
+@pytest.mark.parametrize("change", [NO_DECAY])
 def test_parameters_of_another_name_without_a_hint(change: Answers) -> None:
     """As with the result of argparse: `args`, in place of `config: Config`."""
     edit = both(
@@ -355,7 +355,7 @@ def test_a_name_that_the_owner_calls_otherwise_is_called_so_in_new_lines() -> No
 
 def test_an_import_that_the_owner_no_longer_needs_gets_what_new_lines_need() -> None:
     edit = both(
-        sub(TRAIN, r"^    return peak \* 0\.5 \* .*$", "    return peak * (1 - done)"),
+        sub(TRAIN, r"^        return 0\.5 \* .*$", "        return 1 - done"),
         without_unused_imports(TRAIN),
     )
     base = dict(render(NO_CLIPPING))

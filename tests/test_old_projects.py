@@ -154,7 +154,7 @@ EDITS = {
                 "config.learning_rate * (1 - done) ** 2",
             )
         ],
-        ["    return peak * (1 - done) ** 2\n"],
+        None,  # a factor of the rate is returned now
     ),
     "own state of the checkpoints": (
         [

@@ -308,7 +308,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
     paint_digits(folder / "pictures", 1)
     result = start(folder, ["predict.py", "pictures"], 1)
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith("runs/latest/config.json can't be read: FileNotFoundError(")
+    assert result.stderr.startswith("No run in runs/ is finished: train first")
     assert "Traceback" not in result.stderr
     assert start(folder, SHORT, 1).returncode == 0
     (folder / "empty").mkdir()
@@ -391,12 +391,11 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
 
 def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     """With and without checkpoints."""
-    given: dict[str, Value] = {"features.run_folders.enabled": True}
-    given["features.checkpoints.enabled"] = False
+    given: dict[str, Value] = {"features.checkpoints.enabled": False}
     folder = write_files(tmp_path, render(given))
     paint_digits(folder / "pictures", 1)
     result = start(folder, ["predict.py", "pictures"], 1)
-    assert result.stderr == "No run in runs/{time} is finished: train first.\n"
+    assert result.stderr == "No run in runs/ is finished: train first, or name one with --run.\n"
     for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
         assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
     (folder / "runs/2026-01-03_00-00-00").mkdir()

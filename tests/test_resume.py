@@ -361,6 +361,7 @@ def test_settings_without_effect_may_come_and_go(stopped: Path, tmp_path: Path) 
 # A run that is killed as soon as it has deleted a file of an old checkpoint
 HALF = """
 import os, shutil, sys
+from pathlib import Path
 import train
 
 def delete_half(folder, **settings):
@@ -371,7 +372,8 @@ def delete_half(folder, **settings):
     rmtree(folder, **settings)
 
 rmtree, shutil.rmtree = shutil.rmtree, delete_half
-train.main(train.Config(epochs=2, limit_batches=4, keep_checkpoints=1))
+folder = Path("runs/latest")
+train.main(train.Config(epochs=2, limit_batches=4, keep_checkpoints=1, output_dir=folder))
 """
 
 

@@ -21,7 +21,8 @@ SEEN = {
     "set_epoch dropped": "TL401",
     "evaluation mode forgotten": "TL203",
     "clipping before backward": "TL109",
-    "each batch of a window clipped": "TL109",
+    "divided twice": "TL106",
+    "schedule steps once for each batch": "TL302",
     "gradients not cleared": "TL101",
     "same dropout on all processes": "TL304",
 }

@@ -404,6 +404,7 @@ def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: P
 
 TRAINER = """
 import json
+import pathlib
 import torch
 import transformers
 import data, model, train
@@ -424,7 +425,7 @@ begin = build(config)
 begin.model.save_pretrained("begin")
 train.build_model, data.collate = lambda config: begin, note
 train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
-lines = [json.loads(line) for line in open("runs/latest/metrics.jsonl")]
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
 ours = [line["loss"] for line in lines if "loss" in line]
 
 settings = transformers.AutoConfig.from_pretrained("begin")

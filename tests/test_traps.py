@@ -372,7 +372,7 @@ def test_too_few_samples_for_a_batch_end_the_minimal_loop_with_one_line(tmp_path
     project = write_files(tmp_path, render(recipe_answers(load_catalog(), "minimal")))
     result = start(project, ["train.py", "--batch-size", "5000"], 1)
     assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert result.stderr.strip().endswith("not fill one batch: use a smaller --batch-size.")
+    assert result.stderr.strip().endswith("one full batch: use a smaller --batch-size.")
 
 
 def test_a_model_in_evaluation_mode_is_trained_with_dropout(project: Path) -> None:

@@ -1,6 +1,7 @@
 """Brings the definitions of an earlier version to the files that have them in this one."""
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,11 +69,26 @@ def _fill(
             changed[path] = "".join(block.text for block in left)
         else:
             del changed[path]
-    heads = [block.text for module in sources for block in blocks[module] if block.is_import]
     docs = [block.text for block in blocks[next(iter(sources))][:1] if not block.is_import]
-    imports = list(dict.fromkeys(line for head in heads for line in head.strip("\n").split("\n")))
-    changed[own] = "".join([*docs, "\n", "\n".join(imports), "\n", *(b.text for _, b in taken)])
+    code = "".join(block.text for _, block in taken)
+    heads = [block.text for module in sources for block in blocks[module] if block.is_import]
+    imports = dict.fromkeys(row for head in heads for row in _needed(head, code))
+    changed[own] = "".join([*docs, "\n", *imports, code])
     return changed
+
+
+def _needed(head: str, code: str) -> Iterator[str]:
+    """An import of the names that the code uses."""
+    [node] = ast.parse(head).body
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    used = [
+        alias
+        for alias in node.names
+        if re.search(rf"\b{re.escape((alias.asname or alias.name).split('.')[0])}\b", code)
+    ]
+    if used:
+        node.names = used
+        yield f"{ast.unparse(node)}\n"
 
 
 def _split(text: str) -> Iterator[_Block]:
