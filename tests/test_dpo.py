@@ -339,7 +339,7 @@ def test_losses_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     given |= {"dpo.loss": loss, "dpo.model_name": "llama_chatml"}
     given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
     project = make_project(tmp_path, given, "llama_chatml")
-    run = run_python(project, ["-c", TRL.replace("LOSS", loss)], real=True)
+    run = run_python(project, ["-c", TRL.replace('"LOSS"', repr(loss))], real=True, timeout=900)
     assert run.returncode == 0, run.stderr[-3000:]
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]

@@ -407,3 +407,11 @@ def test_losses_are_those_of_trl(tmp_path: Path) -> None:
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+
+
+@pytest.mark.sweep
+def test_embeddings_have_noise_while_a_model_is_tuned(tmp_path: Path) -> None:
+    given: dict[str, Value] = {"sft.model": "pretrained", "sft.context": 128}
+    given |= {"sft.model_name": "llama_chatml", "features.neftune.enabled": True}
+    project = make_project(tmp_path, given, "llama_chatml")
+    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "noise")) == 1
