@@ -200,6 +200,13 @@ def test_new_files_get_the_names_of_the_owner() -> None:
     assert merged.files["it.py"] == "import train\n\ntrain.fit()\n"
 
 
+def test_unedited_files_get_the_names_of_the_owner_in_new_lines() -> None:
+    base = {"train.py": "def run(a):\n    return a\n\n\nrun(run(1))\n", "it.py": "import train\n"}
+    ours = {**base, "train.py": base["train.py"].replace("run", "fit")}
+    merged = project(base, ours, {**base, "it.py": "import train\n\ntrain.run(2)\n"})
+    assert merged.files["it.py"] == "import train\n\ntrain.fit(2)\n" and not merged.warnings
+
+
 def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
     base = "# Net\n\nHow to train it.\n\nHow to test it.\n"
     ours, theirs = base.replace("How to test it.\n", "Mine.\n"), base.replace(

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
 
-_INNER = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

@@ -6,7 +6,6 @@ for each step. Only one thing tells: a statement that needs what each part has, 
 and keeps the result under a name of its owner's, has to see all the parts.
 """
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -171,24 +170,6 @@ def _new_loops(side: Side, place: int | None) -> list[int]:
     return [head for head in heads if _LOOPS.match(side.units[head].text.lstrip())]
 
 
-def _is_fixed(triple: Triple, statement: Sequence[int]) -> bool:
-    """Whether a statement gives a name its only value, which no part and no step changes."""
-    units = triple.ours.units
-    node = units[statement[0]].node
-    if not isinstance(node, ast.Assign) or any(isinstance(row, ast.Call) for row in ast.walk(node)):
-        return False
-    effects = effects_of(units[statement[0]])
-    others = [
-        effects_of(unit)
-        for place, unit in enumerate(units)
-        if place != statement[0] and unit.scope == units[statement[0]].scope and unit.is_code
-    ]
-    changed = set().union(*(row.binds | row.changes for row in others))
-    return (
-        not effects.changes and not effects.parts and not changed & (effects.binds | effects.reads)
-    )
-
-
 def _belongs_inside(
     triple: Triple, statement: Sequence[int], heads: Sequence[int], own: Collection[str]
 ) -> bool:
@@ -200,8 +181,6 @@ def _belongs_inside(
     text = "\n".join(triple.ours.units[place].text for place in statement)
     if has_gradients(text) or _LEAVES.search(text):
         return False
-    if _is_fixed(triple, statement):
-        return True
     inside = _bound_in(triple.theirs.units, heads[-1])
     scope = triple.theirs.units[heads[-1]].scope
     ours = {

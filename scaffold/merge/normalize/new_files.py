@@ -1,4 +1,4 @@
-"""Gives new files the owner's names for what they import."""
+"""Gives files that are new, or not edited, the owner's names for what they import."""
 
 import re
 from collections.abc import Mapping
@@ -12,16 +12,17 @@ from scaffold.merge.source.write import write_units
 
 
 def name_new_files(merged: Mapping[str, str | None], project: Versions) -> dict[str, str]:
-    """The files that an update brings, with the owner's names for what they import."""
-    edited = {
-        place: (text, project.ours[place])
-        for name, text in project.base.items()
-        if (place := project.place(name)).endswith(".py") and project.ours.get(place, text) != text
-    }
-    new = {project.place(name) for name in project.theirs.keys() - project.base.keys()}
-    return {
-        path: follow_renames(path, merged[path] or "", edited) for path in new - project.ours.keys()
-    }
+    """Files that an update brings, or replaces, with the owner's names for what they import."""
+    edited, replaced = {}, []
+    for name in project.base.keys() | project.theirs.keys():
+        path, base = project.place(name), project.base.get(name)
+        own = project.ours.get(path, base)
+        if own == base and base != project.theirs.get(name):
+            replaced.append(path)
+        elif path.endswith(".py") and base is not None and own is not None and own != base:
+            edited[path] = base, own
+    files = {path: text for path in replaced if (text := merged.get(path)) is not None}
+    return {path: follow_renames(path, text, edited) for path, text in files.items()}
 
 
 def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) -> str:
