@@ -190,7 +190,6 @@ PENALTY = sub(
             (RATES, NO_SCHEDULE),
             (UNTIL, FIRST),
             (PENALTY, WINDOW),
-            (SHAPE, WINDOW),
             (TERMS, WINDOW),
             (UNPACKED, MIXING),
         ],

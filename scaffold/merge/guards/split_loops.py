@@ -16,7 +16,12 @@ from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.statement import PYTHON, Statement
-from scaffold.merge.source.training import has_gradients, is_done_once, limits_gradients
+from scaffold.merge.source.training import (
+    accumulates,
+    has_gradients,
+    is_done_once,
+    limits_gradients,
+)
 
 QUESTION = "does your line belong to each step, or to each part of a step?"
 
@@ -43,7 +48,8 @@ def find_split_loops(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     new = [
         place
         for place, unit in enumerate(triple.theirs.units)
-        if place not in triple.theirs.number_of and _LOOPS.match(unit.text.lstrip())
+        if place not in triple.theirs.number_of
+        and (_LOOPS.match(unit.text.lstrip()) or accumulates(unit.text))
     ]
     if not new:
         return
@@ -107,6 +113,8 @@ def _is_split(
         text = "\n".join(ours.units[place].text for place in statement)
         if not is_done_once(text):
             return ""
+        if _is_in_accumulation(theirs, theirs.match[below]):
+            return QUESTION
         # beside it in the base: some of it may be done once for all parts
         block = [n for n, head in enumerate(triple.parents) if head == triple.parents[below]]
         counts = [len(_new_loops(theirs, place)) for n in block if (place := theirs.match[n])]
@@ -162,6 +170,14 @@ def _new_heads(side: Side, place: int | None) -> list[int]:
         if place not in side.number_of and _REPEATS.match(side.units[place].text.lstrip()):
             heads.insert(0, place)
     return heads
+
+
+def _is_in_accumulation(side: Side, place: int | None) -> bool:
+    """Whether a unit is in a new block that makes a step from several parts."""
+    while place is not None and (place := side.parents[place]) is not None:
+        if place not in side.number_of and accumulates(side.units[place].text):
+            return True
+    return False
 
 
 def _new_loops(side: Side, place: int | None) -> list[int]:

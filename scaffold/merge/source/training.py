@@ -15,6 +15,7 @@ BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
 
 _GRADIENTS = re.compile(r"\.(backward|grad)\b")
 _OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")
+_ACCUMULATES = re.compile(r"with .*\.accumulate\(")
 _CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
 
 # the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
@@ -39,6 +40,11 @@ def has_gradients(text: str) -> bool:
 def is_done_once(text: str) -> bool:
     """Whether code is done once a step, for all of its parts."""
     return bool(_OF_A_STEP.search(text))
+
+
+def accumulates(text: str) -> bool:
+    """Whether a block makes a step from several parts, as Accelerate does."""
+    return bool(_ACCUMULATES.match(text.strip()))
 
 
 def limits_gradients(text: str) -> bool:
