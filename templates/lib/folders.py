@@ -35,8 +35,8 @@ def find_split(folder: Path, name: str) -> Path:
     if not found[name] or not found["train"]:
         return folder / name
     if len(found[name]) > 1:
-        both = " and ".join(map(str, found[name][:2]))
-        raise SystemExit(f"{both} are both data for {name}: keep one of them.")
+        both, kind = " and ".join(map(str, found[name][:2])), {"val": "validation"}.get(name, name)
+        raise SystemExit(f"{both} are both {kind} data: keep one of them.")
     return found[name][0]
 
 

@@ -6,7 +6,7 @@ if not progress.step:  # a resumed run already logged it
     loaders = train_loader, val_loader, test_loader
     sizes = [f"{len(loader.dataset):,}" for loader in loaders]
     log("samples | training {} | validation {} | test {}".format(*sizes))
-    left = len(train_loader.dataset) - len(train_loader) * train_loader.total_batch_size
+    left = len(train_loader.dataset) - len(train_loader) * config.batch_size * accelerator.num_processes
     if left > 0:
         log(f"{left:,} samples of each epoch do not fill a batch: others are left out each time")
     #: slot described
