@@ -4,10 +4,14 @@ GRID is the table of kinds and tasks. A section for each kind of file follows, w
 """
 
 import importlib
+import json
 import re
 import runpy
+import shutil
 import sys
-from collections.abc import Iterator
+import wave
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -45,12 +49,17 @@ class Project:
         return str(stopped.value)
 
 
+@cache
+def declare_operators() -> None:
+    """Lets torchvision be imported beside a torch for the CPU."""
+    runpy.run_path(str(TORCHVISION / "sitecustomize.py"))
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Renders a project of a task into the folder, which becomes the current one."""
     monkeypatch.chdir(tmp_path)
-    if "torchvision" not in sys.modules:
-        runpy.run_path(str(TORCHVISION / "sitecustomize.py"))
+    declare_operators()
     before = {*sys.modules}
 
     def render_project(task: str, **options: object) -> Project:
@@ -355,3 +364,312 @@ def test_a_yaml_file_that_grows_is_refused_before_it_does(project):
     assert "data.yaml is not YAML" in made.refusal(path="data/objects")
     write("data/objects/data.yaml", "names: [" + "x," * 600_000 + "]")
     assert "1,200,0" in made.refusal(path="data/objects")
+
+
+# --- folders that are no classes, and files in two places -----------------------------------------
+
+
+def tone(name: str, pitch: int = 300, samples: int = 1600) -> str:
+    """A WAV file of 16 bits at 16 kHz."""
+    np = pytest.importorskip("numpy")
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(name, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        sound = 10_000 * np.sin(2 * np.pi * pitch * np.arange(samples) / 16000)
+        file.writeframes(sound.astype("<i2").tobytes())
+    return name
+
+
+CLASSES = [
+    ("image_classification", {"dataset": "image_folder", "path": "d"}, "png", draw),
+    ("audio_classification", {"dataset": "files", "path": "d"}, "wav", tone),
+]
+
+
+def fill(folder: str, count: int, suffix: str, make: Callable[..., str]) -> None:
+    for number in range(count):
+        for name in ("a", "b"):
+            make(f"{folder}/{name}/{number}.{suffix}")
+
+
+@pytest.mark.parametrize(("task", "options", "suffix", "make"), CLASSES)
+def test_folders_of_splits_are_no_classes(project, task, options, suffix, make):
+    made = project(task, **options)
+    for names in (
+        ("Training", "", "Testing"),
+        ("Train", "Valid", "Test"),
+        ("train", "dev", "test"),
+    ):
+        shutil.rmtree("d", ignore_errors=True)
+        for name, count in zip(names, (9, 2, 3), strict=True):
+            if name:
+                fill(f"d/{name}", count, suffix, make)
+        lengths = [len(part) for part in made.read()]
+        assert lengths == ([18, 4, 6] if names[1] else [17, 1, 6]), names
+        assert made.data.class_names(made.config()) == ["a", "b"]
+    shutil.rmtree("d")
+    fill("d/2024", 6, suffix, make)
+    fill("d/2025", 6, suffix, make)
+    said = made.refusal()
+    assert "d has the folders 2024, 2025, and each of them a, b: which are the classes?" in said
+    assert [len(part) for part in made.read(path="d/2024")] == [10, 1, 1], "one folder of classes"
+    Path("d/2024").rename("d/train")
+    Path("d/2025").rename("d/test")
+    assert [len(part) for part in made.read()] == [11, 1, 12], "or named as splits"
+
+
+@pytest.mark.parametrize(("task", "options", "suffix", "make"), CLASSES)
+def test_hidden_folders_are_no_classes(project, task, options, suffix, make):
+    made = project(task, **options)
+    fill("d", 6, suffix, make)
+    make(f"d/.ipynb_checkpoints/0-checkpoint.{suffix}")
+    make(f"d/a/.ipynb_checkpoints/0-checkpoint.{suffix}")
+    write(f"d/a/._0.{suffix}", "Mac OS X")
+    write(f"d/__MACOSX/a/._0.{suffix}", "Mac OS X")
+    assert sum(len(part) for part in made.read()) == 12
+    assert made.data.class_names(made.config()) == ["a", "b"]
+
+
+def test_images_without_classes_leave_hidden_ones_out(project):
+    made = project("autoencoder", dataset="image_folder", path="d")
+    for number in range(12):
+        draw(f"d/Train/{number}.png", seed=number)
+    draw("d/Train/.ipynb_checkpoints/0.png")
+    draw("d/Testing/0.png", seed=99)
+    assert [len(part) for part in made.read()] == [11, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["", "dog"], "t.csv, row 1 has no label: leave the row out"),
+        (["cat", " cat", "dog"], ""),
+        (["NA", "None", "nan"], ""),
+        (["01", "1", "10"], ""),
+    ],
+)
+def test_labels_of_a_table_of_images(project, labels, said):
+    made = project("image_classification", dataset="csv", table="t.csv")
+    rows = [f"{draw(f'p/{n}.png', seed=n)},{labels[n % len(labels)]}" for n in range(12)]
+    write("t.csv", "image,label", *rows)
+    if said:
+        assert said in made.refusal()
+        write("t.csv", "image,label", *[row for row in rows if not row.endswith(",")], *[])
+        assert "one class" in made.refusal() or "too few" in made.refusal()
+        return
+    assert sum(len(part) for part in made.read()) == 12
+    assert made.data.class_names(made.config()) == sorted({label.strip() for label in labels})
+
+
+def test_an_image_is_in_one_row_of_all_tables(project):
+    made = project("image_classification", dataset="csv", table="t.csv")
+    rows = [f"{draw(f'p/{n}.png', seed=n)},{'ab'[n % 2]}" for n in range(12)]
+    write("t.csv", "image,label", *rows, "p/../p/0.png,b")
+    said = made.refusal()
+    assert said.startswith("t.csv, row 13 has p/../p/0.png, and so has t.csv, row 1: keep one")
+    write("t.csv", "image,label", *rows)
+    write("test.csv", "image,label", "p/0.png,a")
+    assert "test.csv, row 1 has p/0.png, and so has t.csv, row 1" in made.refusal(
+        test_table="test.csv"
+    )
+    write("test.csv", "image,label", f"{draw('p/99.png', seed=99)},A")
+    assert "test.csv, row 1 has the label 'A'. t.csv has a, b" in made.refusal(
+        test_table="test.csv"
+    )
+    write("test.csv", "image,label", "p/99.png,a,")
+    assert "test.csv, row 1 has 3 cells" in made.refusal(test_table="test.csv")
+    write("test.csv", "image,label", "p/99.png,a")
+    assert [len(part) for part in made.read(test_table="test.csv")] == [11, 1, 1]
+
+
+def test_a_sound_is_in_one_row(project):
+    made = project("audio_classification", dataset="files", path="t.csv")
+    rows = [f"{tone(f's/{n}.wav')},{'ab'[n % 2]}" for n in range(12)]
+    write("t.csv", "file,label", *rows, "s/0.wav,a")
+    assert "t.csv, row 13 has s/0.wav, and so has t.csv, row 1" in made.refusal()
+    write("t.csv", "file,label", *rows[:-1], "s/11.wav, b")
+    assert sum(len(part) for part in made.read()) == 12
+    assert made.data.class_names(made.config()) == ["a", "b"], "without the space"
+
+
+# --- annotations ----------------------------------------------------------------------------------
+
+
+def coco(**changes: Any) -> dict[str, Any]:
+    """A COCO file of 12 images, 64 x 48 pixels, with a box in each."""
+    for number in range(12):
+        draw(f"d/{number}.png", (64, 48), number)
+    names = [{"id": 1, "name": "cup"}, {"id": 2, "name": "ball"}]
+    images = [{"id": n, "file_name": f"{n}.png", "width": 64, "height": 48} for n in range(12)]
+    boxes = [
+        {"id": n, "image_id": n, "category_id": 1 + n % 2, "bbox": [4, 5, 20, 10], "iscrowd": 0}
+        for n in range(12)
+    ]
+    content = {"images": images, "annotations": boxes, "categories": names, **changes}
+    write("d/_annotations.coco.json", json.dumps(content))
+    return content
+
+
+def test_an_image_under_two_ids_is_refused_with_both(project):
+    made = project("object_detection", dataset="coco", path="d")
+    content = coco()
+    assert [len(part) for part in made.read()] == [10, 1, 1]
+    again = [{**row, "id": 100 + row["id"]} for row in content["images"][:3]]
+    coco(images=[*content["images"], *again])
+    said = made.refusal()
+    assert "the image 100 has d/0.png, and so has " in said and "the image 0: keep one" in said
+
+
+def test_boxes_from_0_to_1_are_not_pixels(project):
+    made = project("object_detection", dataset="coco", path="d")
+    boxes = coco()["annotations"]
+    shares = [{**row, "bbox": [4 / 64, 5 / 48, 20 / 64, 10 / 48]} for row in boxes]
+    coco(annotations=shares)
+    assert "is within one pixel: it is in pixels, not from 0 to 1" in made.refusal()
+    pixels = [{**row, "bbox": [4 / 64 * 64, 5, 20, 10]} for row in shares]
+    coco(annotations=pixels)
+    assert made.read()[0].rows[0].boxes == [[4, 5, 24, 15]]
+
+
+def voc(filename: str = "{}.png", count: int = 12) -> None:
+    box = "<bndbox><xmin>5</xmin><ymin>6</ymin><xmax>24</xmax><ymax>15</ymax></bndbox>"
+    for number in range(count):
+        draw(f"d/JPEGImages/{number}.png", (64, 48), number)
+        write(
+            f"d/Annotations/{number}.xml",
+            f"<annotation><filename>{filename.format(number)}</filename><object>"
+            f"<name>{'cup' if number % 2 else 'ball'}</name>{box}</object></annotation>",
+        )
+
+
+def test_an_image_of_many_xml_files_is_refused_with_both(project):
+    made = project("object_detection", dataset="voc", path="d")
+    voc()
+    write("d/Annotations/._0.xml", "Mac OS X")
+    assert [len(part) for part in made.read()] == [10, 1, 1]
+    voc(filename="0.png")
+    said = made.refusal()
+    assert "1.xml has d/JPEGImages/0.png, and so has d/Annotations/0.xml: keep one" in said
+
+
+# --- sounds ---------------------------------------------------------------------------------------
+
+
+def patch(name: str, size: int) -> None:
+    """Another size of the data in the header of a WAV file."""
+    content = bytearray(Path(name).read_bytes())
+    at = content.index(b"data") + 4
+    content[at : at + 4] = content[4:8] = size.to_bytes(4, "little")
+    Path(name).write_bytes(content)
+
+
+@pytest.mark.parametrize("reader", ["wave", "soundfile"])
+@pytest.mark.parametrize("size", [0xFFFFFFFF, 0x7FFFFFFF])
+def test_a_sound_from_a_pipe_has_the_length_that_it_has(project, reader, size):
+    if reader == "soundfile":
+        pytest.importorskip("soundfile")
+    made = project("audio_classification", dataset="files", reader=reader, path="d")
+    fill("d", 6, "wav", tone)
+    whole = made.audio.read_sound(Path("d/a/0.wav"), 16000)
+    patch("d/a/0.wav", size)
+    assert made.audio.read_sound(Path("d/a/0.wav"), 16000).tolist() == whole.tolist()
+    assert made.audio.measure_sound(Path("d/a/0.wav")) == 0.1
+    assert sum(len(part) for part in made.read()) == 12
+
+
+@pytest.mark.parametrize("reader", ["wave", "soundfile"])
+def test_a_sound_that_is_cut_off_is_refused_before_training(project, reader):
+    if reader == "soundfile":
+        pytest.importorskip("soundfile")
+    made = project("audio_classification", dataset="files", reader=reader, path="d")
+    fill("d", 6, "wav", tone)
+    for cut in (1, 2, 101):
+        content = Path(tone("d/a/0.wav")).read_bytes()
+        Path("d/a/0.wav").write_bytes(content[:-cut])
+        if reader == "soundfile" and cut == 1:
+            continue  # some programs leave out the last byte
+        assert "0.wav can't be read" in made.refusal() and "cut off" in made.refusal()
+    Path("d/a/0.wav").unlink()
+    assert sum(len(part) for part in made.read()) == 11
+
+
+# --- series ---------------------------------------------------------------------------------------
+
+MONTHS = [f"{year}{month:02}" for year in range(2000, 2005) for month in range(1, 13)]
+SHORT = {"context": 6, "horizon": 3, "season": 12, "time_column": "month", "dataset": "file"}
+
+
+def series_of(times: list[str], name: str = "series.csv", value: str = "{}") -> str:
+    rows = [f"{time},{value.format(row)}" for row, time in enumerate(times)]
+    return write(name, "month,value", *rows)
+
+
+def forecast(made: Any, path: str) -> tuple[list[list[str]], str]:
+    """The lines that predict.py would write for a file: the last value again and again."""
+    config = made.config()
+    made.data.fit_scales(config).save(config.output_dir)
+    histories = made.predict.read_inputs(config, [path])
+    rows = [
+        {**{key: row[key] for key in ("series", "start", "format")}, "forecast": [0.0] * 3}
+        for row in histories
+    ]
+    return made.predict.list_lines(rows, config)
+
+
+def test_months_as_numbers_are_months(project):
+    made = project("forecasting", series_column="", loss="mae", **SHORT)
+    series_of(MONTHS)
+    table = made.data.read_series(made.config())
+    assert table.shape == (1, 60) and not table.isna().any().any()
+    assert made.data.find_step(table.columns) == "MS"
+    config = made.config(val_from="200401", test_from="200407")
+    assert made.data.find_borders(table.columns, config) == [48, 54]
+    names, *lines = forecast(made, "series.csv")
+    assert names == ["series", "month", "forecast"]
+    assert [line[1] for line in lines] == ["200501", "200502", "200503"]
+
+
+@pytest.mark.parametrize(
+    ("times", "after"),
+    [
+        ([f"{month[:4]}-{month[4:]}-01" for month in MONTHS], ["2005-01-01", "2005-02-01"]),
+        ([f"{month}01" for month in MONTHS], ["20050101", "20050201"]),
+        ([str(1900 + year) for year in range(60)], ["1960", "1961"]),
+        (
+            [f"2026-01-{1 + n // 24:02} {n % 24:02}:00:00" for n in range(60)],
+            ["2026-01-03 12:00:00", "2026-01-03 13:00:00"],
+        ),
+    ],
+)
+def test_times_come_back_as_they_were_written(project, times, after):
+    made = project("forecasting", series_column="", loss="mae", **SHORT)
+    series_of(times)
+    assert made.data.read_series(made.config()).shape == (1, 60)
+    _, *lines = forecast(made, "series.csv")
+    assert [line[1] for line in lines][:2] == after
+
+
+def test_columns_come_back_under_their_names_and_an_early_end_is_said(project, capsys):
+    made = project("forecasting", series_column="shop", loss="mae", **SHORT)
+    rows = [
+        f"{shop},{month},{row}" for shop in ("01", "2") for row, month in enumerate(MONTHS)
+    ]
+    write("series.csv", "shop,month,value", *rows[:-2])
+    names, *lines = forecast(made, "series.csv")
+    assert names == ["shop", "month", "forecast"]
+    assert [line[:2] for line in lines[::3]] == [["01", "200501"], ["2", "200411"]]
+    assert "series '2' is forecast from 2004-10-01" in capsys.readouterr().err
+
+
+def test_rows_of_series_are_complete(project):
+    made = project("forecasting", series_column="", loss="mae", **SHORT)
+    series_of(MONTHS, value="{},")
+    assert "series.csv, row 1 has 3 cells" in made.refusal()
+    series_of(MONTHS, value="inf")
+    assert "row 1 has the value 'inf', which is not a number" in made.refusal()
+    series_of(MONTHS, value="NA")
+    write("series.csv", "month,value", *[f"{m},{'NA' if m == '200003' else 1}" for m in MONTHS])
+    assert made.data.read_series(made.config()).isna().sum().sum() == 1

@@ -396,7 +396,7 @@ def test_columns_become_numbers() -> None:
     assert columns.to_numbers(days, "2026-03-14").fillna(-1).tolist() == [0, -1, 2]
     texts = columns.to_texts(pd.Series([1, None], dtype="object"))
     assert texts.fillna("").tolist() == ["1", ""]
-    with pytest.raises(SystemExit, match="row 2: size is a number in the training rows"):
+    with pytest.raises(SystemExit, match="row 2: size is 'x', and not a finite number"):
         columns.to_numbers(pd.Series(["1", "x"], name="size"), None)
 
 

@@ -17,8 +17,8 @@ BOOLEANS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 
 def place_of(values: pd.Series, wrong: pd.Series) -> str:
     """The file and the row of the first wrong value."""
-    file, row = values.index[wrong.to_numpy().argmax()]
-    return f"{file}, row {row}"
+    row = values.index[wrong.to_numpy().argmax()]
+    return f"{row[0]}, row {row[1]}" if isinstance(row, tuple) else f"row {row + 1}"
 
 
 def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:

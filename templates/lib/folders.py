@@ -35,8 +35,8 @@ def find_split(folder: Path, name: str) -> Path:
     if not found[name] or not found["train"]:
         return folder / name
     if len(found[name]) > 1:
-        both = " and ".join(map(str, found[name][:2]))
-        raise SystemExit(f"{both} are both data for {name}: keep one of them.")
+        both, kind = " and ".join(map(str, found[name][:2])), {"val": "validation"}.get(name, name)
+        raise SystemExit(f"{both} are both {kind} data: keep one of them.")
     return found[name][0]
 
 
@@ -44,14 +44,14 @@ def class_folders(folder: Path) -> list[Path]:
     """The subfolders, one for each class. Raises SystemExit if they look like splits."""
     found = list_folders(folder)
     inner = [sorted(path.name for path in list_shown(place)) for place in found]
-    if len(inner) > 1 and len(inner[0]) > 1 and all(names == inner[0] for names in inner):
-        if all(path.is_dir() for path in list_shown(found[0])):
-            names = ", ".join(path.name for path in found[:4])
-            raise SystemExit(
-                f"{folder} has the folders {names}, and each of them {', '.join(inner[0][:4])}: "
-                "which are the classes? Put their folders into train/, val/ and test/, or name a "
-                "folder that has only them."
-            )
+    same = len(inner) > 1 and len(inner[0]) > 1 and all(names == inner[0] for names in inner)
+    if same and all(path.is_dir() for path in list_shown(found[0])):
+        names = ", ".join(path.name for path in found[:4])
+        raise SystemExit(
+            f"{folder} has the folders {names}, and each of them {', '.join(inner[0][:4])}: which "
+            "are the classes? Put their folders into train/, val/ and test/, or name a folder that "
+            "has only them."
+        )
     return found
 
 

@@ -125,7 +125,8 @@ def is_cut_off(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(8)
     size = int.from_bytes(head[4:], "big" if head.startswith(b"FORM") else "little")
-    streamed = size >= 2**32 - 256  # a program that did not know the length wrote this
+    # a program that did not know the length, because it wrote to a pipe, wrote one of these
+    streamed = size >= 2**32 - 256 or abs(size - 2**31) < 256
     known = head.startswith((b"RIFF", b"FORM")) and not streamed
     return known and size + 8 > path.stat().st_size + 1  # some leave out the last byte
 

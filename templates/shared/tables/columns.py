@@ -98,6 +98,16 @@ class Columns:
                 )
         return lines
 
+    def describe(self) -> list[str]:
+        """A line for each kind of column: what was understood."""
+        numbers = [name for name in self.medians if name not in self.first_days]
+        lines = [f"numbers: {', '.join(numbers)}"] if numbers else []
+        lines += [f"dates: {', '.join(self.first_days)}"] if self.first_days else []
+        for name, texts in self.categories.items():
+            more = ", ..." if len(texts) > 5 else ""
+            lines.append(f"categories of {name}: {', '.join(texts[:5])}{more}")
+        return lines
+
     @property
     def names(self) -> list[str]:
         """A name for each value of a row."""

@@ -98,6 +98,18 @@ def fit_columns(config) -> Columns:
     features = tables[0].drop(columns=config.target)
     ...  #: slot fit_columns
 
+
+def describe_data(config) -> str:
+    """What was understood of the files, with a line for each fact."""
+    columns, held_out = fit_columns(config), f"held out of {config.path}"
+    val, test = config.val_path or held_out, config.test_path or held_out
+    lines = [f"training: {config.path} | validation: {val} | test: {test}", *columns.describe()]
+    lines += [f"left out: {config.drop_columns}"] if config.drop_columns else []
+    #: slot described
+    for table in split_table(config)[1:]:
+        lines += columns.find_unknown(table)
+    return "\n".join(lines)
+
 #: replace split when path=given
 columns = fit_columns(config)
 return [

@@ -51,6 +51,7 @@ import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.csv_rows import read_csv
+from lib.facts import count_names
 from lib.folders import class_folders, find_split
 from lib.once import check_once
 from lib.extractors import load_extractor
@@ -186,6 +187,11 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
         placed.append((place, parts[part][-1].path))
     check_once(placed)
     return parts
+
+
+def describe_data(config) -> str:
+    """What was understood of the files."""
+    return f"classes in the training data: {count_names(c.label for c in load_clips(config)[0])}"
 
 
 def read_clip(path: Path, label: str, place: str = "") -> Clip:

@@ -1,7 +1,6 @@
 import pandas as pd
 
 from predict import list_lines, read_inputs
-from scales import Scales
 
 #: slot row
 if None in values:
@@ -9,7 +8,7 @@ if None in values:
 rows = predict(config, model, read_inputs(config, [*values]))
 
 #: slot shown
-names, *lines = list_lines(rows, Scales.load(config.output_dir).step)
+names, *lines = list_lines(rows, config)
 return pd.DataFrame(lines, columns=names)
 
 #: slot inputs

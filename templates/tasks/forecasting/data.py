@@ -147,15 +147,23 @@ def refuse(wrong: pd.Series, table: pd.DataFrame, path: str, problem: str) -> No
         raise SystemExit(f"{path}: row {row + 1} {problem.format(**table.iloc[row])}.")
 
 
+def find_format(times: pd.Series) -> str:
+    """How whole numbers write dates: %Y%m for 202603, %Y%m%d for 20260314. Empty: they are none."""
+    if is_numeric_dtype(times) and (times % 1 == 0).all():
+        for pattern, first, last in (("%Y%m", 190001, 210012), ("%Y%m%d", 19000101, 21001231)):
+            dates = pd.to_datetime(times.astype("int64").astype(str), format=pattern, errors="coerce")
+            if times.between(first, last).all() and dates.notna().all():
+                return pattern
+    return ""
+
+
 def read_times(table: pd.DataFrame, path: str) -> pd.Series:
-    """Times in UTC, or whole numbers. 20260314 is a date, and so is midnight in a time zone."""
+    """Times in UTC, or whole numbers. 202603 and 20260314 are dates, as midnight in a time zone."""
     given = table["time"]
     if is_numeric_dtype(given):
         refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
-        if not given.between(19000101, 21001231).all():
-            return given.astype("int64")
-        dates = pd.to_datetime(given.astype("int64").astype(str), format="%Y%m%d", errors="coerce")
-        return given.astype("int64") if dates.isna().any() else dates
+        given, pattern = given.astype("int64"), find_format(given)
+        return pd.to_datetime(given.astype(str), format=pattern) if pattern else given
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
     offset = r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$"
@@ -188,6 +196,8 @@ def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
 
 from math import pi
 
+from lib.csv_rows import read_csv
+
 #: slot read_series when dataset=series
 times = pd.date_range("2026-01-01", periods=800, freq="h", name="time")
 rng, hours = np.random.default_rng(0), np.arange(len(times))
@@ -209,13 +219,18 @@ def find_borders(times: pd.Index, config) -> list[int]:
 #: slot read_table when dataset=series
 def read_table(path: str, config) -> pd.DataFrame:
     """The rows of a CSV file with the columns time, value and series."""
-    try:
-        table = pd.read_csv(path, dtype={"series": str})
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
+    names, rows = read_csv(path)
+    table = pd.DataFrame(rows, columns=names, dtype=object).replace("", None)
     if missing := [name for name in ("time", "value", "series") if name not in table]:
         raise SystemExit(f"{path} lacks the columns {', '.join(missing)}.")
-    return table
+    return table.assign(time=parse_times(table["time"]))
+
+#: slot read_table
+def parse_times(times: pd.Series) -> pd.Series:
+    """Texts of whole numbers as numbers. Other times stay as they are."""
+    numbers = pd.to_numeric(times, errors="coerce")
+    is_text = not isinstance(times.dtype, pd.DatetimeTZDtype) and times.dtype == object
+    return numbers if is_text and numbers.notna().all() else times
 
 #: slot read_series when dataset=file
 return arrange(read_table(config.path, config), config.path, config.frequency)
@@ -240,10 +255,30 @@ def find_borders(times: pd.Index, config) -> list[int]:
     return borders
 
 
+def describe_data(config) -> str:
+    """What was understood of the file, with a line for each fact."""
+    table = read_series(config)
+    times, (val_start, test_start) = table.columns, find_borders(table.columns, config)
+    first, val, test, last = (times[step] for step in (0, val_start, test_start, -1))
+    ends = table.apply(pd.Series.last_valid_index, axis=1)
+    lines = [
+        f"{config.path}: {len(table):,} series of {len(times):,} steps of {find_step(times)}, from "
+        f"{first} to {last}; validation from {val}, test from {test}",
+        f"{int(table.isna().to_numpy().sum()):,} of {table.size:,} values are missing",
+    ]
+    if (early := ends[ends < last]).size:
+        lines.append(f"{len(early):,} series end earlier, such as {early.index[0]!r} at {early.iloc[0]}")
+    return "\n".join(lines)
+
+
 def find_place(times: pd.Index, time: str) -> int:
     """How many of the times are before this one."""
     is_date = isinstance(times, pd.DatetimeIndex)
-    return int(times.searchsorted(pd.Timestamp(time) if is_date else int(time)))
+    if not is_date:
+        return int(times.searchsorted(int(time)))
+    numbers = pd.Series([int(time)]) if time.isdigit() else pd.Series([time])
+    pattern = find_format(numbers)
+    return int(times.searchsorted(pd.to_datetime(time, format=pattern or "ISO8601")))
 
 #: slot read_table when dataset=file
 # how files write that there is no value; NA can also be the name of a series
@@ -255,26 +290,24 @@ def read_table(path: str, config) -> pd.DataFrame:
     names = {config.time_column: "time", config.value_column: "value"}
     if config.series_column:
         names[config.series_column] = "series"
-    try:
-        if path.lower().endswith(".parquet"):
+    if path.lower().endswith(".parquet"):
+        try:
             table = pd.read_parquet(path)
-            if not isinstance(table.index, pd.RangeIndex):
-                table = table.reset_index()  # the index often holds the time
-        else:
-            missing = {config.time_column: [""], config.series_column: [""]}
-            missing |= {config.value_column: MISSING}
-            settings = {"keep_default_na": False, "na_values": missing}
-            table = pd.read_csv(path, dtype={config.series_column: str}, **settings)
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{path} can't be read: {error}") from error
+        if not isinstance(table.index, pd.RangeIndex):
+            table = table.reset_index()  # the index often holds the time
+    else:
+        columns, rows = read_csv(path)
+        table = pd.DataFrame(rows, columns=columns, dtype=object).replace("", None)
     if missing := [name for name in names if name not in table]:
         flag = f"--{names[missing[0]]}-column"
         found = ", ".join(map(str, table.columns))
         raise SystemExit(f"{path} has no column {missing[0]!r}. Set {flag} to one of {found}.")
     table = table[list(names)].rename(columns=names)
-    if not config.series_column:
-        return table.assign(series="all")
-    return table
+    known = table["value"].where(~table["value"].astype(str).isin(MISSING))
+    table = table.assign(time=parse_times(table["time"]), value=known)
+    return table if config.series_column else table.assign(series="all")
 
 #: slot check_series when missing=refuse
 for name, row in wide.iterrows():

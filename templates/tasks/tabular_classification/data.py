@@ -1,6 +1,8 @@
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
+from lib.facts import count_names
+
 #: slot load_table when dataset=breast_cancer
 def load_table(config) -> tuple[Tensor, Tensor]:
     """569 tumors: 30 measurements, shape (569, 30), and whether they are benign, (569,)."""
@@ -35,3 +37,7 @@ def check_labels(labels: pd.Series, known: pd.Series) -> None:
             f"{place_of(labels, wrong)} has the {labels.name} {str(labels[wrong].iloc[0])!r}. "
             f"The training data has {', '.join(names[:20])}: write it as there, or add rows of it."
         )
+
+#: slot described when path=given
+labels = to_texts(split_table(config)[0][config.target])
+lines.append(f"classes of {config.target} in the training data: {count_names(labels)}")

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from lib.cells import parse_number, split_labels
 from lib.csv_rows import read_csv
+from lib.facts import count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
 from lib.once import check_once
@@ -82,6 +83,14 @@ def load_rows(config) -> list[list[Row]]:
     return [rows or list(part) for rows, part in zip([[], *found[1:]], parts, strict=True)]
 
 
+#: region describe_data
+def describe_data(config) -> str:
+    """What was understood of the files."""
+    names = (name for _, name in load_rows(config)[0])
+    return f"{config.label_column} in the training data: {count_names(names)}"
+
+
+#: end describe_data
 def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
     rows = []
@@ -205,3 +214,12 @@ for table, rows in zip(tables, found, strict=True):
             )
 
 #: replace known_labels when labels=number
+
+#: replace describe_data when labels=many
+def describe_data(config) -> str:
+    """What was understood of the files."""
+    names = (name for _, names in load_rows(config)[0] for name in names)
+    return f"{config.labels_column} in the training data: {count_names(names)}"
+
+
+#: replace describe_data when labels=number
