@@ -514,6 +514,11 @@ def replace_in(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def add_answers(path: Path, rows: str) -> None:
+    """Add rows, with the headers of their tables, to a scaffold.toml that has none of these."""
+    path.write_text(f"{path.read_text()}\n{rows}")
+
+
 def run_cli(
     *arguments: str | Path,
     cwd: Path,

@@ -1595,7 +1595,7 @@ scenario(
     "text: comments in scaffold.toml",
     both(
         substitute(ANSWERS, "^# .*", "# What we train with. Ask Kim before you change it."),
-        before(ANSWERS, "[features.ema]", "# tried in May: no better"),
+        before(ANSWERS, "[features.clipping]", "# tried in May: no better"),
     ),
     WINDOW,
 )

@@ -301,6 +301,8 @@ def edited_answers(text: str) -> str:
         *tables, name = key.split(".")
         table = document
         for part in tables:
+            if part not in table:
+                table[part] = {}
             table = table[part]
         table[name] = value
     return tomlkit.dumps(document)

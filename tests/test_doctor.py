@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Cli, command_line, replace_in, run_cli
+from conftest import REPOSITORY, Cli, add_answers, command_line, replace_in, run_cli
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.check import parse_setting
@@ -662,7 +662,7 @@ def test_the_command_asks_for_a_project(tmp_path: Path, cli: Cli, project: Path)
     result = cli("doctor", tmp_path)
     assert result.code == 2 and "is not a scaffold project" in result.err
     assert cli("doctor", tmp_path / "none").err.endswith("there is no such folder.\n")
-    replace_in(project / "scaffold.toml", 'mixed_precision = "no"', 'mixed_precision = "fp17"')
+    add_answers(project / "scaffold.toml", '[hardware]\nmixed_precision = "fp17"\n')
     result = cli("doctor", project)
     assert result.code == 2 and "scaffold.toml" in result.err and "'fp17'" in result.err
 
@@ -783,7 +783,7 @@ def test_what_the_owner_changed_counts(tmp_path: Path, project: Path) -> None:
     env = on_path(PYTHONPATH=str(write_module(tmp_path / "modules", "torch", TORCH)))
     replace_in(project / "pyproject.toml", '"tqdm>=4.66",', '"no-such-thing-here>=2", "tqdm<1",')
     replace_in(project / "config.py", 'Path(f"runs/', 'Path(f"elsewhere/runs/')
-    replace_in(project / "scaffold.toml", 'mixed_precision = "no"', 'mixed_precision = "fp16"')
+    add_answers(project / "scaffold.toml", '[hardware]\nmixed_precision = "fp16"\n')
     result = run_cli("doctor", project, cwd=project, env=env)
     assert result.returncode == 1
     assert "not installed: " in result.stdout and "no-such-thing-here" in result.stdout

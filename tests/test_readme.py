@@ -6,6 +6,7 @@ import re
 import shlex
 import textwrap
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conftest import REPOSITORY, render, run_cli
@@ -111,3 +112,16 @@ def test_its_commands_exist() -> None:
 )
 def test_the_readme_speaks_of_the_answers(given: Answers, words: str) -> None:
     assert words in render(given)["README.md"]
+
+
+def test_the_picture_of_the_dialogue_shows_its_questions() -> None:
+    """`python tests/dialogue.py` draws it anew."""
+    name = "scaffold/web/pages/dialogue.svg"
+    assert f"]({name})" in README
+    texts = [text.text or "" for text in ElementTree.parse(REPOSITORY / name).iter() if text.text]
+    shown, settings = " ".join(" ".join(texts).split()), load_catalog().settings
+    keys = {key for key in re.findall(r"\((\w+\.\w+)\)", shown) if key in settings}
+    assert len(keys) >= 6
+    for key in keys:
+        assert f"{settings[key].question} ({key})" in shown
+    assert "Which features?" in shown and "● ema - keeps" in shown and "Next: cd ~/digits" in shown

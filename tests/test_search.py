@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 import warm
-from conftest import FIRST_TASK, in_turns, render, replace_in, run_cli, write_files
+from conftest import FIRST_TASK, add_answers, in_turns, render, replace_in, run_cli, write_files
 from training import OFFLINE, SERVER, clean_environment, run_python, start
 
 from scaffold.answers.manifests import load_catalog
@@ -242,7 +242,8 @@ def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     made = run_cli("new", folder, "--yes", "--set", "features.search=true", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    replace_in(folder / "scaffold.toml", "\n[training]\n", "\n[training]\n# chosen with care\n")
+    chosen = "[training]\n# chosen with care\nbatch_size = 32\n"
+    add_answers(folder / "scaffold.toml", chosen)
     suggested = (
         'trial.suggest_float("max_grad_norm", 3, 4), "mine": trial.suggest_int("mine", 1, 9)'
     )

@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,10 @@ from conftest import in_turns
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
-from scaffold.answers.read import read_answers
+from scaffold.answers.read import flatten, read_answers
 from scaffold.answers.resolve import Answers, applies, is_on, resolve
 from scaffold.answers.rewrite import rewrite_settings
-from scaffold.answers.settings import toml_literal, write_settings
+from scaffold.answers.settings import toml_literal, write_all_settings, write_settings
 from scaffold.errors import AnswerError, ScaffoldError
 
 CATALOG = load_catalog()
@@ -29,8 +30,8 @@ def complete(**answers: Value) -> Answers:
 
 
 DEFAULT = complete()
-EMA = complete(features__ema__enabled=True)
-WSD = complete(features__schedule__kind="wsd")
+EMA = complete(features__ema__decay=0.9)
+WSD = complete(features__schedule__kind="wsd", features__schedule__decay=0.3)
 
 
 def effective(answers: Mapping[str, Value]) -> Answers:
@@ -48,7 +49,10 @@ def read(text: str, folder: Path) -> Answers:
 def assert_holds(text: str, answers: Mapping[str, Value], folder: Path) -> None:
     """The text says these answers, and nothing that would be refused beside them."""
     found = read(text, folder)
-    assert {key: found.get(key) for key in effective(answers)} == effective(answers)
+    expected = effective(answers)
+    assert {key: expected[key] for key in found if key in expected} == {
+        key: value for key, value in found.items() if key in expected
+    }
     assert effective(resolve(CATALOG, found)) == effective(answers)
 
 
@@ -56,6 +60,43 @@ def changed(before: str, after: str) -> tuple[list[str], list[str]]:
     """Lines that are only in one of two texts."""
     one, two = before.split("\n"), after.split("\n")
     return [x for x in one if x not in two], [x for x in two if x not in one]
+
+
+# what a new file says
+
+
+def test_a_new_file_says_what_is_on_and_what_differs(tmp_path: Path) -> None:
+    given = {"training.epochs": 7, "hardware.num_processes": 2, "features.ema.enabled": True}
+    answers = resolve(CATALOG, {"project.name": "net", **given})
+    text = write_settings(CATALOG, answers)
+    rows = dict(flatten(CATALOG, tomllib.loads(text)))
+    on = {f.switch_key for f in CATALOG.features.values() if is_on(f, answers) and not f.switch}
+    assert on == {key for key in rows if key.startswith("features.")} and len(on) >= 5
+    assert rows.keys() - on == {
+        *("project.name", "project.task", "training.epochs"),
+        *("hardware.distributed_type", "hardware.num_processes"),
+    }
+    assert_holds(text, answers, tmp_path)
+    command = re.findall(r"`scaffold (features .*)`", text)
+    assert command == ["features --kind settings --task image_classification"]
+    assert len(write_settings(CATALOG, DEFAULT).splitlines()) < 30
+
+
+def test_a_file_without_a_feature_says_so(tmp_path: Path) -> None:
+    off = {feature.switch_key: feature.off for feature in CATALOG.features.values()}
+    answers = resolve(CATALOG, {"project.name": "net", **off})
+    text = write_settings(CATALOG, answers)
+    assert text.endswith("\n[features]\n")
+    assert_holds(text, answers, tmp_path)
+    there = rewrite_settings(CATALOG, f"# mine\n{text}", DEFAULT, answers)
+    assert_holds(there, DEFAULT, tmp_path)
+    assert_holds(rewrite_settings(CATALOG, there, answers, DEFAULT), answers, tmp_path)
+
+
+@pytest.mark.parametrize("seed", in_turns(range(60), 12))
+def test_any_answers_follow_from_what_a_new_file_says(seed: int, tmp_path: Path) -> None:
+    answers = any_answers(random.Random(seed))
+    assert_holds(write_settings(CATALOG, answers), answers, tmp_path)
 
 
 # what is asked for, one by one
@@ -70,14 +111,14 @@ def test_a_file_that_nobody_edited_is_written_as_new(answers: Answers) -> None:
 
 
 def test_a_file_of_an_older_version_that_nobody_edited_is_written_as_new() -> None:
-    rendered = write_settings(CATALOG, DEFAULT).replace("# of AdamW", "# an older comment")
+    rendered = write_all_settings(CATALOG, DEFAULT).replace("# weight decay", "# an older comment")
     rendered = rendered.replace("log_every", "log_often")
     new = rewrite_settings(CATALOG, rendered, EMA, DEFAULT, rendered)
     assert new == write_settings(CATALOG, EMA)
 
 
 def test_values_change_in_their_rows_and_all_else_stays(tmp_path: Path) -> None:
-    old = write_settings(CATALOG, DEFAULT)
+    old = write_all_settings(CATALOG, DEFAULT)
     old = re.sub(r"epochs = 20 .*", "epochs   =  20\t# as long as the GPU is mine", old)
     old = old.replace("[hardware]", "# the box under the desk\n[ hardware ] # here\n# and there")
     old = old.replace('mixed_precision = "no"', "mixed_precision = 'no'") + "# the end"
@@ -107,24 +148,25 @@ def test_rows_that_get_an_effect_are_added_and_go_again(tmp_path: Path) -> None:
 
 def test_a_row_with_a_comment_of_its_owner_outlives_its_feature(tmp_path: Path) -> None:
     row = "decay = 0.95  # from the paper"
-    old = re.sub("decay = 0.99 .*", row, write_settings(CATALOG, EMA))
+    old = re.sub("decay = 0.9 .*", row, write_settings(CATALOG, EMA))
+    assert row in old
     off = complete(features__ema__decay=0.95, features__ema__enabled=False)
     new = rewrite_settings(CATALOG, old, off, EMA)
     assert f"\n{row}\n" in new
     assert_holds(new, off, tmp_path)
-    back = rewrite_settings(CATALOG, new, complete(features__ema__decay=0.9), off)
+    back = rewrite_settings(CATALOG, new, EMA, off)
     assert "decay = 0.9  # from the paper\n" in back and back.count("from the paper") == 1
 
 
 def test_a_row_that_would_be_refused_becomes_a_comment(tmp_path: Path) -> None:
-    old = re.sub("decay = 0.2 .*", "decay = 0.2  # from the paper", write_settings(CATALOG, WSD))
+    old = re.sub("decay = 0.3 .*", "decay = 0.3  # from the paper", write_settings(CATALOG, WSD))
     new = rewrite_settings(CATALOG, old, DEFAULT, WSD)
-    assert "\n# decay = 0.2  # from the paper\n" in new
+    assert "\n# decay = 0.3  # from the paper\n" in new
     assert_holds(new, DEFAULT, tmp_path)
 
 
 def test_settings_that_are_gone_are_dropped(tmp_path: Path) -> None:
-    rendered = write_settings(CATALOG, DEFAULT)
+    rendered = write_all_settings(CATALOG, DEFAULT)
     rendered = rendered.replace("seed = 0", "warp = 9  # a factor\nseed = 0")
     rendered = rendered.replace(
         "[features.ema]", "[features.gone]\nenabled = true\n\n[features.ema]"
@@ -132,19 +174,22 @@ def test_settings_that_are_gone_are_dropped(tmp_path: Path) -> None:
     old = rendered.replace("# a factor", "# my factor").replace("epochs = 20", "epochs = 21")
     answers = complete(training__epochs=21)
     new = rewrite_settings(CATALOG, old, answers, {**DEFAULT, "training.warp": 9}, rendered)
-    expected = write_settings(CATALOG, answers)
+    expected = write_all_settings(CATALOG, answers)
     assert new == expected.replace("seed = 0", "# warp = 9  # my factor\nseed = 0")
 
 
 def test_a_comment_of_ours_is_that_of_this_version(tmp_path: Path) -> None:
-    rendered = write_settings(CATALOG, DEFAULT).replace("# of AdamW", "# an older comment")
+    written = write_all_settings(CATALOG, DEFAULT)
+    rendered = written.replace("# weight decay", "# an older comment")
     old = rendered.replace("[training]", "[training]  # mine")
+    assert old != written.replace("[training]", "[training]  # mine")
     new = rewrite_settings(CATALOG, old, DEFAULT, DEFAULT, rendered)
-    assert new == write_settings(CATALOG, DEFAULT).replace("[training]", "[training]  # mine")
+    assert new == written.replace("[training]", "[training]  # mine")
 
 
-def test_a_setting_that_is_new_is_added(tmp_path: Path) -> None:
-    new = write_settings(CATALOG, DEFAULT)
+def test_a_setting_that_is_new_and_differs_is_added(tmp_path: Path) -> None:
+    answers = complete(training__seed=3, training__epochs=5, features__ema__enabled=True)
+    new = write_settings(CATALOG, answers)
     rendered = re.sub(r"seed = .*\n", "", new)
     rendered = re.sub(r"\[features.ema\]\n.*\n\n", "", rendered)
     assert rendered.count("\n") == new.count("\n") - 4
@@ -152,7 +197,7 @@ def test_a_setting_that_is_new_is_added(tmp_path: Path) -> None:
         k: v for k, v in DEFAULT.items() if k not in ("training.seed", "features.ema.enabled")
     }
     old = rendered + "# mine\n"
-    assert rewrite_settings(CATALOG, old, DEFAULT, previous, rendered) == new + "# mine\n"
+    assert rewrite_settings(CATALOG, old, answers, previous, rendered) == new + "# mine\n"
 
 
 def test_a_feature_whose_table_the_owner_took_out_is_not_brought_back(tmp_path: Path) -> None:
@@ -160,29 +205,38 @@ def test_a_feature_whose_table_the_owner_took_out_is_not_brought_back(tmp_path: 
     assert "clipping" not in old
     answers = complete(features__clipping__enabled=False, training__epochs=3)
     new = rewrite_settings(CATALOG, old, answers, DEFAULT)
-    assert new == old.replace("epochs = 20", "epochs = 3")
+    assert new == write_settings(CATALOG, answers)
     assert_holds(new, answers, tmp_path)
 
 
 def test_a_table_outside_of_features_is_brought_back() -> None:
-    sharded = complete(hardware__sharding="fsdp", fsdp__version=2)
+    sharded = complete(hardware__sharding="fsdp", fsdp__reshard_after_forward=False)
     written = write_settings(CATALOG, sharded)
-    old = re.sub(r"\[parallelism\]\n(.+\n)+\n", "", written)
-    assert "[parallelism]" in written and "[parallelism]" not in old
+    old = re.sub(r"\[fsdp\]\n(.+\n)+\n", "", written)
+    assert "[fsdp]" in written and "[fsdp]" not in old
     assert rewrite_settings(CATALOG, old, sharded, sharded) == written
 
 
+def test_a_row_that_says_a_default_stays_if_its_owner_wrote_it(tmp_path: Path) -> None:
+    old = write_settings(CATALOG, EMA).replace(
+        "[features.checkpoints]", "[training]\nepochs = 20\nseed = 0\n\n[features.checkpoints]"
+    )
+    new = rewrite_settings(CATALOG, old, DEFAULT, EMA)
+    assert "[training]\nepochs = 20\nseed = 0\n" in new and "[features.ema]" not in new
+    assert_holds(new, DEFAULT, tmp_path)
+
+
 SHORT = {
-    "[features]\nema = true  # mine": "ema = { enabled = true, decay = 0.99 }  # mine",
-    "[features]\nema = {enabled = true}": "ema = { enabled = true, decay = 0.99 }",
-    "[features]\nema.enabled = true": "ema.enabled = true\nema.decay = 0.99  # ",
-    "features.ema = true\n": "features.ema = { enabled = true, decay = 0.99 }\n",
-    "features.ema.enabled = true\n": "features.ema.enabled = true\nfeatures.ema.decay = 0.99  # ",
-    "features = {ema = true}": ", ema = { enabled = true, decay = 0.99 }, ",
+    "[features]\nema = true  # mine": "ema = { enabled = true, decay = 0.9 }  # mine",
+    "[features]\nema = {enabled = true}": "ema = { enabled = true, decay = 0.9 }",
+    "[features]\nema.enabled = true": "ema.enabled = true\nema.decay = 0.9  # ",
+    "features.ema = true\n": "features.ema = { enabled = true, decay = 0.9 }\n",
+    "features.ema.enabled = true\n": "features.ema.enabled = true\nfeatures.ema.decay = 0.9  # ",
+    "features = {ema = true}": ", ema = { enabled = true, decay = 0.9 }, ",
     "[features.ema]": "[features.ema]\nenabled = true  # ",
     "[features.ema]\ndecay = 0.99": "[features.ema]\nenabled = true  # ",
-    "[features]\nschedule = 'cosine'\nema=true": 'schedule = { enabled = true, kind = "cosine", ',
-    "training = {epochs=3}\n[features]\nema=true": "training = { epochs = 20, batch_size = 32,",
+    "[features]\nschedule = 'cosine'\nema=true": "schedule = { enabled = true }",
+    "training = {epochs=3}\n[features]\nema=true": "training = { epochs = 20 }",
 }
 
 
@@ -225,7 +279,8 @@ def test_a_row_becomes_a_comment_with_all_of_its_name(tmp_path: Path) -> None:
 def test_tables_are_added_in_the_order_in_which_they_are_written(old: str, tmp_path: Path) -> None:
     new = rewrite_settings(CATALOG, old, EMA, DEFAULT)
     written = re.findall(r"^\[.+\]", write_settings(CATALOG, EMA), flags=re.MULTILINE)
-    assert re.findall(r"^\[.+\]", new, flags=re.MULTILINE) == written
+    found = re.findall(r"^\[.+\]", new, flags=re.MULTILINE)
+    assert [table for table in found if table in written] == written
     assert "# of the next\n[training]\n" in new or "next" not in old
     assert new.count("mine") == old.count("mine")
     assert_holds(new, EMA, tmp_path)
@@ -385,13 +440,13 @@ def test_the_files_above_are_of_all_kinds() -> None:
 
 
 @pytest.mark.parametrize("seed", in_turns(range(40), 14))
-def test_only_values_edited_becomes_what_would_be_written(seed: int) -> None:
+def test_only_values_edited_becomes_what_would_be_written(seed: int, tmp_path: Path) -> None:
     """However a file was edited: if it looks as we write it, it goes on to do so."""
     draw = random.Random(seed)
     previous, edited, after = any_answers(draw), any_answers(draw), any_answers(draw)
     old = write_settings(CATALOG, edited)
-    new = rewrite_settings(CATALOG, old, after, previous)
-    assert new == write_settings(CATALOG, after)
+    assert rewrite_settings(CATALOG, old, after, edited) == write_settings(CATALOG, after)
+    assert_holds(rewrite_settings(CATALOG, old, after, previous), after, tmp_path)
     commented = "# mine\n" + old.replace("[training]", "[training]  # mine")
     there = rewrite_settings(CATALOG, commented, after, edited)
     assert rewrite_settings(CATALOG, there, edited, after) == commented

@@ -14,6 +14,7 @@ from conftest import (
     REPOSITORY,
     TEMPLATES,
     Cli,
+    add_answers,
     command_line,
     read_files,
     run_cli,
@@ -52,22 +53,25 @@ def answer(folder: Path, key: str) -> object:
 
 def test_answers_changed_in_the_file_are_applied(cli: Cli, project: Path) -> None:
     settings = project / "scaffold.toml"
-    edit(settings, 'mixed_precision = "no"  # ', 'mixed_precision = "bf16"  # ours: ')
-    edit(settings, "epochs = 20", "epochs = 7")
+    ours = '[hardware]\nmixed_precision = "bf16"  # ours\n\n[training]\nepochs = 7\n'
+    add_answers(settings, ours)
     result = cli("update", project)
     assert result.code == 0
     assert 'hardware.mixed_precision: "no" -> "bf16"' in result.out
     assert "epochs: int = 7" in (project / "config.py").read_text()
     assert "mixed_precision: 'bf16'" in (project / "accelerate.yaml").read_text()
-    assert 'mixed_precision = "bf16"  # ours: precision' in settings.read_text()
+    assert settings.read_text().endswith(f"\n{ours}")
     assert cli("update", project).out.startswith("Nothing to do")
+    edit(settings, "epochs = 7\n", "")
+    assert "training.epochs: 7 -> 20" in cli("update", project).out, "it has its default again"
+    assert "epochs: int = 20" in (project / "train.py").read_text()
 
 
 def test_typed_options_win_over_the_file(cli: Cli, project: Path) -> None:
-    edit(project / "scaffold.toml", "epochs = 20", "epochs = 7")
+    add_answers(project / "scaffold.toml", "[training]\nepochs = 7\n")
     assert cli("update", project, "--epochs", "9", "--set", "training.seed=3").code == 0
     assert (answer(project, "training.epochs"), answer(project, "training.seed")) == (9, 3)
-    assert "epochs = 9 " in (project / "scaffold.toml").read_text()
+    assert "epochs = 9\nseed = 3" in (project / "scaffold.toml").read_text()
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_answers_that_are_not_allowed_change_nothing(
 
 
 def test_a_broken_settings_file_is_named(cli: Cli, project: Path) -> None:
-    edit(project / "scaffold.toml", "epochs = 20", "epochs = = 20")
+    add_answers(project / "scaffold.toml", "[training]\nepochs = = 20\n")
     before = read_files(project)
     result = cli("update", project, "--seed", "3")
     assert result.code == 2
@@ -481,6 +485,8 @@ def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) ->
     edit(
         project / "scaffold.toml", "features.evaluation_by_steps", "features.evaluation_by_updates"
     )
+    text = (project / "scaffold.toml").read_text()
+    assert 'checkpoint_unit = "steps"' in text
     edit(project / "scaffold.toml", 'checkpoint_unit = "steps"', 'checkpoint_unit = "updates"')
     assert cli("adopt", project).code == 0
     assert answer(project, "features.evaluation_by_steps.every") == 50
@@ -498,7 +504,7 @@ REFUSED = {
         ["scaffold.toml", "no such"],
     ),
     "bad answers": (
-        lambda folder: edit(folder / "scaffold.toml", "epochs = 20", "epochs = 0"),
+        lambda folder: add_answers(folder / "scaffold.toml", "[training]\nepochs = 0\n"),
         ["scaffold.toml: training.epochs: 0 is not allowed"],
     ),
     "a link": (

@@ -199,6 +199,9 @@ class _Rewrite:
         below = table.value.body
         is_header = not table.is_super_table()
         is_needed = is_header and path in {*self.tables, FEATURES}
+        is_own = table.trivia.comment or path not in self.rendered
+        if is_header and is_own and path in self.every:
+            is_needed = is_needed or path[:1] != FEATURES  # where an empty table says nothing
         if is_needed or any(key for key, _ in below):
             return [(key, table)]
         text = "".join(item.as_string() for _, item in below)
@@ -243,8 +246,9 @@ class _Rewrite:
         is_switch = isinstance(given, bool) and list(wanted) == ["enabled"]
         return _with_value(item, not given if is_switch else wanted)
 
-    def _few(self, path: Path, given: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    def _few(self, path: Path, given: Any, wanted: dict[str, Any]) -> dict[str, Any]:
         """Of the rows of a table, those that its owner wrote, and those that a new file has."""
+        given = given if isinstance(given, dict) else {}
         return {
             name: (
                 self._few((*path, name), given.get(name, {}), value)

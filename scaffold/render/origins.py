@@ -161,8 +161,8 @@ def _settings(catalog: Catalog, rows: Sequence[str]) -> Iterator[Line]:
     for row in rows:
         if match := re.match(r"\[([\w.]+)\]", row):
             table = match[1]
-            first = next(key for key in manifests if key.rpartition(".")[0] == table)
-            origin = Line(row, manifests[first], 1)
+            first = next((key for key in manifests if key.rpartition(".")[0] == table), "")
+            origin = Line(row, manifests.get(first, catalog.base.manifest), 1)
         elif match := re.match(r"(\w+) = ", row):
             manifest = manifests[f"{table}.{match[1]}"]
             origin = Line(row, manifest, line_of(manifest, f"[options.{match[1]}]"))
