@@ -370,7 +370,9 @@ def eject(
     ],
     path: Annotated[
         Path | None,
-        typer.Argument(help="The new project folder. Without it: SCRIPT_project.", show_default=False),
+        typer.Argument(
+            help="The new project folder. Without it: SCRIPT_project.", show_default=False
+        ),
     ] = None,
     prove: Annotated[
         int,

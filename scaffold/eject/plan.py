@@ -1,4 +1,4 @@
-"""What is found in a script: its parts in the words of our project, and what can't be carried over."""
+"""What is found in a script, in the words of our project, and what can't be carried over."""
 
 import ast
 from collections.abc import Collection, Sequence

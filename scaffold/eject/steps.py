@@ -43,9 +43,37 @@ REFUSED = {
 }
 # names of main that code of a module can't bind
 MAIN = frozenset(
-    "accelerator config model module optimizer scheduler progress epoch bar batches meters metrics "
-    "samples start start_step values checkpoints states train_loader val_loader test_loader "
-    "total_steps batches_per_epoch metrics_file train_loss grad_norm window group peak".split()
+    [
+        "accelerator",
+        "config",
+        "model",
+        "module",
+        "optimizer",
+        "scheduler",
+        "progress",
+        "epoch",
+        "bar",
+        "batches",
+        "meters",
+        "metrics",
+        "samples",
+        "start",
+        "start_step",
+        "values",
+        "checkpoints",
+        "states",
+        "train_loader",
+        "val_loader",
+        "test_loader",
+        "total_steps",
+        "batches_per_epoch",
+        "metrics_file",
+        "train_loss",
+        "grad_norm",
+        "window",
+        "group",
+        "peak",
+    ]
 )
 
 
@@ -72,7 +100,7 @@ class Module:
             return False
         for attribute in self.attributes(self.methods[name]):
             attr = attribute.attr
-            if attr in (*LOGS, *LOOP, *REFUSED) and not (attr == "device"):
+            if attr in (*LOGS, *LOOP, *REFUSED) and attr != "device":
                 return True
             if self.touches(attr, seen | {name}):
                 return True
@@ -82,9 +110,8 @@ class Module:
         """Where a method uses an attribute of self."""
         own = owner(function)
         for node in ast.walk(function):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if node.value.id == own:
-                    yield node
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == own:
+                yield node
 
     def is_part(self, name: str) -> bool:
         """Whether self.NAME is a submodule with weights, as far as can be seen."""
@@ -100,7 +127,9 @@ class Module:
             return False
         named = [self.plan.script.named(v.func) for v in values if isinstance(v, ast.Call)]
         return not named or not all(
-            "Loss" in text or text.startswith(("torchmetrics", "torch.nn.functional")) or ".functional." in text
+            "Loss" in text
+            or text.startswith(("torchmetrics", "torch.nn.functional"))
+            or ".functional." in text
             or self._is_metric(text)
             for text in named
         )
@@ -126,7 +155,9 @@ class Module:
         parent = self.plan.script.source.parents[id(node)]
         return isinstance(parent, ast.Call) and parent.func is node
 
-    def move(self, name: str, names: Mapping[str, str], seen: frozenset[str] = frozenset()) -> set[str]:
+    def move(
+        self, name: str, names: Mapping[str, str], seen: frozenset[str] = frozenset()
+    ) -> set[str]:
         """Rewrite a method for the loop; returns the names of main that it needs.
 
         `names` says what other attributes of self stand for there.
@@ -153,7 +184,7 @@ class Module:
             return {"module"}
         above, attr = parents[id(parent)], parent.attr
         call = above if isinstance(above, ast.Call) and above.func is parent else None
-        if attr == "forward" and call or attr == self.called and call:
+        if (attr == "forward" and call) or (attr == self.called and call):
             edits.replace(parent, "model")
             return {"model"}
         if attr in LOGS and call:
@@ -186,7 +217,10 @@ class Module:
                 self.parts.add(attribute.attr)
             elif attribute.attr in self.methods and attribute.attr not in seen | {name}:
                 self._look_inside(attribute.attr, seen | {name})
-        if any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == own for n in ast.walk(function)):
+        if any(
+            isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == own
+            for n in ast.walk(function)
+        ):
             self.parts.add(name)
 
     def _name(self, node: ast.expr, new: str, names: Mapping[str, str]) -> set[str]:
@@ -207,11 +241,13 @@ class Module:
         texts = [edits.apply(edits.span(value)) for value in values]
         self.later.append((call, attr, values, size))
         del texts
-        others = {word for word in given if word not in ("name", "value", "dictionary", "batch_size")}
+        others = {
+            word for word in given if word not in ("name", "value", "dictionary", "batch_size")
+        }
         if others:
             self.plan.note(
-                f"self.log({', '.join(sorted(f'{word}=' for word in others if word))}): each value is logged as "
-                "the mean over its samples: in training at each log line and epoch, in evaluation once"
+                "self.log: each value is logged as the mean over its samples, in training at each "
+                "log line and epoch, in evaluation once; its other arguments have no effect"
             )
         return {"meters", *(() if size is not None else ("samples",))}
 
