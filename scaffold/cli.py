@@ -507,8 +507,8 @@ def features(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Only tasks, features, recipes or settings.",
-            autocompletion=lambda: ["tasks", "features", "recipes", "settings"],
+            help="Only tasks, features, recipes, frameworks or settings.",
+            autocompletion=lambda: ["tasks", "features", "recipes", "frameworks", "settings"],
         ),
     ] = None,
     on: Annotated[
@@ -527,7 +527,8 @@ def explain(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A task, a feature, a recipe, the key of a setting, `accelerate` or `memory`. "
+            help="A task, a feature, a recipe, the key of a setting, `accelerate`, `memory`, "
+            "`lightning`, `transformers` or `pytorch-accelerated`. "
             "With --sources: the folder of a project.",
             autocompletion=complete("names"),
         ),
@@ -561,6 +562,7 @@ def explain(
 
     For a feature, the lines that it adds are shown as a diff. `accelerate` shows one loop in plain
     PyTorch, with Accelerate and with DistributedDataParallel. `memory` explains the estimate.
+    A framework shows a script that uses it, and the project that `scaffold eject` makes of it.
     """
     from scaffold.errors import ScaffoldError
 

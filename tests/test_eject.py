@@ -4,105 +4,22 @@ import ast
 import importlib.util
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from conftest import Cli, command_line
+from conftest import TEMPLATES, Cli, command_line
 
 from scaffold.eject.arguments import table
 from scaffold.eject.plan import TODO
 
-DATA = """
-    import torch
-    from torch import nn
-    from torch.utils.data import DataLoader, TensorDataset
-
-    inputs = torch.arange(256.0).reshape(64, 4).sin()
-    data = TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
-"""
-LIGHTNING = """
-    import lightning as L
-    import torch
-    from torch import nn
-    from torch.nn import functional as F
-    from torch.utils.data import DataLoader, TensorDataset
-
-
-    class Net(L.LightningModule):
-        def __init__(self, width=8, lr=0.05):
-            super().__init__()
-            self.save_hyperparameters()
-            self.layers = nn.Sequential(nn.Linear(4, width), nn.Tanh(), nn.Linear(width, 1))
-
-        def forward(self, x):
-            return self.layers(x)
-
-        def training_step(self, batch, batch_idx):
-            x, y = batch
-            loss = F.mse_loss(self(x), y)  # my own loss
-            self.log("train_loss", loss, prog_bar=True)
-            return loss
-
-        def validation_step(self, batch, batch_idx):
-            x, y = batch
-            self.log("val_loss", F.mse_loss(self(x), y))
-
-        def configure_optimizers(self):
-            optimizer = torch.optim.SGD(self.parameters(), lr=self.hparams.lr, momentum=0.9)
-            scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)
-            return {"optimizer": optimizer, "lr_scheduler": scheduler}
-
-
-    def main():
-        L.seed_everything(7)
-        inputs = torch.arange(256.0).reshape(64, 4).sin()
-        data = TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
-        model = Net(width=16)
-        trainer = L.Trainer(max_epochs=4, accumulate_grad_batches=2, gradient_clip_val=0.5)
-        trainer.fit(model, DataLoader(data, batch_size=8), DataLoader(data, batch_size=8))
-
-
-    if __name__ == "__main__":
-        main()
-"""
-ACCELERATED = """
-    import torch
-    from pytorch_accelerated import Trainer
-    from torch import nn
-    from torch.utils.data import TensorDataset
-
-    inputs = torch.arange(256.0).reshape(64, 4).sin()
-    data = TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
-    model = nn.Linear(4, 1)
-    trainer = Trainer(model, nn.MSELoss(), torch.optim.SGD(model.parameters(), lr=0.1))
-    trainer.train(
-        data,
-        num_epochs=3,
-        per_device_batch_size=8,
-        train_dataloader_kwargs={"num_workers": 0},
-    )
-"""
-TRANSFORMERS = """
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
-
-    config = BertConfig(
-        vocab_size=30, hidden_size=8, num_hidden_layers=1, num_attention_heads=2
-    )
-    model = BertForSequenceClassification(config)
-    data = [
-        {"input_ids": torch.arange(i, i + 5) % 30, "labels": torch.tensor(i % 2)} for i in range(64)
-    ]
-    args = TrainingArguments("out", num_train_epochs=2, weight_decay=0.1, warmup_steps=3)
-    trainer = Trainer(model=model, args=args, train_dataset=data)
-    trainer.train()
-"""
 SCRIPTS = {
-    "lightning": LIGHTNING,
-    "transformers": TRANSFORMERS,
-    "pytorch-accelerated": ACCELERATED,
+    path.parent.name: path.read_text()
+    for path in sorted((TEMPLATES / "walkthroughs").glob("*/script.py"))
 }
+LIGHTNING = SCRIPTS["lightning"]
 PACKAGES = {
     "lightning": "lightning",
     "transformers": "transformers",
@@ -183,17 +100,17 @@ NOT_CARRIED = {  # what changes a run, and must be said
     ),
     "a hook": (
         "def configure_optimizers",
-        "def on_after_backward(self):\n            pass\n\n        def configure_optimizers",
+        "def on_after_backward(self):\n        pass\n\n    def configure_optimizers",
     ),
     "the logger": (
         'self.log("train_loss"',
-        'self.logger.x()\n            self.log("train_loss"',
+        'self.logger.x()\n        self.log("train_loss"',
     ),
     "a part in evaluation mode": (
         "super().__init__()",
-        "super().__init__()\n            self.frozen = nn.Dropout().eval()",
+        "super().__init__()\n        self.frozen = nn.Dropout().eval()",
     ),
-    "what follows": ("    if __name__", "        trainer.predict(model)\n\n    if __name__"),
+    "what follows": ("if __name__", "    trainer.predict(model)\n\n\nif __name__"),
 }
 
 
@@ -207,8 +124,8 @@ def test_what_is_not_carried_over_is_said(cli: Cli, tmp_path: Path, case: str) -
 
 REFUSED = {
     "manual optimisation": ("self.save_hyperparameters()", "self.automatic_optimization = False"),
-    "two trainings": ("    if __name__", "        trainer.fit(model)\n\n    if __name__"),
-    "a training in a block": ("        trainer.fit", "        if model:\n            trainer.fit"),
+    "two trainings": ("if __name__", "    trainer.fit(model)\n\n\nif __name__"),
+    "a training in a block": ("    trainer.fit", "    if model:\n        trainer.fit"),
     "a model from elsewhere": ("model = Net(width=16)", "model = L.pytorch.demos.BoringModel()"),
 }
 

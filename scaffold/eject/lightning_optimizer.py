@@ -65,6 +65,27 @@ class Settles(Arguments):
                     added = self._settle(node, f"training.{word}", owner, made) or added
         return added
 
+    def _rewrite_self(self, function: ast.FunctionDef) -> None:
+        """In build_optimizer and build_scheduler, self is the model."""
+        own, edits, parents = owner(function), self.plan.edits, self.script.source.parents
+        for node in ast.walk(function):
+            if not (isinstance(node, ast.Name) and node.id == own):
+                continue
+            parent = parents[id(node)]
+            above = parents.get(id(parent))
+            if isinstance(parent, ast.Attribute) and parent.attr == "trainer":
+                known = {
+                    "estimated_stepping_batches": "total_steps",
+                    "max_steps": "total_steps",
+                    "max_epochs": "config.epochs",
+                }
+                if isinstance(above, ast.Attribute) and above.attr in known:
+                    edits.replace(above, known[above.attr])
+                else:
+                    self.module.refuse(node, "here is no trainer")
+            else:
+                edits.replace(node, "model")
+
 
 class Optimizers(Settles):
     """What configure_optimizers returns."""
@@ -123,27 +144,6 @@ class Optimizers(Settles):
             if value is not None:
                 return value
         return node
-
-    def _rewrite_self(self, function: ast.FunctionDef) -> None:
-        """In build_optimizer and build_scheduler, self is the model."""
-        own, edits, parents = owner(function), self.plan.edits, self.script.source.parents
-        for node in ast.walk(function):
-            if not (isinstance(node, ast.Name) and node.id == own):
-                continue
-            parent = parents[id(node)]
-            above = parents.get(id(parent))
-            if isinstance(parent, ast.Attribute) and parent.attr == "trainer":
-                known = {
-                    "estimated_stepping_batches": "total_steps",
-                    "max_steps": "total_steps",
-                    "max_epochs": "config.epochs",
-                }
-                if isinstance(above, ast.Attribute) and above.attr in known:
-                    edits.replace(above, known[above.attr])
-                else:
-                    self.module.refuse(node, "here is no trainer")
-            else:
-                edits.replace(node, "model")
 
     def _builder(self, function: ast.FunctionDef, value: ast.expr) -> str:
         """The lines of configure_optimizers that a value needs, and its return."""

@@ -20,8 +20,8 @@ TRAINER_CALLS = {  # of a Trainer after fit
 }
 
 
-class Arguments(Reader):
-    """The model that is fitted, and the arguments."""
+class Fit(Reader):
+    """The call of fit, and the model that is fitted."""
 
     no_effect = TRAINER_CALLS
     module: Module
@@ -77,6 +77,10 @@ class Arguments(Reader):
                 "folder, so its steps can't be read.",
             )
         return Module(self.plan, node_)
+
+
+class Arguments(Fit):
+    """The arguments of the Trainer."""
 
     def _take_arguments(self) -> None:
         plan, answers = self.plan, self.plan.answers

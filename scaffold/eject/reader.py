@@ -13,8 +13,8 @@ BLOCKS = (ast.If, ast.For, ast.With, ast.Try, ast.While)
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 
 
-class Reader:
-    """A Trainer of the script, and the call that trains."""
+class Statements:
+    """A Trainer of the script, the call that trains, and what leads to it."""
 
     given: dict[str, ast.expr]  # what the Trainer is given; for Lightning, what fit is
     start_word = "fit"  # the method that trains
@@ -90,6 +90,19 @@ class Reader:
     def body(self, items: list[Item], *rows: str) -> str:
         """The lines of a function: statements of the script, and ours."""
         return "\n".join(part for part in (self.plan.lines(items), *rows) if part)
+
+    def refuse_argument(self, name: str, node: ast.AST, reason: str) -> None:
+        """Put a TODO for an argument at the top of main."""
+        line = f"{name}={self.script.code(node)}"
+        self.comments.append(self.plan.todo(node, reason, line))
+
+    def finish(self) -> None:
+        before = self.plan.loop.before
+        self.plan.loop.before = "\n".join(part for part in (*self.comments, before) if part)
+
+
+class Reader(Statements):
+    """Also the statements that neither the model nor the data needs."""
 
     def read_rest(self, model: str) -> None:
         """Statements that neither the model nor the data needs, and those after the training.
@@ -173,15 +186,6 @@ class Reader:
         if isinstance(seed, int) and not isinstance(seed, bool):
             self.plan.answers["training.seed"] = seed
         return True
-
-    def refuse_argument(self, name: str, node: ast.AST, reason: str) -> None:
-        """Put a TODO for an argument at the top of main."""
-        line = f"{name}={self.script.code(node)}"
-        self.comments.append(self.plan.todo(node, reason, line))
-
-    def finish(self) -> None:
-        before = self.plan.loop.before
-        self.plan.loop.before = "\n".join(part for part in (*self.comments, before) if part)
 
 
 def is_known(value: object) -> bool:

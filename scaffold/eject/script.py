@@ -22,7 +22,7 @@ class Part:
     path: Path
 
 
-class Script:
+class Text:
     """One text of several files, its tree, and where each line comes from."""
 
     def __init__(self, path: Path) -> None:
@@ -112,6 +112,10 @@ class Script:
     def code(self, node: ast.AST) -> str:
         """The text of a node as it was written, without its indentation."""
         return ast.get_source_segment(self.text, node) or ast.unparse(node)
+
+
+class Script(Text):
+    """A script with what its names stand for."""
 
     @cached_property
     def definitions(self) -> dict[str, ast.stmt]:

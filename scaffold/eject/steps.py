@@ -78,8 +78,8 @@ MAIN = frozenset(
 
 
 @dataclass
-class Module:
-    """A LightningModule of the script."""
+class Methods:
+    """The methods of a LightningModule of the script."""
 
     plan: Plan
     node: ast.ClassDef
@@ -87,6 +87,9 @@ class Module:
     needs: dict[str, set[str]] = field(default_factory=dict)  # names that a moved method needs
     parts: set[str] = field(default_factory=set)  # submodules that moved code calls itself
     called: str = ""  # the only part that is called, if the class has no forward
+    later: list[tuple[ast.Call, str, list[ast.expr], ast.expr | None]] = field(default_factory=list)
+    functions: dict[str, None] = field(default_factory=dict)  # moved methods that others call
+    refused: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         found: dict[str, ast.FunctionDef] = {}
@@ -155,6 +158,44 @@ class Module:
         parent = self.plan.script.source.parents[id(node)]
         return isinstance(parent, ast.Call) and parent.func is node
 
+    def refuse(self, node: ast.AST, reason: str) -> None:
+        """Put a TODO in place of the statement of a node."""
+        source = self.plan.script.source
+        while not isinstance(node, ast.stmt):
+            node = source.parents[id(node)]
+        if isinstance(node, (ast.If, ast.For, ast.While, ast.With)):
+            node = node.body[0]
+        if id(node) in self.refused:
+            return
+        self.refused.add(id(node))
+        start, end = self.plan.edits.span(node)
+        margin = " " * node.col_offset
+        comment = self.plan.todo(node, reason).replace("\n", f"\n{margin}")
+        siblings = [
+            getattr(source.parents[id(node)], name, []) for name in ("body", "orelse", "finalbody")
+        ]
+        alone = [part for part in siblings if node in part and len(part) == 1]
+        self.plan.edits.replace((start, end), comment + (f"\n{margin}pass" if alone else ""))
+
+    def _look_inside(self, name: str, seen: frozenset[str]) -> None:
+        """Note the parts that a method which stays in the module calls."""
+        function = self.methods[name]
+        own = owner(function)
+        for attribute in self.attributes(function):
+            if self._is_called(attribute) and self.is_part(attribute.attr):
+                self.parts.add(attribute.attr)
+            elif attribute.attr in self.methods and attribute.attr not in seen | {name}:
+                self._look_inside(attribute.attr, seen | {name})
+        if any(
+            isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == own
+            for n in ast.walk(function)
+        ):
+            self.parts.add(name)
+
+
+class Module(Methods):
+    """A LightningModule, whose steps move to the loop."""
+
     def move(
         self, name: str, names: Mapping[str, str], seen: frozenset[str] = frozenset()
     ) -> set[str]:
@@ -208,21 +249,6 @@ class Module:
         edits.replace(own, "module")
         return {"module"}
 
-    def _look_inside(self, name: str, seen: frozenset[str]) -> None:
-        """Note the parts that a method which stays in the module calls."""
-        function = self.methods[name]
-        own = owner(function)
-        for attribute in self.attributes(function):
-            if self._is_called(attribute) and self.is_part(attribute.attr):
-                self.parts.add(attribute.attr)
-            elif attribute.attr in self.methods and attribute.attr not in seen | {name}:
-                self._look_inside(attribute.attr, seen | {name})
-        if any(
-            isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == own
-            for n in ast.walk(function)
-        ):
-            self.parts.add(name)
-
     def _name(self, node: ast.expr, new: str, names: Mapping[str, str]) -> set[str]:
         new = names.get(new, new)
         if new == "":
@@ -251,8 +277,6 @@ class Module:
             )
         return {"meters", *(() if size is not None else ("samples",))}
 
-    later: list[tuple[ast.Call, str, list[ast.expr], ast.expr | None]] = field(default_factory=list)
-
     def finish_logs(self) -> None:
         """Rewrite the calls of self.log, whose values were rewritten before."""
         edits = self.plan.edits
@@ -278,29 +302,6 @@ class Module:
         self.plan.edits.replace((start, opening + 1), f"{name}({given}{comma}")
         self.functions.setdefault(name, None)
         return set(needs)
-
-    functions: dict[str, None] = field(default_factory=dict)  # moved methods that others call
-
-    def refuse(self, node: ast.AST, reason: str) -> None:
-        """Put a TODO in place of the statement of a node."""
-        source = self.plan.script.source
-        while not isinstance(node, ast.stmt):
-            node = source.parents[id(node)]
-        if isinstance(node, (ast.If, ast.For, ast.While, ast.With)):
-            node = node.body[0]
-        if id(node) in self.refused:
-            return
-        self.refused.add(id(node))
-        start, end = self.plan.edits.span(node)
-        margin = " " * node.col_offset
-        comment = self.plan.todo(node, reason).replace("\n", f"\n{margin}")
-        siblings = [
-            getattr(source.parents[id(node)], name, []) for name in ("body", "orelse", "finalbody")
-        ]
-        alone = [part for part in siblings if node in part and len(part) == 1]
-        self.plan.edits.replace((start, end), comment + (f"\n{margin}pass" if alone else ""))
-
-    refused: set[int] = field(default_factory=set)
 
     def function(self, name: str) -> str:
         """A moved method as a function of train.py."""

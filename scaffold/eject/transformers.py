@@ -42,6 +42,44 @@ DEFAULTS: Mapping[str, Any] = {  # of TrainingArguments
     "seed": 42,
     "save_steps": 500,
 }
+SPECIAL = {  # arguments that are not an answer as they are
+    "adam_beta1",
+    "adam_beta2",
+    "adam_epsilon",
+    "bf16",
+    "dataloader_drop_last",
+    "eval_steps",
+    "eval_strategy",
+    "evaluation_strategy",
+    "fp16",
+    "gradient_checkpointing",
+    "greater_is_better",
+    "learning_rate",
+    "load_best_model_at_end",
+    "logging_steps",
+    "lr_scheduler_kwargs",
+    "lr_scheduler_type",
+    "max_grad_norm",
+    "max_steps",
+    "metric_for_best_model",
+    "no_cuda",
+    "num_train_epochs",
+    "optim",
+    "per_device_eval_batch_size",
+    "per_device_train_batch_size",
+    "prediction_loss_only",
+    "project",
+    "remove_unused_columns",
+    "report_to",
+    "save_steps",
+    "save_strategy",
+    "save_total_limit",
+    "torch_compile",
+    "torch_compile_backend",
+    "warmup_ratio",
+    "warmup_steps",
+    "weight_decay",
+}
 OPTIMIZERS = {
     "adamw_torch": "AdamW(groups, lr=config.learning_rate, betas={betas}, eps={eps})",
     "adamw_torch_fused": (
@@ -121,57 +159,7 @@ class Arguments(Reader):
                 self.refuse_argument(name, self.arguments[name], "its value is not known here")
                 self.values[name] = default
         self._answer()
-        special = {
-            "num_train_epochs",
-            "per_device_train_batch_size",
-            "learning_rate",
-            "weight_decay",
-        }
-        special |= {
-            "max_grad_norm",
-            "lr_scheduler_type",
-            "lr_scheduler_kwargs",
-            "warmup_steps",
-            "warmup_ratio",
-        }
-        special |= {
-            "optim",
-            "adam_beta1",
-            "adam_beta2",
-            "adam_epsilon",
-            "bf16",
-            "fp16",
-            "save_strategy",
-            "save_steps",
-        }
-        special |= {
-            "eval_strategy",
-            "evaluation_strategy",
-            "eval_steps",
-            "report_to",
-            "load_best_model_at_end",
-        }
-        special |= {
-            "metric_for_best_model",
-            "greater_is_better",
-            "torch_compile",
-            "torch_compile_backend",
-            "no_cuda",
-        }
-        special |= {
-            "per_device_eval_batch_size",
-            "dataloader_drop_last",
-            "gradient_checkpointing",
-            "project",
-        }
-        special |= {
-            "remove_unused_columns",
-            "prediction_loss_only",
-            "logging_steps",
-            "max_steps",
-            "save_total_limit",
-        }
-        self.comments += take(plan, "transformers", self.arguments, special)
+        self.comments += take(plan, "transformers", self.arguments, SPECIAL)
 
     def _answer(self) -> None:
         """The answers that are not an argument under another name."""

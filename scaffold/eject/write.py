@@ -110,7 +110,7 @@ def _closure(plan: Plan, text: str, known: Collection[str]) -> set[str]:
         node = plan.script.definitions.get(name)
         if node is None or name in found or name in known:
             continue
-        found |= bound_names(node) - set(known)
+        found |= {name, *(bound_names(node) - set(known))}
         wanted |= used_names(ast.parse(_definition(plan, node))) - found
     return found
 
@@ -204,8 +204,8 @@ def _with_imports(text: str, tree: ast.Module, block: Sequence[str]) -> str:
 # train.py
 
 
-class Train:
-    """The rendered files with the loop, and changes of them at places found by their structure."""
+class Places:
+    """The rendered train.py, and its places, found by their structure."""
 
     def __init__(self, plan: Plan, rendered: Mapping[str, str]) -> None:
         self.plan, self.source = plan, rendered["train.py"]
@@ -253,20 +253,39 @@ class Train:
         )
         self.edits.replace((start, end), indent(text, node.col_offset) + "\n" if text else "")
 
-    def text(self) -> str:
-        plan = self.plan
-        self._replace_functions()
-        self._replace_step()
-        self._replace_evaluations()
-        self._fit_start()
-        self._fit_epochs()
-        self._fit_config()
-        if plan.ends:
-            call = "after_training(accelerator.unwrap_model(model))"
-            self.put(self.first("accelerator.free_memory"), call, below=False)
-        for row in plan.leftover:
-            self.put(self.first("accelerator.free_memory"), row, below=False)
-        return self.edits.apply()
+    def _whole(self, node: ast.FunctionDef) -> tuple[int, int]:
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        return self.edits.offset(first, 0), self.edits.offset((node.end_lineno or 0) + 1, 0)
+
+    def _loop(self) -> ast.For:
+        """The innermost loop with the backward pass."""
+        node: ast.AST = self.first("accelerator.backward")
+        while not isinstance(node, ast.For):
+            node = self.parents[id(node)]
+        return node
+
+    def _epochs(self) -> ast.For:
+        node: ast.AST = self._loop()
+        while self.parents[id(node)] is not self.main:
+            node = self.parents[id(node)]
+        assert isinstance(node, ast.For)
+        return node
+
+    def plan_text(self, node: ast.stmt) -> str:
+        start, end = self.edits.span(node)
+        return self.source[start:end]
+
+    def _is_dict(self, node: ast.AST, name: str) -> bool:
+        """Whether a statement binds a name to the literal of a dictionary."""
+        return (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == name
+            and isinstance(node.value, ast.Dict)
+        )
+
+
+class Step(Places):
+    """The functions and the step."""
 
     def _replace_functions(self) -> None:
         plan, edits = self.plan, self.edits
@@ -289,17 +308,6 @@ class Train:
         if plan.has_test and plan.test:
             new.append(_evaluate("evaluate_test", "test", plan.test))
         edits.replace(self._whole(self._function("evaluate")), "\n\n".join(new))
-
-    def _whole(self, node: ast.FunctionDef) -> tuple[int, int]:
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        return self.edits.offset(first, 0), self.edits.offset((node.end_lineno or 0) + 1, 0)
-
-    def _loop(self) -> ast.For:
-        """The innermost loop with the backward pass."""
-        node: ast.AST = self.first("accelerator.backward")
-        while not isinstance(node, ast.For):
-            node = self.parents[id(node)]
-        return node
 
     def _replace_step(self) -> None:
         loop, plan = self._loop(), self.plan
@@ -344,6 +352,25 @@ class Train:
                     start = self.edits.offset(statement.lineno - 1, 0)
                     self.edits.replace((start, start + len(line) + 1), "")
 
+
+class Train(Step):
+    """Also the evaluations, and what stands around the loop."""
+
+    def text(self) -> str:
+        plan = self.plan
+        self._replace_functions()
+        self._replace_step()
+        self._replace_evaluations()
+        self._fit_start()
+        self._fit_epochs()
+        self._fit_config()
+        if plan.ends:
+            call = "after_training(accelerator.unwrap_model(model))"
+            self.put(self.first("accelerator.free_memory"), call, below=False)
+        for row in plan.leftover:
+            self.put(self.first("accelerator.free_memory"), row, below=False)
+        return self.edits.apply()
+
     def _replace_evaluations(self) -> None:
         plan = self.plan
         for call in self.calls("evaluate"):
@@ -365,12 +392,8 @@ class Train:
                     ast.unparse(e) == "test_loader" for e in node.elts
                 ):
                     self._without(node.elts)
-                elif isinstance(node, ast.Call):
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) != "evaluate":
                     self._without(node.args)
-
-    def plan_text(self, node: ast.stmt) -> str:
-        start, end = self.edits.span(node)
-        return self.source[start:end]
 
     def _remove_metrics(self, node: ast.stmt) -> None:
         """Take out an evaluation at the end, and the lines that tell of it."""
@@ -437,21 +460,6 @@ class Train:
                 place = self.edits.span(node.value)[1] - 1
                 comma = ", " if node.value.keys else ""
                 self.edits.insert(place, f'{comma}"{name}": {name}')
-
-    def _is_dict(self, node: ast.AST, name: str) -> bool:
-        """Whether a statement binds a name to the literal of a dictionary."""
-        return (
-            isinstance(node, ast.Assign)
-            and ast.unparse(node.targets[0]) == name
-            and isinstance(node.value, ast.Dict)
-        )
-
-    def _epochs(self) -> ast.For:
-        node: ast.AST = self._loop()
-        while self.parents[id(node)] is not self.main:
-            node = self.parents[id(node)]
-        assert isinstance(node, ast.For)
-        return node
 
     def _fit_epochs(self) -> None:
         loop, epochs = self.plan.loop, self._epochs()

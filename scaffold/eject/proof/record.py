@@ -5,6 +5,7 @@ and after, and the batches and losses between. SEED + the number of a batch seed
 """
 
 import copy
+import dataclasses
 import functools
 import importlib.util
 import os
@@ -119,9 +120,12 @@ def record_transformers(record: Record) -> None:
         old(self)
 
     def train(old: Any, self: Any, *arguments: Any, **given: Any) -> None:
-        most = self.args.max_steps
-        self.args.max_steps = min(most, record.updates) if most > 0 else record.updates
-        record.start(self.model, len(self.get_train_dataloader()))
+        most, length = self.args.max_steps, len(self.get_train_dataloader())
+        if most <= 0:
+            batches = length * self.args.num_train_epochs
+            most = max(int(batches // self.args.gradient_accumulation_steps), 1)
+        self.args.max_steps = min(most, record.updates)
+        record.start(self.model, length)
         old(self, *arguments, **given)
         record.end(self.state.global_step)
 
@@ -157,7 +161,7 @@ def record_accelerated(record: Record) -> None:
     trainer = pytorch_accelerated.Trainer
 
     def run(old: Any, self: Any) -> None:
-        self.run_config.max_num_train_steps = record.updates
+        self.run_config = dataclasses.replace(self.run_config, max_num_train_steps=record.updates)
         record.start(self._accelerator.unwrap_model(self.model), len(self._train_dataloader))
         old(self)
         record.end(record.updates)
