@@ -387,7 +387,9 @@ def eject(
     ],
     path: Annotated[
         Path | None,
-        typer.Argument(help="The new project folder. Without it: SCRIPT_project.", show_default=False),
+        typer.Argument(
+            help="The new project folder. Without it: SCRIPT_project.", show_default=False
+        ),
     ] = None,
     prove: Annotated[
         int,
@@ -525,8 +527,8 @@ def features(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Only tasks, features, recipes or settings.",
-            autocompletion=lambda: ["tasks", "features", "recipes", "settings"],
+            help="Only tasks, features, recipes, frameworks or settings.",
+            autocompletion=lambda: ["tasks", "features", "recipes", "frameworks", "settings"],
         ),
     ] = None,
     on: Annotated[
@@ -545,7 +547,8 @@ def explain(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A task, a feature, a recipe, the key of a setting, `accelerate` or `memory`. "
+            help="A task, a feature, a recipe, the key of a setting, `accelerate`, `memory`, "
+            "`lightning`, `transformers` or `pytorch-accelerated`. "
             "With --sources: the folder of a project.",
             autocompletion=complete("names"),
         ),
@@ -579,6 +582,7 @@ def explain(
 
     For a feature, the lines that it adds are shown as a diff. `accelerate` shows one loop in plain
     PyTorch, with Accelerate and with DistributedDataParallel. `memory` explains the estimate.
+    A framework shows a script that uses it, and the project that `scaffold eject` makes of it.
     """
     from scaffold.errors import ScaffoldError
 

@@ -8,6 +8,7 @@ from scaffold.answers.catalog import Catalog, Component, Option, as_typed
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.names import short_setting
 from scaffold.answers.recipes import load_recipes
+from scaffold.commands.screen import FRAMEWORKS
 
 Found = Iterator[tuple[str, str]]  # each completion, and its help
 _WIDTH = 60  # of a help: fish would take the rest of a broken line for another completion
@@ -81,6 +82,8 @@ def _names() -> Found:
     yield from _components(catalog.features.values())
     yield from _recipes()
     yield "accelerate", "one loop with and without Accelerate"
+    for name, title in FRAMEWORKS.items():
+        yield name, f"a script for {title}, and its loop in the open"
     yield "memory", "how the memory of training is estimated"
     yield from ((option.key, option.comment) for option in catalog.settings.values())
 

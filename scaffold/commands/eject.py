@@ -4,41 +4,35 @@ from pathlib import Path
 
 import typer
 
+from scaffold import __version__
 from scaffold.answers.manifests import load_catalog
 from scaffold.cache import remember
 from scaffold.commands.screen import printable
-from scaffold.eject.read import read_plan
+from scaffold.eject.build import build
+from scaffold.eject.prove import prove
 from scaffold.eject.report import report
-from scaffold.eject.write import fill
 from scaffold.errors import ScaffoldError
 from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.write import check_target, write_new
 
 
-def eject_script(script: Path, folder: Path | None, prove: int) -> None:
-    """Write a project that trains as a script does. Exits with 1 if something is left to do."""
-    from scaffold import __version__
-    from scaffold.eject.answers import complete
-    from scaffold.render.project import render_project
+def eject_script(script: Path, folder: Path | None, updates: int) -> None:
+    """Write a project that trains as a script does. Exits with 1 if something is left to do.
 
-    folder = (folder or Path(script.stem + "_project")).expanduser().resolve()
+    With `updates`, trains both for so many, and compares them: this runs the script.
+    """
+    folder = (folder or Path(f"{script.stem}_project")).expanduser().resolve()
     if folder.exists():
         raise ScaffoldError(f"{folder} exists: choose another path; nothing is overwritten.")
     check_target(folder, {})
-    plan = read_plan(script)
-    catalog = load_catalog()
-    answers = complete(catalog, plan, folder.name)
-    rendered = render_project(catalog, answers, remember)
-    files = fill(plan, rendered)
+    plan, answers, rendered, files = build(load_catalog(), script, folder.name, remember)
     pristine = Pristine(__version__, answers, rendered, templates=find_origin().as_table())
     write_new(folder, {PRISTINE: write_pristine(pristine), **files})
     typer.echo("\n".join(map(printable, [*report(plan), "", f"Wrote {folder}"])))
     different = False
-    if prove:
-        from scaffold.eject.prove import prove as compare
-
-        lines, different = compare(script, plan.framework, folder, prove)
-        typer.echo("\n".join(lines))
+    if updates:
+        rows, different = prove(script, plan.framework, folder, updates)
+        typer.echo("\n".join(rows))
     if plan.todos or different:
         raise typer.Exit(1)

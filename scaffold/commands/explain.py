@@ -11,7 +11,8 @@ from scaffold.answers.names import choices_named, suggest_settings
 from scaffold.answers.recipes import load_recipes
 from scaffold.answers.resolve import Answers, answers_for, can_fit, required, resolve
 from scaffold.cache import remember
-from scaffold.commands.screen import show_changes
+from scaffold.commands.screen import FRAMEWORKS, show_changes
+from scaffold.eject.write import OWN
 from scaffold.errors import ScaffoldError
 from scaffold.machine import memory
 from scaffold.machine.model import know_model
@@ -30,6 +31,8 @@ def explain(name: str) -> None:
     options = catalog.settings
     if name == "accelerate":
         explain_accelerate()
+    elif name in FRAMEWORKS:
+        explain_framework(catalog, name)
     elif name == "memory":
         typer.echo(memory.__doc__, nl=False)
     elif name in catalog.tasks:
@@ -90,6 +93,20 @@ def explain_feature(catalog: Catalog, feature: Feature) -> None:
         for path in sorted(before.keys() | after.keys())
         if path not in ("README.md", "scaffold.toml")
     )
+
+
+def explain_framework(catalog: Catalog, name: str) -> None:
+    """Print a small script that trains with a framework, and the project that eject makes of it."""
+    from scaffold.eject.build import build
+
+    script = template_root() / "walkthroughs" / name / "script.py"
+    _, _, _, files = build(catalog, script, "example", remember)
+    typer.echo(
+        f"A script for {FRAMEWORKS[name]}, and what `scaffold eject script.py` makes of it.\n"
+    )
+    shown = {"script.py": script.read_text(encoding="utf-8")}
+    for path, text in (shown | {path: files[path] for path in OWN}).items():
+        typer.echo(f"----- {path}\n{text}")
 
 
 def explain_accelerate() -> None:

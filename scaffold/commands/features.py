@@ -12,10 +12,10 @@ from scaffold.answers.names import packages
 from scaffold.answers.recipes import load_recipes, recipe_answers
 from scaffold.answers.resolve import Answers, can_fit, is_on, resolve
 from scaffold.answers.settings import describe, toml_literal
-from scaffold.commands.screen import terminal_width
+from scaffold.commands.screen import FRAMEWORKS, terminal_width
 from scaffold.errors import ScaffoldError
 
-KINDS = ("tasks", "features", "recipes", "settings")
+KINDS = ("tasks", "features", "recipes", "frameworks", "settings")
 
 
 def list_features(
@@ -117,6 +117,12 @@ def _tables(
     recipes = [recipe for recipe in load_recipes().values() if _is_of(catalog, recipe.name, task)]
     lines: list[_Line] = [((f"{recipe.name:<30}",), recipe.help, "") for recipe in recipes]
     yield "Recipes, for `scaffold new --recipe`", "recipes", lines
+    if task is None:
+        lines = [
+            ((f"{name:<30}",), f"leave {title}: migrate a script with `scaffold eject`", "")
+            for name, title in FRAMEWORKS.items()
+        ]
+        yield "Frameworks that a script can leave", "frameworks", lines
     names = {part.name for part in parts}
     options = [
         option

@@ -12,6 +12,12 @@ from scaffold.merge.conflicts import Conflict
 from scaffold.project.changes import Change
 from scaffold.project.patch import NO_RENAMES, unified_diff
 
+FRAMEWORKS = {  # that `scaffold eject` reads
+    "lightning": "Lightning",
+    "transformers": "Transformers' Trainer",
+    "pytorch-accelerated": "pytorch-accelerated",
+}
+
 
 def is_terminal() -> bool:
     """Whether menus can be shown."""

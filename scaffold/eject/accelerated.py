@@ -1,23 +1,32 @@
 """Reads a script that trains with pytorch-accelerated."""
 
 import ast
-from typing import Any
+from typing import Any, ClassVar
 
 from scaffold.eject.arguments import take
 from scaffold.eject.classes import settle_literal
-from scaffold.eject.flow import items_before
+from scaffold.eject.flow import items_before, root
 from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, words
 from scaffold.eject.reader import Reader
 from scaffold.eject.script import Script, methods, used_names
 from scaffold.eject.settings import take_settings
-from scaffold.errors import ScaffoldError
 
 TRAINER = ("model", "loss_func", "optimizer", "callbacks", "run_history")
-TRAIN = (
-    "train_dataset num_epochs eval_dataset per_device_batch_size max_num_train_steps "
-    "gradient_accumulation_steps gradient_clip_value create_scheduler_fn train_dataloader_kwargs "
-    "eval_dataloader_kwargs reset_run_history collate_fn resume_from"
-).split()
+TRAIN = [
+    "train_dataset",
+    "num_epochs",
+    "eval_dataset",
+    "per_device_batch_size",
+    "max_num_train_steps",
+    "gradient_accumulation_steps",
+    "gradient_clip_value",
+    "create_scheduler_fn",
+    "train_dataloader_kwargs",
+    "eval_dataloader_kwargs",
+    "reset_run_history",
+    "collate_fn",
+    "resume_from",
+]
 WITHOUT_EFFECT = {
     "PrintProgressCallback": "the log says it",
     "ProgressBarCallback": "the progress bar shows in a terminal only",
@@ -44,14 +53,15 @@ def find_accelerated(script: Script) -> ast.Call | None:
     for call in script.source.all(ast.Call):
         if isinstance(call, ast.Call):
             name = script.named(call.func)
-            if name.startswith("pytorch_accelerated") and name.endswith("Trainer") or name in own:
+            if (name.startswith("pytorch_accelerated") and name.endswith("Trainer")) or name in own:
                 return call
     return None
 
 
 def _is_trainer(script: Script, node: ast.ClassDef) -> bool:
     return any(
-        script.named(base).startswith("pytorch_accelerated") and script.named(base).endswith("Trainer")
+        script.named(base).startswith("pytorch_accelerated")
+        and script.named(base).endswith("Trainer")
         for part in script.bases(node)
         for base in part.bases
     )
@@ -65,14 +75,137 @@ def read_accelerated(script: Script, trainer: ast.Call) -> Plan:
     return plan
 
 
-class Run(Reader):
-    """One call of `train`, and what leads to it."""
+class Parts(Reader):
+    """Model, data and optimizer."""
+
+    training: dict[str, ast.expr]  # what train is given
 
     start_word, seed_word = "train", "set_seed"
-    no_effect = {
+    no_effect: ClassVar = {
         "evaluate": "",
         "save_checkpoint": "a run saves model.safetensors and checkpoints by itself",
     }
+
+    def _read_arguments(self) -> None:
+        plan = self.plan
+        size = self.training.get("per_device_batch_size")
+        if size is None:
+            plan.answers["training.batch_size"] = 8
+        elif not settle_literal(plan, size, "training.batch_size"):
+            self.refuse_argument(
+                "per_device_batch_size", size, "set training.batch_size in scaffold.toml"
+            )
+        limit = plan.value(self.training.get("gradient_clip_value"))
+        if limit is UNKNOWN:
+            self.refuse_argument(
+                "gradient_clip_value", self.training["gradient_clip_value"], "set features.clipping"
+            )
+        elif limit:
+            plan.answers |= {"features.clipping.enabled": True, "features.clipping.kind": "value"}
+            plan.answers["features.clipping.max_value"] = float(limit)
+        done = {"per_device_batch_size", "gradient_clip_value", "train_dataset", "eval_dataset"}
+        done |= {
+            "create_scheduler_fn",
+            "collate_fn",
+            "train_dataloader_kwargs",
+            "eval_dataloader_kwargs",
+        }
+        self.comments += take(plan, "accelerated", self.training, done)
+        plan.note(
+            "num_workers: data is loaded in the training process; set training.num_workers for more"
+        )
+
+    def _read_model(self) -> None:
+        model = self.given.get("model")
+        if model is None:
+            raise self.script.error(self.trainer, "this Trainer has no model.")
+        self.model_name = model.id if isinstance(model, ast.Name) else ""
+        self.plan.model = self.body(self.needs(model), f"return {self.text(model)}")
+
+    def _rename(self) -> list[str]:
+        return [f"{self.model_name} = model"] if self.model_name not in ("", "model") else []
+
+    def _read_loaders(self) -> None:
+        plan, train = self.plan, self.training.get("train_dataset")
+        if train is None:
+            raise self.script.error(self.trainer, "train has no training data.")
+        sets = {"train": train}
+        evaluated = self.training.get("eval_dataset")
+        if evaluated is not None and plan.value(evaluated) is not None:
+            plan.has_val = True
+            sets["val"] = evaluated
+        for call in self.script.source.calls("evaluate"):
+            given = words(call, ("dataset", "per_device_batch_size"))
+            own = isinstance(call.func, ast.Attribute) and root(call.func) in self.names
+            if own and "dataset" in given and plan.has_val:
+                plan.has_test = True
+                sets["test"] = given["dataset"]
+        extra = [
+            self.training[n]
+            for n in ("collate_fn", "train_dataloader_kwargs", "eval_dataloader_kwargs")
+            if n in self.training
+        ]
+        nodes = [*sets.values(), *extra]
+        items = self.needs(*nodes, without=frozenset({self.model_name} - {""}))
+        if any(self.model_name in item.used for item in items) and self.model_name:
+            plan.loaders_take_model = True
+        rows = [*(self._rename() if plan.loaders_take_model else []), plan.lines(items)]
+        for name, node in sets.items():
+            parts = [self.text(node), "config.batch_size"]
+            parts.append("shuffle=True" if name == "train" else "")
+            parts += [
+                f"collate_fn={self.text(n)}"
+                for n in [self.training.get("collate_fn")]
+                if n is not None
+            ]
+            parts.append("num_workers=config.num_workers")
+            more = self.training.get(f"{'train' if name == 'train' else 'eval'}_dataloader_kwargs")
+            parts += (
+                [f"**{self.text(more)}"]
+                if more is not None and plan.value(more) is not None
+                else []
+            )
+            rows.append(f"{name}_loader = DataLoader({', '.join(filter(None, parts))})")
+        names = [f"{name}_loader" for name in sets]
+        rows.append(f"return {', '.join(names)}" + ("," if len(names) == 1 else ""))
+        plan.loaders = "\n".join(row for row in rows if row)
+
+    def _read_optimizer(self) -> None:
+        plan, node = self.plan, self.given.get("optimizer")
+        if node is None:
+            raise self.script.error(self.trainer, "this Trainer has no optimizer.")
+        call = plan.latest(node)
+        if isinstance(call, ast.Call):
+            given = words(call, ("params", "lr"))
+            settle_literal(plan, given.get("lr"), "training.learning_rate")
+            settle_literal(plan, given.get("weight_decay"), "training.weight_decay")
+        items = self.needs(node, without=frozenset({self.model_name} - {""}))
+        plan.optimizer = self.body(
+            [], *self._rename(), plan.lines(items), f"return {self.text(node)}"
+        )
+        schedule = self.training.get("create_scheduler_fn")
+        if schedule is None or plan.value(schedule) is None:
+            return
+        for part in ast.walk(self.script.tree):
+            if isinstance(part, ast.Attribute) and part.attr in PLACEHOLDERS:
+                plan.edits.replace(part, PLACEHOLDERS[part.attr])
+        made = ast.unparse(plan.latest(schedule))
+        if "create_scheduler_fn" in made or ".create_scheduler" in made:
+            self.refuse_argument(
+                "create_scheduler_fn",
+                schedule,
+                "pytorch-accelerated fills in its lengths: write it in build_optimizer",
+            )
+            return
+        items = self.needs(schedule, without=frozenset({self.model_name, *used_names(node)} - {""}))
+        plan.scheduler = self.body(
+            [], *self._rename(), plan.lines(items), f"return {self.text(schedule)}(optimizer)"
+        )
+        plan.loop.after_update = "scheduler.step()"
+
+
+class Run(Parts):
+    """One call of `train`, and what leads to it."""
 
     def read(self) -> None:
         plan = self.plan
@@ -93,95 +226,6 @@ class Run(Reader):
         self.read_rest(self.model_name)
         self.finish()
 
-    def _read_arguments(self) -> None:
-        plan = self.plan
-        size = self.training.get("per_device_batch_size")
-        if size is None:
-            plan.answers["training.batch_size"] = 8
-        elif not settle_literal(plan, size, "training.batch_size"):
-            self.refuse_argument("per_device_batch_size", size, "set training.batch_size in scaffold.toml")
-        limit = plan.value(self.training.get("gradient_clip_value"))
-        if limit is UNKNOWN:
-            self.refuse_argument("gradient_clip_value", self.training["gradient_clip_value"], "set features.clipping")
-        elif limit:
-            plan.answers |= {"features.clipping.enabled": True, "features.clipping.kind": "value"}
-            plan.answers["features.clipping.max_value"] = float(limit)
-        done = {"per_device_batch_size", "gradient_clip_value", "train_dataset", "eval_dataset"}
-        done |= {"create_scheduler_fn", "collate_fn", "train_dataloader_kwargs", "eval_dataloader_kwargs"}
-        self.comments += take(plan, "accelerated", self.training, done)
-        plan.note("num_workers: data is loaded in the training process; set training.num_workers for more")
-
-    def _read_model(self) -> None:
-        model = self.given.get("model")
-        if model is None:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: this Trainer has no model.")
-        self.model_name = model.id if isinstance(model, ast.Name) else ""
-        self.plan.model = self.body(self.needs(model), f"return {self.text(model)}")
-
-    def _rename(self) -> list[str]:
-        return [f"{self.model_name} = model"] if self.model_name not in ("", "model") else []
-
-    def _read_loaders(self) -> None:
-        plan, train = self.plan, self.training.get("train_dataset")
-        if train is None:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: train has no training data.")
-        sets = {"train": train}
-        evaluated = self.training.get("eval_dataset")
-        if evaluated is not None and plan.value(evaluated) is not None:
-            plan.has_val = True
-            sets["val"] = evaluated
-        for call in self.script.source.calls("evaluate"):
-            given = words(call, ("dataset", "per_device_batch_size"))
-            if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in self.names:
-                if "dataset" in given and plan.has_val:
-                    plan.has_test = True
-                    sets["test"] = given["dataset"]
-        extra = [self.training[n] for n in ("collate_fn", "train_dataloader_kwargs", "eval_dataloader_kwargs") if n in self.training]
-        nodes = [*sets.values(), *extra]
-        items = self.needs(*nodes, without=frozenset({self.model_name} - {""}))
-        if any(self.model_name in item.used for item in items) and self.model_name:
-            plan.loaders_take_model = True
-        rows = [*(self._rename() if plan.loaders_take_model else []), plan.lines(items)]
-        for name, node in sets.items():
-            given = [self.text(node), "config.batch_size"]
-            given.append("shuffle=True" if name == "train" else "")
-            given += [f"collate_fn={self.text(n)}" for n in [self.training.get("collate_fn")] if n is not None]
-            given.append("num_workers=config.num_workers")
-            more = self.training.get(f"{'train' if name == 'train' else 'eval'}_dataloader_kwargs")
-            given += [f"**{self.text(more)}"] if more is not None and plan.value(more) is not None else []
-            rows.append(f"{name}_loader = DataLoader({', '.join(part for part in given if part)})")
-        names = [f"{name}_loader" for name in sets]
-        rows.append(f"return {', '.join(names)}" + ("," if len(names) == 1 else ""))
-        plan.loaders = "\n".join(row for row in rows if row)
-
-    def _read_optimizer(self) -> None:
-        plan, node = self.plan, self.given.get("optimizer")
-        if node is None:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: this Trainer has no optimizer.")
-        call = plan.latest(node)
-        if isinstance(call, ast.Call):
-            given = words(call, ("params", "lr"))
-            settle_literal(plan, given.get("lr"), "training.learning_rate")
-            settle_literal(plan, given.get("weight_decay"), "training.weight_decay")
-        items = self.needs(node, without=frozenset({self.model_name} - {""}))
-        plan.optimizer = self.body([], *self._rename(), plan.lines(items), f"return {self.text(node)}")
-        schedule = self.training.get("create_scheduler_fn")
-        if schedule is None or plan.value(schedule) is None:
-            return
-        for part in ast.walk(self.script.tree):
-            if isinstance(part, ast.Attribute) and "TrainerPlaceholderValues" in ast.unparse(part.value):
-                if part.attr in PLACEHOLDERS:
-                    plan.edits.replace(part, PLACEHOLDERS[part.attr])
-        made = ast.unparse(plan.latest(schedule))
-        if "create_scheduler_fn" in made or ".create_scheduler" in made:
-            self.refuse_argument("create_scheduler_fn", schedule, "pytorch-accelerated fills in its lengths: write it in build_optimizer")
-            return
-        items = self.needs(schedule, without=frozenset({self.model_name, *used_names(node)} - {""}))
-        plan.scheduler = self.body([], *self._rename(), plan.lines(items), f"return {self.text(schedule)}(optimizer)")
-        plan.loop.after_update = "scheduler.step()"
-
-    # the step
-
     def _read_own_class(self) -> None:
         self.own: dict[str, ast.FunctionDef] = {}
         node = self.script.definitions.get(self.script.named(self.trainer.func))
@@ -189,11 +233,12 @@ class Run(Reader):
             for name, function in methods(part).items():
                 self.own.setdefault(name, function)
         for name, function in self.own.items():
-            if name in ("calculate_train_batch_loss", "calculate_eval_batch_loss"):
-                if self._is_own_step(function):
-                    continue
+            if name.startswith("calculate_") and self._is_own_step(function):
+                continue
             line = self.script.rows[function.lineno - 1].strip()
-            self.comments.append(self.plan.todo(function, "an own Trainer's method is not carried over", line))
+            self.comments.append(
+                self.plan.todo(function, "an own Trainer's method is not carried over", line)
+            )
         self.own = {
             name: function
             for name, function in self.own.items()
@@ -206,7 +251,9 @@ class Run(Reader):
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and node.id in (own, "super"):
                 parent = self.script.source.parents[id(node)]
-                if not (isinstance(parent, ast.Attribute) and parent.attr in ("model", "loss_func")):
+                if not (
+                    isinstance(parent, ast.Attribute) and parent.attr in ("model", "loss_func")
+                ):
                     return False
         return True
 
@@ -217,7 +264,7 @@ class Run(Reader):
             return "loss_func"
         items = self.needs(node, without=frozenset({self.model_name} - {""}))
         text = self.text(node)
-        if text in self.script.definitions or not items and isinstance(node, ast.Attribute):
+        if text in self.script.definitions or (not items and isinstance(node, ast.Attribute)):
             return text
         rows = [self.plan.lines(items)] if items else []
         if not text.isidentifier():
@@ -254,17 +301,25 @@ class Run(Reader):
         plan, node = self.plan, self.given.get("callbacks")
         plan.answers["features.stop_on_nan.enabled"] = node is None
         found = plan.latest(node) if node is not None else None
-        for part in found.elts if isinstance(found, (ast.List, ast.Tuple)) else [found] if found is not None else []:
+        for part in (
+            found.elts
+            if isinstance(found, (ast.List, ast.Tuple))
+            else [found] if found is not None else []
+        ):
             part = part.value if isinstance(part, ast.Starred) else part
             call = plan.latest(part)
-            name = self.script.named(call.func if isinstance(call, ast.Call) else call).rpartition(".")[2]
+            name = self.script.named(call.func if isinstance(call, ast.Call) else call).rpartition(
+                "."
+            )[2]
             given = words(call, ("save_path", "watch_metric")) if isinstance(call, ast.Call) else {}
             values: dict[str, Any] = {word: plan.value(value) for word, value in given.items()}
             if name in ("TerminateOnNaNCallback", "DEFAULT_CALLBACKS", "get_default_callbacks"):
                 plan.answers["features.stop_on_nan.enabled"] = True
             elif name in WITHOUT_EFFECT:
                 plan.note(f"{name}: {WITHOUT_EFFECT[name]}")
-            elif name in ("SaveBestModelCallback", "EarlyStoppingCallback") and self._watch(name, values):
+            elif name in ("SaveBestModelCallback", "EarlyStoppingCallback") and self._watch(
+                name, values
+            ):
                 pass
             else:
                 self.comments.append(plan.todo(part, "this callback is not carried over"))

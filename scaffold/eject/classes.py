@@ -43,7 +43,9 @@ def keep_hyperparameters(plan: Plan, node: ast.ClassDef) -> None:
         if not used:
             margin = plan.edits.span(row)[0] - row.col_offset
             alone = len(init.body) == 1
-            plan.edits.replace(row if alone else (margin, plan.edits.span(row)[1] + 1), "pass" if alone else "")
+            plan.edits.replace(
+                row if alone else (margin, plan.edits.span(row)[1] + 1), "pass" if alone else ""
+            )
             continue
         given = words(call)
         ignored = plan.value(given["ignore"]) if "ignore" in given else []
@@ -59,9 +61,13 @@ def keep_hyperparameters(plan: Plan, node: ast.ClassDef) -> None:
         plan.edits.replace(row, f"{own}.hparams = SimpleNamespace({', '.join(parts)})")
 
 
-def drop_methods(plan: Plan, node: ast.ClassDef, moved: set[str], reasons: Mapping[str, str]) -> None:
+def drop_methods(
+    plan: Plan, node: ast.ClassDef, moved: set[str], reasons: Mapping[str, str]
+) -> None:
     """Take out the methods that moved to train.py; say above others why nothing calls them."""
-    kept = [part for part in node.body if not (isinstance(part, ast.FunctionDef) and part.name in moved)]
+    kept = [
+        part for part in node.body if not (isinstance(part, ast.FunctionDef) and part.name in moved)
+    ]
     for part in node.body:
         if not isinstance(part, ast.FunctionDef):
             continue
@@ -72,14 +78,18 @@ def drop_methods(plan: Plan, node: ast.ClassDef, moved: set[str], reasons: Mappi
         elif part.name in reasons:
             margin = " " * part.col_offset
             line = plan.script.rows[part.lineno - 1].strip()
-            plan.edits.insert(start, margin + plan.todo(part, reasons[part.name], line).split("\n")[0] + "\n")
+            plan.edits.insert(
+                start, margin + plan.todo(part, reasons[part.name], line).split("\n")[0] + "\n"
+            )
 
 
 def add_method(plan: Plan, node: ast.ClassDef, text: str) -> None:
     plan.edits.insert(plan.edits.lines(node.body, node.lineno)[1], f"\n{text}\n")
 
 
-def settle(plan: Plan, call: ast.Call | None, node: ast.ClassDef | None, name: str, key: str) -> str:
+def settle(
+    plan: Plan, call: ast.Call | None, node: ast.ClassDef | None, name: str, key: str
+) -> str:
     """Let an argument of a class come from a setting: what to add to its call, or "".
 
     The answer becomes what the call or the default says. Without a call, one without arguments is
@@ -91,7 +101,13 @@ def settle(plan: Plan, call: ast.Call | None, node: ast.ClassDef | None, name: s
     init = methods(node).get("__init__") if node else None
     if init is not None:
         places = init.args.args[1:]
-        values = dict(zip([p.arg for p in places[len(places) - len(init.args.defaults) :]], init.args.defaults, strict=True))
+        values = dict(
+            zip(
+                [p.arg for p in places[len(places) - len(init.args.defaults) :]],
+                init.args.defaults,
+                strict=True,
+            )
+        )
         defaults = {word: plan.value(value) for word, value in values.items()}
         if call is not None:
             given = words(call, [part.arg for part in places])
@@ -138,9 +154,19 @@ def change_module(module: Module, moved: set[str], reasons: Mapping[str, str]) -
             for attribute in module.attributes(function):
                 if attribute.attr == "device":
                     plan.edits.replace(attribute, f"next({own}.parameters()).device")
-                elif attribute.attr in ("trainer", "logger", "log", "log_dict", "current_epoch", "global_step"):
-                    if name not in reasons:
-                        module.refuse(attribute, "this is not known in the model")
+                elif (
+                    attribute.attr
+                    in (
+                        "trainer",
+                        "logger",
+                        "log",
+                        "log_dict",
+                        "current_epoch",
+                        "global_step",
+                    )
+                    and name not in reasons
+                ):
+                    module.refuse(attribute, "this is not known in the model")
     if module.called:
         text = "    def forward(self, *args, **kwargs):\n"
         add_method(plan, module.node, f"{text}        return self.{module.called}(*args, **kwargs)")

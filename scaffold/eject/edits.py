@@ -61,7 +61,9 @@ class Edits:
         """The text, or a part of it, with all changes."""
         start, end = span or (0, len(self.text))
         out, place = [], start
-        for (first, last), new in sorted(self._changes.items(), key=lambda row: (row[0][0], -row[0][1])):
+        for (first, last), new in sorted(
+            self._changes.items(), key=lambda row: (row[0][0], -row[0][1])
+        ):
             if first < place or last > end or (first == end != last):
                 continue
             out += [self.text[place:first], new]
@@ -73,9 +75,8 @@ def protected(text: str) -> set[int]:
     """The lines (from 0) that begin inside of a string: these can't be indented."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.Constant, ast.JoinedStr)) and (node.end_lineno or 0) > node.lineno:
-            if not isinstance(node, ast.Constant) or isinstance(node.value, (str, bytes)):
-                found |= set(range(node.lineno, node.end_lineno or 0))
+        if isinstance(node, (ast.Constant, ast.JoinedStr)):
+            found |= set(range(node.lineno, node.end_lineno or 0))
     return found
 
 

@@ -31,7 +31,7 @@ def item_of(node: ast.stmt, text: str = "") -> Item:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """The names whose objects a statement may change: `model.freeze()`, `x.y = 1`, `init(model)`."""
+    """The names whose objects a statement may change: `model.freeze()`, `init(model)`."""
     if isinstance(node, DEFINITIONS):
         return set()
     found: set[str] = set()

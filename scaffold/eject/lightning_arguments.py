@@ -6,7 +6,7 @@ from typing import Any
 
 from scaffold.eject.plan import Plan, words
 
-PRECISIONS = {
+PRECISIONS: dict[object, str] = {
     **dict.fromkeys(("32-true", "32", 32, None), "no"),
     **dict.fromkeys(("16-mixed", "16", 16), "fp16"),
     **dict.fromkeys(("bf16-mixed", "bf16"), "bf16"),
@@ -42,7 +42,7 @@ def take_hardware(plan: Plan, given: Mapping[str, ast.expr]) -> list[str]:
     count = len(devices) if isinstance(devices, list) else devices
     count = int(count) if isinstance(count, str) and count.isdecimal() else count
     nodes = values.get("num_nodes", 1)
-    if isinstance(count, int) and count > 1 or isinstance(nodes, int) and nodes > 1:
+    if (isinstance(count, int) and count > 1) or (isinstance(nodes, int) and nodes > 1):
         answers["hardware.distributed_type"] = "MULTI_CPU" if where == "cpu" else "MULTI_GPU"
         answers["hardware.num_processes"] = max(count if isinstance(count, int) else 1, 1) * nodes
     elif count in ("auto", -1, None):

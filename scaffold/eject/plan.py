@@ -1,4 +1,4 @@
-"""What is found in a script: its parts in the words of our project, and what can't be carried over."""
+"""What is found in a script, in the words of our project, and what can't be carried over."""
 
 import ast
 from collections.abc import Collection, Sequence
@@ -8,9 +8,10 @@ from typing import Any
 from scaffold.answers.catalog import Value
 from scaffold.eject.edits import Edits, dedent
 from scaffold.eject.flow import Item, needed, value_of
-from scaffold.eject.script import Script
+from scaffold.eject.script import Script, used_names
 
 TODO = "# TODO:"
+OTHER_CONFIG = "script_config"
 UNKNOWN = object()
 
 
@@ -83,6 +84,20 @@ class Plan:
         for node in self.script.source.all(ast.Name):
             if isinstance(node, ast.Name) and node.id == "__file__":
                 self.note(f"{self.script.place(node)}: __file__ is now the file of the project")
+        if "config" in self.script.definitions or any("config" in i.bound for i in self.items):
+            self._rename_config()
+
+    def _rename_config(self) -> None:
+        """The script's own `config` gets another name: ours has the settings of a run."""
+        self.note(f"config of the script is {OTHER_CONFIG} here, beside the settings in config")
+        if "config" in self.script.definitions:
+            self.script.definitions[OTHER_CONFIG] = self.script.definitions["config"]
+        homes = [id(self.script.source.home(item.node)) for item in self.items]
+        for node in self.script.source.all(ast.Name):
+            home = self.script.source.home(node)
+            own = id(home) in homes or "config" in used_names(home)
+            if isinstance(node, ast.Name) and node.id == "config" and own:
+                self.edits.replace(node, OTHER_CONFIG)
 
     def todo(self, node: ast.AST, reason: str, line: str = "") -> str:
         """A comment with the original lines, for the place where they belong."""

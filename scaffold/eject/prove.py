@@ -23,8 +23,8 @@ def prove(script: Path, framework: str, folder: Path, updates: int) -> tuple[lis
     rows = [
         f"{found['updates']} updates on the same {one} batches, from the same weights, in 32 bits:",
         f"  largest difference of losses: {found['loss']:.2g}",
-        f"  largest difference of weights: {found['weights']:.2g} (in {found['weight']}; training moved a weight by up to "
-        f"{found['moved']:.2g})",
+        f"  largest difference of weights: {found['weights']:.2g} (in {found['weight']})",
+        f"  training moved a weight by up to {found['moved']:.2g}",
     ]
     different = max(found["loss"], found["weights"]) > CLOSE or one != two or not found["moved"]
     if found["first"]:

@@ -1,23 +1,27 @@
 """What the readers of all frameworks share: the statements before and after the training."""
 
 import ast
+from collections.abc import Mapping
+from typing import ClassVar
 
 from scaffold.eject.edits import indent
 from scaffold.eject.flow import Item, root
 from scaffold.eject.plan import UNKNOWN, Plan, words
 from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
-from scaffold.errors import ScaffoldError
 
 BLOCKS = (ast.If, ast.For, ast.With, ast.Try, ast.While)
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 
 
-class Reader:
-    """A Trainer of the script, and the call that trains."""
+class Statements:
+    """A Trainer of the script, the call that trains, and what leads to it."""
 
+    given: dict[str, ast.expr]  # what the Trainer is given; for Lightning, what fit is
     start_word = "fit"  # the method that trains
     seed_word = "seed_everything"
-    no_effect: dict[str, str] = {}  # calls of a Trainer after training, and what to say of them
+    no_effect: ClassVar[Mapping[str, str]] = (
+        {}
+    )  # calls of a Trainer after training, and what to say of them
 
     def __init__(self, plan: Plan, trainer: ast.Call) -> None:
         self.plan, self.script, self.trainer = plan, plan.script, trainer
@@ -41,27 +45,29 @@ class Reader:
             and (root(call.func) in self.names or call.func.value is self.trainer)
         ]
         if not found:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: this Trainer trains nothing here.")
+            raise self.script.error(self.trainer, "this Trainer trains nothing here.")
         if len(found) > 1:
-            raise ScaffoldError(
-                f"{self.script.place(found[1])}: it trains a second time: one project has one loop."
-            )
+            raise self.script.error(found[1], "it trains a second time: one project has one loop.")
         self._cut(found[0])
         return found[0]
 
     def _cut(self, call: ast.Call) -> None:
         """Split the items at the call that trains: what follows it is read at the end."""
         items = self.plan.items
-        at = next((n for n, item in enumerate(items) if any(p is call for p in ast.walk(item.node))), None)
+        at = next(
+            (n for n, item in enumerate(items) if any(p is call for p in ast.walk(item.node))), None
+        )
         if at is None:
-            raise ScaffoldError(
-                f"{self.script.place(call)}: the Trainer is made in another function, at "
-                f"{self.script.place(self.trainer)}: call {self.start_word} there."
+            raise self.script.error(
+                call,
+                f"the Trainer is made in another function, at "
+                f"{self.script.place(self.trainer)}: call {self.start_word} there.",
             )
         if isinstance(items[at].node, BLOCKS):
-            raise ScaffoldError(
-                f"{self.script.place(call)}: {self.start_word} is called in a block (if, for, with, try): "
-                "whether and how often it runs is not known."
+            raise self.script.error(
+                call,
+                f"{self.start_word} is called in a block (if, for, with, try): "
+                "whether and how often it runs is not known.",
             )
         self.after = items[at + 1 :]
         del items[at:]
@@ -85,6 +91,19 @@ class Reader:
         """The lines of a function: statements of the script, and ours."""
         return "\n".join(part for part in (self.plan.lines(items), *rows) if part)
 
+    def refuse_argument(self, name: str, node: ast.AST, reason: str) -> None:
+        """Put a TODO for an argument at the top of main."""
+        line = f"{name}={self.script.code(node)}"
+        self.comments.append(self.plan.todo(node, reason, line))
+
+    def finish(self) -> None:
+        before = self.plan.loop.before
+        self.plan.loop.before = "\n".join(part for part in (*self.comments, before) if part)
+
+
+class Reader(Statements):
+    """Also the statements that neither the model nor the data needs."""
+
     def read_rest(self, model: str) -> None:
         """Statements that neither the model nor the data needs, and those after the training.
 
@@ -104,11 +123,12 @@ class Reader:
         kept: list[Item] = []
         unknown = set(self.names)
         for item in self.after:
-            if not isinstance(item.node, DEFINITIONS) and not self._says_nothing(item.node):
-                if item.used & unknown or item.changed & unknown:
-                    unknown |= item.bound
-                    self._refuse_after(item)
-                    continue
+            if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & unknown:
+                unknown |= item.bound
+                self._refuse_after(item)
+                continue
+            if isinstance(item.node, ast.Pass):
+                continue
             kept.append(item)
         if not any(not isinstance(item.node, (*DEFINITIONS, *IMPORTS)) for item in kept):
             return
@@ -125,16 +145,14 @@ class Reader:
 
     def _refuse_after(self, item: Item) -> None:
         call = getattr(item.node, "value", None)
-        own = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-        if own and root(call.func) in self.names and call.func.attr in self.no_effect:
-            if reason := self.no_effect[call.func.attr]:
-                self.plan.note(f"trainer.{call.func.attr}: {reason}")
-            return
+        func = call.func if isinstance(call, ast.Call) else None
+        if isinstance(func, ast.Attribute) and root(func) in self.names:
+            if reason := self.no_effect.get(func.attr):
+                self.plan.note(f"trainer.{func.attr}: {reason}")
+            if func.attr in self.no_effect:
+                return
         text = self.plan.lines([item])
         self.plan.leftover.append(self.plan.todo(item.node, "this came after training", text))
-
-    def _says_nothing(self, node: ast.stmt) -> bool:
-        return isinstance(node, ast.Pass)
 
     def _keep(self, item: Item) -> None:
         call = getattr(item.node, "value", None)
@@ -147,30 +165,27 @@ class Reader:
             self.plan.note(f"{name.rpartition('.')[2]}(): left out")
         elif item.bound and not item.changed and not isinstance(item.node, BLOCKS):
             if any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
-                self.plan.note(f"{self.script.place(item.node)}: `{ast.unparse(item.node)[:60]}` is not needed")
+                self.plan.note(
+                    f"{self.script.place(item.node)}: `{ast.unparse(item.node)[:60]}` is not needed"
+                )
         elif name.startswith(QUIET) or item.used <= {"print", *self.script.imports}:
             self.plan.start.append(self.plan.lines([item]))
         else:
             text = self.plan.lines([item])
-            self.plan.leftover.append(self.plan.todo(item.node, "nothing in the project needs this", text))
+            self.plan.leftover.append(
+                self.plan.todo(item.node, "nothing in the project needs this", text)
+            )
 
     def _is_seed(self, node: ast.stmt) -> bool:
         call = getattr(node, "value", None)
-        if not (isinstance(call, ast.Call) and self.script.named(call.func).endswith(self.seed_word)):
+        if not (
+            isinstance(call, ast.Call) and self.script.named(call.func).endswith(self.seed_word)
+        ):
             return False
         seed = self.plan.value(words(call, ("seed",)).get("seed"))
         if isinstance(seed, int) and not isinstance(seed, bool):
             self.plan.answers["training.seed"] = seed
         return True
-
-    def refuse_argument(self, name: str, node: ast.AST, reason: str) -> None:
-        """Put a TODO for an argument at the top of main."""
-        line = f"{name}={self.script.code(node)}"
-        self.comments.append(self.plan.todo(node, reason, line))
-
-    def finish(self) -> None:
-        before = self.plan.loop.before
-        self.plan.loop.before = "\n".join(part for part in (*self.comments, before) if part)
 
 
 def is_known(value: object) -> bool:

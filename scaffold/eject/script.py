@@ -22,7 +22,7 @@ class Part:
     path: Path
 
 
-class Script:
+class Text:
     """One text of several files, its tree, and where each line comes from."""
 
     def __init__(self, path: Path) -> None:
@@ -105,9 +105,17 @@ class Script:
             number = read_source(part.path).place(line - part.start)
         return f"{part.path.name}:{number}"
 
+    def error(self, node: ast.AST, text: str) -> ScaffoldError:
+        """An error with its file and line."""
+        return ScaffoldError(f"{self.place(node)}: {text}")
+
     def code(self, node: ast.AST) -> str:
         """The text of a node as it was written, without its indentation."""
         return ast.get_source_segment(self.text, node) or ast.unparse(node)
+
+
+class Script(Text):
+    """A script with what its names stand for."""
 
     @cached_property
     def definitions(self) -> dict[str, ast.stmt]:
@@ -123,7 +131,7 @@ class Script:
     @cached_property
     def imports(self) -> dict[str, str]:
         """The statement that imports each name, also those in functions."""
-        found = {}
+        found: dict[str, str] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:

@@ -5,7 +5,6 @@ from typing import Any
 
 from scaffold.eject.flow import root
 from scaffold.eject.plan import UNKNOWN, Plan, words
-from scaffold.errors import ScaffoldError
 
 OURS = {  # settings that mean the same in our Config
     "epochs": "training.epochs",
@@ -26,7 +25,11 @@ def take_settings(plan: Plan) -> None:
     """
     for item in plan.items:
         call = getattr(item.node, "value", None)
-        name = call.func.attr if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
+        name = (
+            call.func.attr
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+            else ""
+        )
         if name in ("parse_args", "parse_known_args"):
             names = sorted(item.bound)[:1]
             parsers = {root(call.func)}  # type: ignore[union-attr]
@@ -35,9 +38,7 @@ def take_settings(plan: Plan) -> None:
             _read_arguments(plan)
             _rename(plan, names)
         elif name == "parse_args_into_dataclasses":
-            raise ScaffoldError(
-                f"{plan.script.place(item.node)}: HfArgumentParser is not read: give the arguments in the script."
-            )
+            raise plan.script.error(item.node, "HfArgumentParser is not read: write its values.")
 
 
 def _read_arguments(plan: Plan) -> None:
@@ -84,6 +85,6 @@ def _rename(plan: Plan, names: list[str]) -> None:
         return
     homes = {id(plan.script.source.home(item.node)) for item in plan.items}
     for node in plan.script.source.all(ast.Name):
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
-            if id(plan.script.source.home(node)) in homes:
-                plan.edits.replace(node, "config")
+        own = isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
+        if own and id(plan.script.source.home(node)) in homes:
+            plan.edits.replace(node, "config")

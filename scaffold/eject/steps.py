@@ -43,15 +43,43 @@ REFUSED = {
 }
 # names of main that code of a module can't bind
 MAIN = frozenset(
-    "accelerator config model module optimizer scheduler progress epoch bar batches meters metrics "
-    "samples start start_step values checkpoints states train_loader val_loader test_loader "
-    "total_steps batches_per_epoch metrics_file train_loss grad_norm window group peak".split()
+    [
+        "accelerator",
+        "config",
+        "model",
+        "module",
+        "optimizer",
+        "scheduler",
+        "progress",
+        "epoch",
+        "bar",
+        "batches",
+        "meters",
+        "metrics",
+        "samples",
+        "start",
+        "start_step",
+        "values",
+        "checkpoints",
+        "states",
+        "train_loader",
+        "val_loader",
+        "test_loader",
+        "total_steps",
+        "batches_per_epoch",
+        "metrics_file",
+        "train_loss",
+        "grad_norm",
+        "window",
+        "group",
+        "peak",
+    ]
 )
 
 
 @dataclass
-class Module:
-    """A LightningModule of the script."""
+class Methods:
+    """The methods of a LightningModule of the script."""
 
     plan: Plan
     node: ast.ClassDef
@@ -59,6 +87,9 @@ class Module:
     needs: dict[str, set[str]] = field(default_factory=dict)  # names that a moved method needs
     parts: set[str] = field(default_factory=set)  # submodules that moved code calls itself
     called: str = ""  # the only part that is called, if the class has no forward
+    later: list[tuple[ast.Call, str, list[ast.expr], ast.expr | None]] = field(default_factory=list)
+    functions: dict[str, None] = field(default_factory=dict)  # moved methods that others call
+    refused: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         found: dict[str, ast.FunctionDef] = {}
@@ -72,7 +103,7 @@ class Module:
             return False
         for attribute in self.attributes(self.methods[name]):
             attr = attribute.attr
-            if attr in (*LOGS, *LOOP, *REFUSED) and not (attr == "device"):
+            if attr in (*LOGS, *LOOP, *REFUSED) and attr != "device":
                 return True
             if self.touches(attr, seen | {name}):
                 return True
@@ -82,9 +113,8 @@ class Module:
         """Where a method uses an attribute of self."""
         own = owner(function)
         for node in ast.walk(function):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if node.value.id == own:
-                    yield node
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == own:
+                yield node
 
     def is_part(self, name: str) -> bool:
         """Whether self.NAME is a submodule with weights, as far as can be seen."""
@@ -100,7 +130,9 @@ class Module:
             return False
         named = [self.plan.script.named(v.func) for v in values if isinstance(v, ast.Call)]
         return not named or not all(
-            "Loss" in text or text.startswith(("torchmetrics", "torch.nn.functional")) or ".functional." in text
+            "Loss" in text
+            or text.startswith(("torchmetrics", "torch.nn.functional"))
+            or ".functional." in text
             or self._is_metric(text)
             for text in named
         )
@@ -126,7 +158,47 @@ class Module:
         parent = self.plan.script.source.parents[id(node)]
         return isinstance(parent, ast.Call) and parent.func is node
 
-    def move(self, name: str, names: Mapping[str, str], seen: frozenset[str] = frozenset()) -> set[str]:
+    def refuse(self, node: ast.AST, reason: str) -> None:
+        """Put a TODO in place of the statement of a node."""
+        source = self.plan.script.source
+        while not isinstance(node, ast.stmt):
+            node = source.parents[id(node)]
+        if isinstance(node, (ast.If, ast.For, ast.While, ast.With)):
+            node = node.body[0]
+        if id(node) in self.refused:
+            return
+        self.refused.add(id(node))
+        start, end = self.plan.edits.span(node)
+        margin = " " * node.col_offset
+        comment = self.plan.todo(node, reason).replace("\n", f"\n{margin}")
+        siblings = [
+            getattr(source.parents[id(node)], name, []) for name in ("body", "orelse", "finalbody")
+        ]
+        alone = [part for part in siblings if node in part and len(part) == 1]
+        self.plan.edits.replace((start, end), comment + (f"\n{margin}pass" if alone else ""))
+
+    def _look_inside(self, name: str, seen: frozenset[str]) -> None:
+        """Note the parts that a method which stays in the module calls."""
+        function = self.methods[name]
+        own = owner(function)
+        for attribute in self.attributes(function):
+            if self._is_called(attribute) and self.is_part(attribute.attr):
+                self.parts.add(attribute.attr)
+            elif attribute.attr in self.methods and attribute.attr not in seen | {name}:
+                self._look_inside(attribute.attr, seen | {name})
+        if any(
+            isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == own
+            for n in ast.walk(function)
+        ):
+            self.parts.add(name)
+
+
+class Module(Methods):
+    """A LightningModule, whose steps move to the loop."""
+
+    def move(
+        self, name: str, names: Mapping[str, str], seen: frozenset[str] = frozenset()
+    ) -> set[str]:
         """Rewrite a method for the loop; returns the names of main that it needs.
 
         `names` says what other attributes of self stand for there.
@@ -153,7 +225,7 @@ class Module:
             return {"module"}
         above, attr = parents[id(parent)], parent.attr
         call = above if isinstance(above, ast.Call) and above.func is parent else None
-        if attr == "forward" and call or attr == self.called and call:
+        if (attr == "forward" and call) or (attr == self.called and call):
             edits.replace(parent, "model")
             return {"model"}
         if attr in LOGS and call:
@@ -177,18 +249,6 @@ class Module:
         edits.replace(own, "module")
         return {"module"}
 
-    def _look_inside(self, name: str, seen: frozenset[str]) -> None:
-        """Note the parts that a method which stays in the module calls."""
-        function = self.methods[name]
-        own = owner(function)
-        for attribute in self.attributes(function):
-            if self._is_called(attribute) and self.is_part(attribute.attr):
-                self.parts.add(attribute.attr)
-            elif attribute.attr in self.methods and attribute.attr not in seen | {name}:
-                self._look_inside(attribute.attr, seen | {name})
-        if any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == own for n in ast.walk(function)):
-            self.parts.add(name)
-
     def _name(self, node: ast.expr, new: str, names: Mapping[str, str]) -> set[str]:
         new = names.get(new, new)
         if new == "":
@@ -207,15 +267,15 @@ class Module:
         texts = [edits.apply(edits.span(value)) for value in values]
         self.later.append((call, attr, values, size))
         del texts
-        others = {word for word in given if word not in ("name", "value", "dictionary", "batch_size")}
+        others = {
+            word for word in given if word not in ("name", "value", "dictionary", "batch_size")
+        }
         if others:
             self.plan.note(
-                f"self.log({', '.join(sorted(f'{word}=' for word in others if word))}): each value is logged as "
-                "the mean over its samples: in training at each log line and epoch, in evaluation once"
+                "self.log: each value is logged as the mean over its samples, in training at each "
+                "log line and epoch, in evaluation once; its other arguments have no effect"
             )
         return {"meters", *(() if size is not None else ("samples",))}
-
-    later: list[tuple[ast.Call, str, list[ast.expr], ast.expr | None]] = field(default_factory=list)
 
     def finish_logs(self) -> None:
         """Rewrite the calls of self.log, whose values were rewritten before."""
@@ -242,29 +302,6 @@ class Module:
         self.plan.edits.replace((start, opening + 1), f"{name}({given}{comma}")
         self.functions.setdefault(name, None)
         return set(needs)
-
-    functions: dict[str, None] = field(default_factory=dict)  # moved methods that others call
-
-    def refuse(self, node: ast.AST, reason: str) -> None:
-        """Put a TODO in place of the statement of a node."""
-        source = self.plan.script.source
-        while not isinstance(node, ast.stmt):
-            node = source.parents[id(node)]
-        if isinstance(node, (ast.If, ast.For, ast.While, ast.With)):
-            node = node.body[0]
-        if id(node) in self.refused:
-            return
-        self.refused.add(id(node))
-        start, end = self.plan.edits.span(node)
-        margin = " " * node.col_offset
-        comment = self.plan.todo(node, reason).replace("\n", f"\n{margin}")
-        siblings = [
-            getattr(source.parents[id(node)], name, []) for name in ("body", "orelse", "finalbody")
-        ]
-        alone = [part for part in siblings if node in part and len(part) == 1]
-        self.plan.edits.replace((start, end), comment + (f"\n{margin}pass" if alone else ""))
-
-    refused: set[int] = field(default_factory=set)
 
     def function(self, name: str) -> str:
         """A moved method as a function of train.py."""

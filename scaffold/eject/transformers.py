@@ -10,7 +10,6 @@ from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, words
 from scaffold.eject.reader import Reader
 from scaffold.eject.script import Script, methods, used_names
 from scaffold.eject.settings import take_settings
-from scaffold.errors import ScaffoldError
 
 TRAINERS = (".Trainer", ".Seq2SeqTrainer")
 SAVED = "a run saves model.safetensors and checkpoints by itself"
@@ -24,7 +23,15 @@ NO_EFFECT = {
     "push_to_hub": SHARED,
     "create_model_card": SHARED,
 }
-MODEL = "model args data_collator train_dataset eval_dataset processing_class model_init".split()
+MODEL = [
+    "model",
+    "args",
+    "data_collator",
+    "train_dataset",
+    "eval_dataset",
+    "processing_class",
+    "model_init",
+]
 DEFAULTS: Mapping[str, Any] = {  # of TrainingArguments
     "per_device_train_batch_size": 8,
     "num_train_epochs": 3,
@@ -35,14 +42,54 @@ DEFAULTS: Mapping[str, Any] = {  # of TrainingArguments
     "seed": 42,
     "save_steps": 500,
 }
+SPECIAL = {  # arguments that are not an answer as they are
+    "adam_beta1",
+    "adam_beta2",
+    "adam_epsilon",
+    "bf16",
+    "dataloader_drop_last",
+    "eval_steps",
+    "eval_strategy",
+    "evaluation_strategy",
+    "fp16",
+    "gradient_checkpointing",
+    "greater_is_better",
+    "learning_rate",
+    "load_best_model_at_end",
+    "logging_steps",
+    "lr_scheduler_kwargs",
+    "lr_scheduler_type",
+    "max_grad_norm",
+    "max_steps",
+    "metric_for_best_model",
+    "no_cuda",
+    "num_train_epochs",
+    "optim",
+    "per_device_eval_batch_size",
+    "per_device_train_batch_size",
+    "prediction_loss_only",
+    "project",
+    "remove_unused_columns",
+    "report_to",
+    "save_steps",
+    "save_strategy",
+    "save_total_limit",
+    "torch_compile",
+    "torch_compile_backend",
+    "warmup_ratio",
+    "warmup_steps",
+    "weight_decay",
+}
 OPTIMIZERS = {
     "adamw_torch": "AdamW(groups, lr=config.learning_rate, betas={betas}, eps={eps})",
-    "adamw_torch_fused": "AdamW(groups, lr=config.learning_rate, betas={betas}, eps={eps}, fused=True)",
+    "adamw_torch_fused": (
+        "AdamW(groups, lr=config.learning_rate, betas={betas}, eps={eps}, fused=True)"
+    ),
     "sgd": "torch.optim.SGD(groups, lr=config.learning_rate)",
     "adagrad": "torch.optim.Adagrad(groups, lr=config.learning_rate)",
     "rmsprop": "torch.optim.RMSprop(groups, lr=config.learning_rate)",
 }
-GROUPS = """norms = [r"bias", r"layernorm", r"rmsnorm", r"(?:^|\\.)norm(?:$|\\.)", r"_norm(?:$|\\.)"]
+GROUPS = """norms = [r"bias", r"layernorm", r"rmsnorm", r"(^|\\.)norm($|\\.)", r"_norm($|\\.)"]
 decayed = set(get_parameter_names(model, [nn.LayerNorm], norms))  # all but norms and biases
 named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
 groups = [
@@ -63,7 +110,7 @@ def find_transformers(script: Script) -> ast.Call | None:
     for call in script.source.all(ast.Call):
         if isinstance(call, ast.Call):
             name = script.named(call.func)
-            if name.startswith("transformers.") and name.endswith(TRAINERS) or name in own:
+            if (name.startswith("transformers.") and name.endswith(TRAINERS)) or name in own:
                 return call
     return None
 
@@ -81,27 +128,10 @@ def read_transformers(script: Script, trainer: ast.Call) -> Plan:
     return plan
 
 
-class Run(Reader):
-    """One call of `train`, and what leads to it."""
+class Arguments(Reader):
+    """The TrainingArguments."""
 
     start_word, seed_word, no_effect = "train", "set_seed", NO_EFFECT
-
-    def read(self) -> None:
-        self.given = words(self.trainer, MODEL)
-        if "tokenizer" in self.given:
-            self.given["processing_class"] = self.given.pop("tokenizer")
-        start = self.find_start()
-        if start.args or start.keywords:
-            self.refuse_argument("train", start, "a checkpoint of Transformers can't be resumed here")
-        self._read_arguments()
-        self._read_model()
-        self._read_own_class()
-        self._read_loaders()
-        self._read_optimizer()
-        self._read_step()
-        self._read_callbacks()
-        self.read_rest(self.model_name)
-        self.finish()
 
     def _read_arguments(self) -> None:
         plan, node = self.plan, self.given.get("args")
@@ -109,28 +139,27 @@ class Run(Reader):
         if node is not None:
             call = plan.latest(node)
             if not isinstance(call, ast.Call) or "Arguments" not in self.script.named(call.func):
-                raise ScaffoldError(
-                    f"{self.script.place(node)}: the TrainingArguments are not written in the script, so they are not "
-                    "known here."
+                raise self.script.error(
+                    node,
+                    "the TrainingArguments are not written in the script, so they are not "
+                    "known here.",
                 )
             self.arguments = words(call, ("output_dir",))
             if any(word.arg is None for word in call.keywords):
                 self.refuse_argument("**", call, "these arguments are not known here")
-            self.used |= {item for item in plan.items if isinstance(node, ast.Name) and node.id in item.bound}
-        self.values = {**DEFAULTS, **{name: plan.value(value) for name, value in self.arguments.items()}}
+            self.used |= {
+                item for item in plan.items if isinstance(node, ast.Name) and node.id in item.bound
+            }
+        self.values = {
+            **DEFAULTS,
+            **{name: plan.value(value) for name, value in self.arguments.items()},
+        }
         for name, default in DEFAULTS.items():
             if self.values[name] is UNKNOWN:
                 self.refuse_argument(name, self.arguments[name], "its value is not known here")
                 self.values[name] = default
         self._answer()
-        special = {"num_train_epochs", "per_device_train_batch_size", "learning_rate", "weight_decay"}
-        special |= {"max_grad_norm", "lr_scheduler_type", "lr_scheduler_kwargs", "warmup_steps", "warmup_ratio"}
-        special |= {"optim", "adam_beta1", "adam_beta2", "adam_epsilon", "bf16", "fp16", "save_strategy", "save_steps"}
-        special |= {"eval_strategy", "evaluation_strategy", "eval_steps", "report_to", "load_best_model_at_end"}
-        special |= {"metric_for_best_model", "greater_is_better", "torch_compile", "torch_compile_backend", "no_cuda"}
-        special |= {"per_device_eval_batch_size", "dataloader_drop_last", "gradient_checkpointing", "project"}
-        special |= {"remove_unused_columns", "prediction_loss_only", "logging_steps", "max_steps", "save_total_limit"}
-        self.comments += take(plan, "transformers", self.arguments, special)
+        self.comments += take(plan, "transformers", self.arguments, SPECIAL)
 
     def _answer(self) -> None:
         """The answers that are not an argument under another name."""
@@ -141,10 +170,14 @@ class Run(Reader):
         epochs, steps = values["num_train_epochs"], values.get("max_steps", -1)
         if steps is UNKNOWN or epochs != int(epochs):
             node = self.arguments["max_steps" if steps is UNKNOWN else "num_train_epochs"]
-            self.refuse_argument("num_train_epochs", node, "epochs are whole: set training.max_steps")
+            self.refuse_argument(
+                "num_train_epochs", node, "epochs are whole: set training.max_steps"
+            )
         elif steps > 0:
             answers["training.max_steps"] = steps
-        answers["training.epochs"] = steps if steps is not UNKNOWN and steps > 0 else max(int(epochs), 1)
+        answers["training.epochs"] = (
+            steps if steps is not UNKNOWN and steps > 0 else max(int(epochs), 1)
+        )
         norm = values["max_grad_norm"]
         answers["features.clipping.enabled"] = bool(norm)
         if norm:
@@ -153,13 +186,17 @@ class Run(Reader):
         answers["training.log_every"] = every if isinstance(every, int) and every >= 1 else 20
         for name in ("bf16", "fp16"):
             if values.get(name) is UNKNOWN:
-                self.refuse_argument(name, self.arguments[name], "set hardware.mixed_precision in scaffold.toml")
+                self.refuse_argument(
+                    name, self.arguments[name], "set hardware.mixed_precision in scaffold.toml"
+                )
             elif values.get(name):
                 answers["hardware.mixed_precision"] = name
         if values.get("no_cuda") is True:
             answers["hardware.use_cpu"] = True
         if values.get("torch_compile") is True:
-            answers["hardware.dynamo_backend"] = str(values.get("torch_compile_backend") or "inductor")
+            answers["hardware.dynamo_backend"] = str(
+                values.get("torch_compile_backend") or "inductor"
+            )
         self._answer_evaluation()
         trackers = values.get("report_to")
         trackers = [trackers] if isinstance(trackers, str) else trackers
@@ -172,7 +209,9 @@ class Run(Reader):
         unit = values.get("save_strategy", "steps")
         answers["training.checkpoint_unit"] = "steps" if unit == "steps" else "epochs"
         every = values["save_steps"] if unit == "steps" else 1
-        answers["training.checkpoint_every"] = 0 if unit == "no" else every if isinstance(every, int) else 500
+        answers["training.checkpoint_every"] = (
+            0 if unit == "no" else every if isinstance(every, int) else 500
+        )
         if isinstance(values.get("save_total_limit"), int):
             answers["training.keep_checkpoints"] = values["save_total_limit"]
         when = values.get("eval_strategy", values.get("evaluation_strategy", "no"))
@@ -188,7 +227,9 @@ class Run(Reader):
             answers["features.best_model.mode"] = self.mode
             self.plan.monitor = f"val_{self.best}"
 
-    # model and data
+
+class Loaders(Arguments):
+    """Model and data."""
 
     def _read_model(self) -> None:
         plan, model = self.plan, self.given.get("model")
@@ -203,7 +244,7 @@ class Run(Reader):
             items = self.needs(self.given["model_init"])
             text = f"{self.text(self.given['model_init'])}()"
         else:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: this Trainer has no model.")
+            raise self.script.error(self.trainer, "this Trainer has no model.")
         if row and text != "model":
             row = f"model = {text}\n{row}"
             text = "model"
@@ -215,14 +256,16 @@ class Run(Reader):
             return self.text(node)
         processor = self.given.get("processing_class")
         made = ast.unparse(self.plan.latest(processor)) if processor is not None else ""
-        if processor is not None and ("Tokenizer" in made or "FeatureExtractor" in made or "token" in made):
+        if processor is not None and (
+            "Tokenizer" in made or "FeatureExtractor" in made or "token" in made
+        ):
             return f"DataCollatorWithPadding({self.text(processor)})"
         return "default_data_collator"
 
     def _read_loaders(self) -> None:
         plan, train = self.plan, self.given.get("train_dataset")
         if train is None:
-            raise ScaffoldError(f"{self.script.place(self.trainer)}: this Trainer has no training data.")
+            raise self.script.error(self.trainer, "this Trainer has no training data.")
         sets = [train]
         evaluated = self.given.get("eval_dataset")
         plan.has_val = evaluated is not None and plan.value(evaluated) is not None
@@ -256,25 +299,35 @@ class Run(Reader):
         end = "," if len(names) == 1 else ""
         plan.loaders = "\n".join(row for row in [*rows, f"return {', '.join(names)}{end}"] if row)
 
-    # optimizer
+
+class Optimizers(Loaders):
+    """Optimizer and schedule."""
 
     def _read_optimizer(self) -> None:
         plan, node = self.plan, self.given.get("optimizers")
         pair = plan.latest(node) if node is not None else None
         made: list[ast.expr] = list(pair.elts) if isinstance(pair, ast.Tuple) else []
         if node is not None and len(made) != 2:
-            raise ScaffoldError(f"{self.script.place(node)}: which optimizer and schedule is not known.")
+            raise self.script.error(node, "which optimizer and schedule is not known.")
         rename = [f"{self.model_name} = model"] if self.model_name not in ("", "model") else []
         if made and plan.value(made[0]) is not None:
             optimizer = made[0]
             items = self.needs(optimizer, without=frozenset({self.model_name}))
-            plan.optimizer = self.body([], *rename, plan.lines(items), f"return {self.text(optimizer)}")
+            plan.optimizer = self.body(
+                [], *rename, plan.lines(items), f"return {self.text(optimizer)}"
+            )
             schedule = made[1]
             if plan.value(schedule) is not None:
                 names = frozenset({self.model_name, *used_names(optimizer)})
                 items = self.needs(schedule, without=names)
-                again = [f"{n} = optimizer" for n in used_names(optimizer) if n not in ("optimizer", self.model_name)]
-                plan.scheduler = self.body([], *rename, *again, plan.lines(items), f"return {self.text(schedule)}")
+                again = [
+                    f"{n} = optimizer"
+                    for n in used_names(optimizer)
+                    if n not in ("optimizer", self.model_name)
+                ]
+                plan.scheduler = self.body(
+                    [], *rename, *again, plan.lines(items), f"return {self.text(schedule)}"
+                )
                 plan.loop.after_update = "scheduler.step()"
                 return
         else:
@@ -285,7 +338,9 @@ class Run(Reader):
         values = self.values
         name = str(values.get("optim", "adamw_torch_fused")).rpartition(".")[2].lower()
         if name not in OPTIMIZERS:
-            self.refuse_argument("optim", self.arguments["optim"], "write this optimizer in build_optimizer")
+            self.refuse_argument(
+                "optim", self.arguments["optim"], "write this optimizer in build_optimizer"
+            )
             name = "adamw_torch_fused"
         betas = tuple(values.get(f"adam_beta{n}", d) for n, d in ((1, 0.9), (2, 0.999)))
         made = OPTIMIZERS[name].format(betas=betas, eps=values.get("adam_epsilon", 1e-8))
@@ -296,17 +351,38 @@ class Run(Reader):
         kind = str(values.get("lr_scheduler_type", "linear")).rpartition(".")[2].lower()
         warmup = values.get("warmup_ratio") or values.get("warmup_steps") or 0
         if UNKNOWN in (warmup, values.get("lr_scheduler_kwargs"), values.get("lr_scheduler_type")):
-            self.comments.append(plan.todo(self.trainer, "the warm-up or the schedule is not known here", "warmup"))
+            self.comments.append(
+                plan.todo(self.trainer, "the warm-up or the schedule is not known here", "warmup")
+            )
             warmup = 0
         steps = str(int(warmup)) if warmup >= 1 or not warmup else f"ceil({warmup} * total_steps)"
         more = values.get("lr_scheduler_kwargs")
         more = f", scheduler_specific_kwargs={more!r}" if more else ""
-        plan.scheduler = (
-            f'return get_scheduler("{kind}", optimizer, {steps}, total_steps{more})'
-        )
+        plan.scheduler = f'return get_scheduler("{kind}", optimizer, {steps}, total_steps{more})'
         plan.loop.after_update = "scheduler.step()"
 
-    # the step
+
+class Run(Optimizers):
+    """One call of `train`, and what leads to it."""
+
+    def read(self) -> None:
+        self.given = words(self.trainer, MODEL)
+        if "tokenizer" in self.given:
+            self.given["processing_class"] = self.given.pop("tokenizer")
+        start = self.find_start()
+        if start.args or start.keywords:
+            self.refuse_argument(
+                "train", start, "a checkpoint of Transformers can't be resumed here"
+            )
+        self._read_arguments()
+        self._read_model()
+        self._read_own_class()
+        self._read_loaders()
+        self._read_optimizer()
+        self._read_step()
+        self._read_callbacks()
+        self.read_rest(self.model_name)
+        self.finish()
 
     def _read_own_class(self) -> None:
         """An own Trainer: its compute_loss becomes a function, other methods a TODO."""
@@ -320,16 +396,22 @@ class Run(Reader):
                     self.compute_loss = function
                 elif name != "compute_loss":
                     line = self.script.rows[function.lineno - 1].strip()
-                    self.comments.append(self.plan.todo(function, "an own Trainer's method is not carried over", line))
+                    self.comments.append(
+                        self.plan.todo(
+                            function, "an own Trainer's method is not carried over", line
+                        )
+                    )
         if self.compute_loss is not None:
             self._move_compute_loss(self.compute_loss)
 
     def _move_compute_loss(self, function: ast.FunctionDef) -> None:
         plan, own = self.plan, function.args.args[0]
         for node in ast.walk(function):
-            if isinstance(node, ast.Name) and node.id == own.arg or "super()" == ast.unparse(node):
-                raise ScaffoldError(
-                    f"{self.script.place(node)}: compute_loss uses the Trainer itself: `{ast.unparse(node)}`."
+            if (isinstance(node, ast.Name) and node.id == own.arg) or ast.unparse(
+                node
+            ) == "super()":
+                raise self.script.error(
+                    node, f"compute_loss uses the Trainer itself: `{ast.unparse(node)}`."
                 )
         first = plan.edits.span(own)[0]
         plan.edits.replace((first, plan.edits.span(function.args.args[1])[0]), "")
@@ -340,12 +422,16 @@ class Run(Reader):
         if self.compute_loss is not None:
             plan.loop.step = "loss = compute_loss(model, batch)"
             both = "loss, outputs = compute_loss(model, batch, return_outputs=True)"
-        elif "compute_loss_func" in self.given and plan.value(self.given["compute_loss_func"]) is not None:
+        elif (
+            "compute_loss_func" in self.given
+            and plan.value(self.given["compute_loss_func"]) is not None
+        ):
             node = self.given["compute_loss_func"]
             plan.functions += [plan.lines(items)] if (items := self.needs(node)) else []
             plan.loop.step = (
                 'labels = batch.pop("labels")\noutputs = model(**batch)\n'
-                f"loss = {self.text(node)}(outputs, labels, num_items_in_batch=(labels != -100).sum())"
+                "count = (labels != -100).sum()\n"
+                f"loss = {self.text(node)}(outputs, labels, num_items_in_batch=count)"
             )
             both = plan.loop.step
         else:
@@ -354,7 +440,9 @@ class Run(Reader):
         steps = plan.answers.get("training.gradient_accumulation_steps", 1)
         if steps != 1:
             reason = "each batch counts the same in a step, not each token"
-            self.refuse_argument("gradient_accumulation_steps", self.arguments["gradient_accumulation_steps"], reason)
+            self.refuse_argument(
+                "gradient_accumulation_steps", self.arguments["gradient_accumulation_steps"], reason
+            )
         if plan.has_val:
             plan.evaluation = self._evaluation(both)
 
@@ -367,7 +455,9 @@ class Run(Reader):
         labels = '("labels",)'
         if "start_positions" in self.script.text:
             labels = '("start_positions", "end_positions")'
-        items = self.needs(metrics, *[self.given[n] for n in ("preprocess_logits_for_metrics",) if n in self.given])
+        items = self.needs(
+            metrics, *[self.given[n] for n in ("preprocess_logits_for_metrics",) if n in self.given]
+        )
         items = [item for item in items if self.model_name not in item.bound]
         if items:
             plan.functions.append(plan.lines(items))
@@ -383,12 +473,14 @@ class Run(Reader):
         if change is not None:
             rows.append(f"logits = {self.text(change)}(logits, labels)")
         rows += [
-            "logits, labels = accelerator.pad_across_processes((logits, labels), dim=1, pad_index=-100)",
-            "logits, labels = accelerator.gather_for_metrics((logits, labels))",
+            "pair = accelerator.pad_across_processes((logits, labels), dim=1, pad_index=-100)",
+            "logits, labels = accelerator.gather_for_metrics(pair)",
             "predictions.add(logits)",
             "references.add(labels)",
         ]
-        start = "predictions, references = EvalLoopContainer(True, -100), EvalLoopContainer(True, -100)"
+        start = (
+            "predictions, references = EvalLoopContainer(True, -100), EvalLoopContainer(True, -100)"
+        )
         end = (
             "predictions, references = predictions.get_arrays(), references.get_arrays()\n"
             f"values = {self.text(metrics)}(EvalPrediction(predictions, references))\n"

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -44,7 +45,9 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
     texts["train.py"] = train.text()
     if plan.loop.logs or plan.has_val:
         files["meters.py"] = _meters()
-    texts["model.py"] = f'"""The model."""\n\n{_function("build_model(config) -> nn.Module", plan.model)}'
+    texts["model.py"] = (
+        f'"""The model."""\n\n{_function("build_model(config) -> nn.Module", plan.model)}'
+    )
     arguments = "config, model" if plan.loaders_take_model else "config"
     functions = [*plan.data_functions, _function(f"build_loaders({arguments})", plan.loaders)]
     texts["data.py"] = '"""The data."""\n\n' + "\n\n\n".join(functions)
@@ -66,7 +69,9 @@ def _meters() -> str:
 
 
 def _comment(text: str) -> str:
-    return "\n".join(row if row.startswith("#") else f"# {row}".rstrip() for row in text.split("\n"))
+    return "\n".join(
+        row if row.startswith("#") else f"# {row}".rstrip() for row in text.split("\n")
+    )
 
 
 def _function(head: str, body: str) -> str:
@@ -84,7 +89,11 @@ def place_definitions(
     found = {}
     for name, text in texts.items():
         needs = _closure(plan, text, set(homes))
-        nodes = [node for node in plan.script.tree.body if any(plan.script.definitions[n] is node for n in needs)]
+        nodes = [
+            node
+            for node in plan.script.tree.body
+            if any(plan.script.definitions[n] is node for n in needs)
+        ]
         own = [_definition(plan, node) for node in nodes]
         homes |= {bound: name.removesuffix(".py") for bound in needs}
         found[name] = finish(plan, _insert(text, own), homes, name.removesuffix(".py"), rendered)
@@ -101,7 +110,7 @@ def _closure(plan: Plan, text: str, known: Collection[str]) -> set[str]:
         node = plan.script.definitions.get(name)
         if node is None or name in found or name in known:
             continue
-        found |= bound_names(node) - set(known)
+        found |= {name, *(bound_names(node) - set(known))}
         wanted |= used_names(ast.parse(_definition(plan, node))) - found
     return found
 
@@ -174,7 +183,9 @@ def _with_imports(text: str, tree: ast.Module, block: Sequence[str]) -> str:
     rows: list[str | None] = list(text.split("\n"))
     nodes = [node for node in tree.body if isinstance(node, IMPORTS)]
     for node in nodes:
-        rows[node.lineno - 1 : node.end_lineno] = [None] * ((node.end_lineno or 0) - node.lineno + 1)
+        rows[node.lineno - 1 : node.end_lineno] = [None] * (
+            (node.end_lineno or 0) - node.lineno + 1
+        )
     first = tree.body[0] if tree.body else None
     place = first.end_lineno or 0 if isinstance(first, ast.Expr) else 0
     if nodes:
@@ -193,8 +204,8 @@ def _with_imports(text: str, tree: ast.Module, block: Sequence[str]) -> str:
 # train.py
 
 
-class Train:
-    """The rendered files with the loop, and changes of them at places found by their structure."""
+class Places:
+    """The rendered train.py, and its places, found by their structure."""
 
     def __init__(self, plan: Plan, rendered: Mapping[str, str]) -> None:
         self.plan, self.source = plan, rendered["train.py"]
@@ -237,40 +248,10 @@ class Train:
 
     def swap(self, node: ast.stmt, text: str) -> None:
         """Other lines instead of a statement."""
-        start, end = self.edits.offset(node.lineno, 0), self.edits.offset((node.end_lineno or 0) + 1, 0)
+        start, end = self.edits.offset(node.lineno, 0), self.edits.offset(
+            (node.end_lineno or 0) + 1, 0
+        )
         self.edits.replace((start, end), indent(text, node.col_offset) + "\n" if text else "")
-
-    def text(self) -> str:
-        plan = self.plan
-        self._replace_functions()
-        self._replace_step()
-        self._replace_evaluations()
-        self._fit_start()
-        self._fit_epochs()
-        self._fit_config()
-        if plan.ends:
-            call = "after_training(accelerator.unwrap_model(model))"
-            self.put(self.first("accelerator.free_memory"), call, below=False)
-        for row in plan.leftover:
-            self.put(self.first("accelerator.free_memory"), row, below=False)
-        return self.edits.apply()
-
-    def _replace_functions(self) -> None:
-        plan, edits = self.plan, self.edits
-        functions = [_function("build_optimizer(model: nn.Module, config: Config) -> Optimizer", plan.optimizer)]
-        if plan.scheduler:
-            head = "build_scheduler(optimizer: Optimizer, model: nn.Module, total_steps: int, config: Config)"
-            functions.append(_function(head, plan.scheduler))
-        functions += [text + "\n" for text in plan.functions]
-        old = self._function("build_optimizer")
-        edits.replace(self._whole(old), "\n\n".join(functions))
-        edits.replace(self._whole(self._function("compute_loss")), "")
-        new: list[str] = []
-        if plan.has_val:
-            new.append(_evaluate("evaluate", "validation", plan.evaluation))
-        if plan.has_test and plan.test:
-            new.append(_evaluate("evaluate_test", "test", plan.test))
-        edits.replace(self._whole(self._function("evaluate")), "\n\n".join(new))
 
     def _whole(self, node: ast.FunctionDef) -> tuple[int, int]:
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -282,6 +263,51 @@ class Train:
         while not isinstance(node, ast.For):
             node = self.parents[id(node)]
         return node
+
+    def _epochs(self) -> ast.For:
+        node: ast.AST = self._loop()
+        while self.parents[id(node)] is not self.main:
+            node = self.parents[id(node)]
+        assert isinstance(node, ast.For)
+        return node
+
+    def plan_text(self, node: ast.stmt) -> str:
+        start, end = self.edits.span(node)
+        return self.source[start:end]
+
+    def _is_dict(self, node: ast.AST, name: str) -> bool:
+        """Whether a statement binds a name to the literal of a dictionary."""
+        return (
+            isinstance(node, ast.Assign)
+            and ast.unparse(node.targets[0]) == name
+            and isinstance(node.value, ast.Dict)
+        )
+
+
+class Step(Places):
+    """The functions and the step."""
+
+    def _replace_functions(self) -> None:
+        plan, edits = self.plan, self.edits
+        functions = [
+            _function(
+                "build_optimizer(model: nn.Module, config: Config) -> Optimizer", plan.optimizer
+            )
+        ]
+        if plan.scheduler:
+            head = "build_scheduler(optimizer: Optimizer, model: nn.Module, total_steps: int, "
+            head += "config: Config)"
+            functions.append(_function(head, plan.scheduler))
+        functions += [text + "\n" for text in plan.functions]
+        old = self._function("build_optimizer")
+        edits.replace(self._whole(old), "\n\n".join(functions))
+        edits.replace(self._whole(self._function("compute_loss")), "")
+        new: list[str] = []
+        if plan.has_val:
+            new.append(_evaluate("evaluate", "validation", plan.evaluation))
+        if plan.has_test and plan.test:
+            new.append(_evaluate("evaluate_test", "test", plan.test))
+        edits.replace(self._whole(self._function("evaluate")), "\n\n".join(new))
 
     def _replace_step(self) -> None:
         loop, plan = self._loop(), self.plan
@@ -307,9 +333,8 @@ class Train:
                     self.put(node, plan.loop.after_update, below=False)
         if plan.loop.logs:
             for node in ast.walk(self.main):
-                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "values":
-                    if isinstance(node.value, ast.Dict):
-                        self.put(node, "values |= meters.read()")
+                if self._is_dict(node, "values"):
+                    self.put(node, "values |= meters.read()")  # type: ignore[arg-type]
 
     def _fix_backward(self, statement: ast.stmt) -> None:
         """The loss is divided by the batches of a window, as the frameworks do."""
@@ -317,12 +342,34 @@ class Train:
             if not isinstance(call.args[0], ast.Name):
                 self.edits.replace(call.args[0], "loss / config.gradient_accumulation_steps")
                 for node in ast.walk(self.main):
-                    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "window_size":
+                    if (
+                        isinstance(node, ast.Assign)
+                        and ast.unparse(node.targets[0]) == "window_size"
+                    ):
                         self.swap(node, "")
                 line = self.source.split("\n")[statement.lineno - 2]
                 if line.strip().startswith("#"):
                     start = self.edits.offset(statement.lineno - 1, 0)
                     self.edits.replace((start, start + len(line) + 1), "")
+
+
+class Train(Step):
+    """Also the evaluations, and what stands around the loop."""
+
+    def text(self) -> str:
+        plan = self.plan
+        self._replace_functions()
+        self._replace_step()
+        self._replace_evaluations()
+        self._fit_start()
+        self._fit_epochs()
+        self._fit_config()
+        if plan.ends:
+            call = "after_training(accelerator.unwrap_model(model))"
+            self.put(self.first("accelerator.free_memory"), call, below=False)
+        for row in plan.leftover:
+            self.put(self.first("accelerator.free_memory"), row, below=False)
+        return self.edits.apply()
 
     def _replace_evaluations(self) -> None:
         plan = self.plan
@@ -336,17 +383,17 @@ class Train:
                 self._replace_names(call)
             elif plan.evaluate_every > 1:
                 old = self.plan_text(statement)
-                self.swap(statement, f"if (epoch + 1) % {plan.evaluate_every} == 0:\n{indent(old, 4)}")
+                self.swap(
+                    statement, f"if (epoch + 1) % {plan.evaluate_every} == 0:\n{indent(old, 4)}"
+                )
         if not plan.has_test:
             for node in ast.walk(self.main):
-                if isinstance(node, ast.Tuple) and any(ast.unparse(e) == "test_loader" for e in node.elts):
+                if isinstance(node, ast.Tuple) and any(
+                    ast.unparse(e) == "test_loader" for e in node.elts
+                ):
                     self._without(node.elts)
-                elif isinstance(node, ast.Call):
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) != "evaluate":
                     self._without(node.args)
-
-    def plan_text(self, node: ast.stmt) -> str:
-        start, end = self.edits.span(node)
-        return self.source[start:end]
 
     def _remove_metrics(self, node: ast.stmt) -> None:
         """Take out an evaluation at the end, and the lines that tell of it."""
@@ -367,7 +414,7 @@ class Train:
 
     def _without(self, parts: Sequence[ast.expr]) -> None:
         gone = {"test_loader"} | (set() if self.plan.has_val else {"val_loader"})
-        for before, part in zip(parts, parts[1:], strict=False):
+        for before, part in itertools.pairwise(parts):
             if ast.unparse(part) in gone:
                 self.edits.replace((self.edits.span(before)[1], self.edits.span(part)[1]), "")
 
@@ -390,7 +437,10 @@ class Train:
         if self._uses_module():
             self.put(count, "module = accelerator.unwrap_model(model)", below=False)
         if plan.scheduler:
-            self.put(count, "scheduler = build_scheduler(optimizer.optimizer, model, total_steps, config)")
+            self.put(
+                count,
+                "scheduler = build_scheduler(optimizer.optimizer, model, total_steps, config)",
+            )
             self._add_state("scheduler")
         if plan.loop.logs:
             self.put(count, "meters = Meters(accelerator)")
@@ -405,18 +455,11 @@ class Train:
 
     def _add_state(self, name: str) -> None:
         for node in ast.walk(self.main):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "states":
-                if isinstance(node.value, ast.Dict):
-                    place = self.edits.span(node.value)[1] - 1
-                    comma = ", " if node.value.keys else ""
-                    self.edits.insert(place, f'{comma}"{name}": {name}')
-
-    def _epochs(self) -> ast.For:
-        node: ast.AST = self._loop()
-        while self.parents[id(node)] is not self.main:
-            node = self.parents[id(node)]
-        assert isinstance(node, ast.For)
-        return node
+            if self._is_dict(node, "states"):
+                assert isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+                place = self.edits.span(node.value)[1] - 1
+                comma = ", " if node.value.keys else ""
+                self.edits.insert(place, f'{comma}"{name}": {name}')
 
     def _fit_epochs(self) -> None:
         loop, epochs = self.plan.loop, self._epochs()
@@ -424,8 +467,19 @@ class Train:
         for node in epochs.body:
             if ast.unparse(node) == "model.train()":
                 self.put(node, loop.epoch_start)
-        metrics = [n for n in epochs.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "metrics"]
-        below = next((n for n in epochs.body if isinstance(n, ast.AugAssign) and ast.unparse(n.target) == "metrics"), None)
+        metrics = [
+            n
+            for n in epochs.body
+            if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "metrics"
+        ]
+        below = next(
+            (
+                n
+                for n in epochs.body
+                if isinstance(n, ast.AugAssign) and ast.unparse(n.target) == "metrics"
+            ),
+            None,
+        )
         if metrics:
             if loop.logs:
                 self.put(metrics[0], "metrics |= meters.end()")
@@ -433,11 +487,17 @@ class Train:
         self.put(epochs, loop.after)
 
     def _fit_config(self) -> None:
-        node = next((n for n in self.tree.body if isinstance(n, ast.ClassDef) and n.name == "Config"), None)
+        node = next(
+            (n for n in self.tree.body if isinstance(n, ast.ClassDef) and n.name == "Config"), None
+        )
         if node is None:
             return
         for row in node.body:
-            if isinstance(row, ast.AnnAssign) and ast.unparse(row.target) == "limit_batches" and self.plan.limit:
+            if (
+                isinstance(row, ast.AnnAssign)
+                and ast.unparse(row.target) == "limit_batches"
+                and self.plan.limit
+            ):
                 self.edits.replace(row.value, str(self.plan.limit))  # type: ignore[arg-type]
 
 
@@ -466,9 +526,12 @@ def _evaluate(name: str, stage: str, found: Evaluation) -> str:
     if "samples" not in used:
         text = text.replace("    samples = find_batch_size(batch)\n", "")
     if "batch_idx" not in used:
-        text = text.replace("for batch_idx, batch in enumerate(islice(loader, limit or None)):", "for batch in islice(loader, limit or None):")
+        text = text.replace(
+            "for batch_idx, batch in enumerate(islice(loader, limit or None)):",
+            "for batch in islice(loader, limit or None):",
+        )
     doc = f'"""The means of what {stage} logs, over all samples, on any number of processes."""'
-    head = f"@torch.no_grad()\ndef {name}(accelerator, model, loader, name, limit=0) -> dict[str, float]:"
+    head = f"@torch.no_grad()\ndef {name}(accelerator, model, loader, name, limit=0) -> dict:"
     return f"{head}\n{indent(doc, 4)}\n{indent(text, 4)}\n"
 
 
@@ -477,21 +540,30 @@ def _evaluate(name: str, stage: str, found: Evaluation) -> str:
 
 def _add_settings(plan: Plan, files: dict[str, str]) -> None:
     """Fields of Config for the script's own settings; those of ours that nothing reads go."""
-    name = next(name for name, text in files.items() if name.endswith(".py") and "class Config" in text)
+    name = next(
+        name for name, text in files.items() if name.endswith(".py") and "class Config" in text
+    )
     text = files[name]
     tree = ast.parse(text)
     node = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Config")
     edits = Edits(text)
-    code = "\n".join(t for n, t in files.items() if n.endswith(".py") and not n.startswith("tests/"))
+    code = "\n".join(
+        t for n, t in files.items() if n.endswith(".py") and not n.startswith("tests/")
+    )
     known = set()
     for row in node.body:
         if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
             known.add(row.target.id)
-            if row.target.id in ("learning_rate", "weight_decay", "num_workers"):
-                if not re.search(rf"\bconfig\.{row.target.id}\b", code):
-                    start = edits.offset(row.lineno, 0)
-                    edits.replace((start, edits.offset((row.end_lineno or 0) + 1, 0)), "")
-    fields = [line for field, line in plan.fields.items() if field not in known and re.search(rf"\bconfig\.{field}\b|\(config\)|\*\*vars\(config\)", code)]
+            read = re.search(rf"\bconfig\.{row.target.id}\b", code)
+            if row.target.id in ("learning_rate", "weight_decay", "num_workers") and not read:
+                start = edits.offset(row.lineno, 0)
+                edits.replace((start, edits.offset((row.end_lineno or 0) + 1, 0)), "")
+    fields = [
+        line
+        for field, line in plan.fields.items()
+        if field not in known
+        and re.search(rf"\bconfig\.{field}\b|\(config\)|\*\*vars\(config\)", code)
+    ]
     if fields:
         end = edits.offset((node.end_lineno or 0) + 1, 0)
         edits.insert(end, indent("\n".join(fields), 4) + "\n")

@@ -5,8 +5,9 @@ and after, and the batches and losses between. SEED + the number of a batch seed
 """
 
 import copy
+import dataclasses
 import functools
-import importlib
+import importlib.util
 import os
 import runpy
 import sys
@@ -58,51 +59,55 @@ def patch(owner: Any, name: str, new: Any) -> None:
 
 def record_lightning(record: Record) -> None:
     for package in ("lightning.pytorch", "pytorch_lightning"):
-        try:
-            lightning = importlib.import_module(package)
-        except ImportError:
-            continue
+        if importlib.util.find_spec(package.split(".")[0]):
+            record_package(record, importlib.import_module(package))
 
-        class Recorder(lightning.Callback):  # type: ignore[name-defined,misc]
-            def on_train_start(self, trainer: Any, module: Any) -> None:
-                record.start(module, int(trainer.num_training_batches))
 
-            def on_train_batch_start(self, trainer: Any, module: Any, batch: Any, index: int) -> None:
-                record.batch(batch)
+def record_package(record: Record, lightning: Any) -> None:
+    class Recorder(lightning.Callback):  # type: ignore[misc]
+        def on_train_start(self, trainer: Any, module: Any) -> None:
+            record.start(module, int(trainer.num_training_batches))
 
-            def on_train_batch_end(self, trainer: Any, module: Any, out: Any, *rest: Any) -> None:
-                if out is not None:
-                    record.loss(out["loss"] if isinstance(out, dict) else out)
+        def on_train_batch_start(self, trainer: Any, module: Any, batch: Any, index: int) -> None:
+            record.batch(batch)
 
-            def on_validation_batch_start(self, trainer: Any, module: Any, batch: Any, *rest: Any) -> None:
-                record.data["evaluated"].append(copy.deepcopy(batch))
+        def on_train_batch_end(self, trainer: Any, module: Any, out: Any, *rest: Any) -> None:
+            if out is not None:
+                record.loss(out["loss"] if isinstance(out, dict) else out)
 
-            def on_train_end(self, trainer: Any, module: Any) -> None:
-                record.end(trainer.global_step)
+        def on_validation_batch_start(
+            self, trainer: Any, module: Any, batch: Any, *rest: Any
+        ) -> None:
+            record.data["evaluated"].append(copy.deepcopy(batch))
 
-        def begin(old: Any, self: Any, *arguments: Any, **given: Any) -> None:
-            steps = given.get("max_steps", -1)
-            most = given.get("limit_val_batches")
-            callbacks = given.get("callbacks") or []
-            callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
-            gone = (lightning.callbacks.ModelCheckpoint, lightning.callbacks.LearningRateMonitor)
-            given |= {
-                "accelerator": "cpu",
-                "devices": 1,
-                "strategy": "auto",
-                "precision": "32-true",
-                "logger": False,
-                "enable_checkpointing": False,
-                "enable_progress_bar": False,
-                "num_sanity_val_steps": 0,
-                "max_steps": min(steps, record.updates) if steps > 0 else record.updates,
-                "limit_val_batches": 2 if most is None or most > 2 or isinstance(most, float) else most,
-                "callbacks": [c for c in callbacks if not isinstance(c, gone)] + [Recorder()],
-            }
-            given.pop("profiler", None)
-            old(self, *arguments, **given)
+        def on_train_end(self, trainer: Any, module: Any) -> None:
+            record.end(trainer.global_step)
 
-        patch(lightning.Trainer, "__init__", begin)
+    def begin(old: Any, self: Any, *arguments: Any, **given: Any) -> None:
+        steps = given.get("max_steps", -1)
+        most = given.get("limit_val_batches")
+        callbacks = given.get("callbacks") or []
+        callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
+        gone = (lightning.callbacks.ModelCheckpoint, lightning.callbacks.LearningRateMonitor)
+        given |= {
+            "accelerator": "cpu",
+            "devices": 1,
+            "strategy": "auto",
+            "precision": "32-true",
+            "logger": False,
+            "enable_checkpointing": False,
+            "enable_progress_bar": False,
+            "num_sanity_val_steps": 0,
+            "max_steps": min(steps, record.updates) if steps > 0 else record.updates,
+            "limit_val_batches": (
+                2 if most is None or most > 2 or isinstance(most, float) else most
+            ),
+            "callbacks": [c for c in callbacks if not isinstance(c, gone)] + [Recorder()],
+        }
+        given.pop("profiler", None)
+        old(self, *arguments, **given)
+
+    patch(lightning.Trainer, "__init__", begin)
 
 
 def record_transformers(record: Record) -> None:
@@ -115,9 +120,12 @@ def record_transformers(record: Record) -> None:
         old(self)
 
     def train(old: Any, self: Any, *arguments: Any, **given: Any) -> None:
-        most = self.args.max_steps
-        self.args.max_steps = min(most, record.updates) if most > 0 else record.updates
-        record.start(self.model, len(self.get_train_dataloader()))
+        most, length = self.args.max_steps, len(self.get_train_dataloader())
+        if most <= 0:
+            batches = length * self.args.num_train_epochs
+            most = max(int(batches // self.args.gradient_accumulation_steps), 1)
+        self.args.max_steps = min(most, record.updates)
+        record.start(self.model, length)
         old(self, *arguments, **given)
         record.end(self.state.global_step)
 
@@ -140,7 +148,7 @@ def patch_later(owner: Any, name: str, new: Any) -> None:
     """The same, also for classes that extend this one and have the function of their own."""
     patch(owner, name, new)
 
-    def extend(cls: Any, **given: Any) -> None:
+    def extend(cls: Any, /, **given: Any) -> None:
         if name in vars(cls):
             patch(cls, name, new)
 
@@ -153,7 +161,7 @@ def record_accelerated(record: Record) -> None:
     trainer = pytorch_accelerated.Trainer
 
     def run(old: Any, self: Any) -> None:
-        self.run_config.max_num_train_steps = record.updates
+        self.run_config = dataclasses.replace(self.run_config, max_num_train_steps=record.updates)
         record.start(self._accelerator.unwrap_model(self.model), len(self._train_dataloader))
         old(self)
         record.end(record.updates)

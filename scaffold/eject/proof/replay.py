@@ -24,6 +24,7 @@ class Replay:
     def __init__(self, batches: list[Any], length: int, places: dict[int, int] | None) -> None:
         self.batches, self.length, self.places, self.next = batches, length, places, 0
         self.dataset, self.collate_fn = batches, None
+        self.kept: list[Any] = []
 
     def __len__(self) -> int:
         return self.length
@@ -38,8 +39,6 @@ class Replay:
                 self.kept.append(batch)  # so that no other one gets its id
             self.next += 1
             yield batch
-
-    kept: list[Any] = []
 
     def set_epoch(self, epoch: int) -> None:
         pass
@@ -72,7 +71,7 @@ def main(project: str, recorded: str, path: str) -> None:
 
     record = torch.load(recorded, weights_only=False)
     build, size = train.build_model, train.find_batch_size
-    models, losses, places = [], [], dict[int, int]()
+    models, losses, places = list[Any](), list[float](), dict[int, int]()
 
     def build_model(config: Any) -> Any:
         models.append(build(config))
@@ -87,7 +86,9 @@ def main(project: str, recorded: str, path: str) -> None:
     def build_loaders(*_: Any) -> list[Any]:
         seen = record["evaluated"]
         loaders = [Replay(record["batches"], record["length"], places)]
-        return loaders + [Same(seen, min(2, len(seen)), None) for _ in count_loaders(Path(project))[1:]]
+        return loaders + [
+            Same(seen, min(2, len(seen)), None) for _ in count_loaders(Path(project))[1:]
+        ]
 
     backward = Accelerator.backward
 
