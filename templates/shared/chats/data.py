@@ -101,7 +101,7 @@ def spell(messages: Messages, tokenizer, settings: dict) -> tuple[Messages, str]
     spelled, text = min(found, key=lambda pair: pair[1].count("None"))  # a null may be written
     for number, message in enumerate(messages, start=1):
         names = [call["function"]["name"] for call in message.get("tool_calls", [])]
-        if message["role"] in ("system", "user"):
+        if message["role"] in ("system", "developer", "user"):
             names.append(message["content"].strip())
         if not all(name in text for name in names):
             raise ValueError(f"the chat template leaves out message {number}, {message['role']}.")
