@@ -1,7 +1,9 @@
 #: into model.py at functions
 """The tokens that begin and end a text, for each tokenizer."""
 
-from transformers import PreTrainedTokenizerBase
+from collections.abc import Collection
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 def find_start(tokenizer: PreTrainedTokenizerBase) -> list[int]:
@@ -19,3 +21,15 @@ def find_end(tokenizer: PreTrainedTokenizerBase, closing: str) -> int | None:
     special = {token for token, kind in tokenizer.added_tokens_decoder.items() if kind.special}
     tokens = tokenizer(closing, add_special_tokens=False)["input_ids"]
     return next((token for token in tokens if token in special), None)
+
+
+def set_ends(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ends: Collection[int]
+) -> None:
+    """Write into the settings of model.generate() where a text ends, as it does not see a template."""
+    settings = model.generation_config
+    known = settings.eos_token_id
+    known = [] if known is None else [known] if isinstance(known, int) else known
+    settings.eos_token_id = sorted({*known, *ends})
+    if settings.pad_token_id is None:
+        settings.pad_token_id = tokenizer.pad_token_id or tokenizer.eos_token_id
