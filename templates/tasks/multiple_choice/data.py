@@ -137,7 +137,7 @@ from collections.abc import Iterator
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
 
 #: slot train_batches
@@ -212,7 +212,7 @@ def load_questions(config) -> list[list[Question]]:
 def read_questions(path: str) -> list[Question]:
     """The questions of a file, each with the index of the right choice."""
     questions = []
-    for place, row in read_objects(path) if path.endswith(".jsonl") else read_table(path):
+    for place, row in read_objects(path) if holds_objects(path) else read_table(path):
         question = read_question(row, place)
         if question.label < 0:
             raise SystemExit(f"{place}: it has no label, the index of the right choice.")
