@@ -96,6 +96,7 @@ from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.rows import check_row
 from lib.sounds import log_mel, normalize
+from lib.tables import read_table
 from metrics import IGNORED
 from model import build_tokenizer
 

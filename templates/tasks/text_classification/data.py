@@ -101,8 +101,9 @@ from transformers import AutoTokenizer, RobertaTokenizer
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
-from lib.notes import note_ignored
 from lib.names import check_names, describe_names, describe_parts
+from lib.notes import note_ignored
+from lib.tables import read_table
 from progress import log
 
 #: slot after_datasets when dataset=csv with class_counts

@@ -132,6 +132,7 @@ from lib.hub import load_splits
 from lib.images import to_rgb
 from lib.json_lines import holds_objects, read_objects
 from lib.rows import check_row
+from lib.tables import read_table
 
 #: replace few
 f"{len(rows)} images can't be split into training, validation and test: "

@@ -83,6 +83,7 @@ from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.notes import note_ignored
 from lib.rows import check_row
+from lib.tables import read_table
 
 #: slot load_rows when dataset=huggingface
 @cache
