@@ -60,7 +60,11 @@ def read_calls(calls: object, place: str) -> list[dict]:
     """Calls of tools, each with a function that has a name."""
     calls = calls if isinstance(calls, list) else [calls]
     calls = [
-        {"type": "function", "function": call} if isinstance(call, dict) and "name" in call else call
+        (
+            {"type": "function", "function": call}
+            if isinstance(call, dict) and "name" in call
+            else call
+        )
         for call in calls
     ]
     functions = [isinstance(call, dict) and call.get("function") for call in calls]

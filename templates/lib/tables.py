@@ -16,7 +16,9 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
         style = read_style(path)
         with open_text(path, newline="") as file:
             rows = csv.DictReader(file, **style)
-            names = [unquote(name) if "quoting" in style else name for name in rows.fieldnames or []]
+            names = [
+                unquote(name) if "quoting" in style else name for name in rows.fieldnames or []
+            ]
             if twice := [name for name in names if name and names.count(name) > 1]:
                 raise SystemExit(f"{path} has two columns {twice[0]!r}: rename or remove one.")
             for row in rows:
