@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import render, write_files
@@ -39,11 +40,11 @@ def lines(*rows: object, repeat: int = 10) -> str:
     return "".join(json.dumps(row) + "\n" for _ in range(repeat) for row in rows)
 
 
-def user(text: str) -> dict[str, object]:
+def user(text: object) -> dict[str, object]:
     return {"role": "user", "content": text}
 
 
-def assistant(text: str | None, **more: object) -> dict[str, object]:
+def assistant(text: object, **more: object) -> dict[str, object]:
     return {"role": "assistant", "content": text, **more}
 
 
@@ -64,12 +65,12 @@ CHAT = {"messages": [user("one"), assistant("two")]}
 THOUGHTS = [user("one"), assistant("<think>\na\n</think>\n\ntwo"), user("c"), assistant("d")]
 
 
-def chat(kind: str, row: object, expected: object, **more: object) -> Case:
-    return Case(kind, "sft", lines(row), expected, **more)  # type: ignore[arg-type]
+def chat(kind: str, row: object, expected: object, **more: Any) -> Case:
+    return Case(kind, "sft", lines(row), expected, **more)
 
 
-def called(**more: object) -> dict[str, object]:
-    messages = [CALLED[0], assistant(tool_calls=[CALL], **more), *CALLED[1:]]  # type: ignore[arg-type]
+def called(text: object) -> dict[str, object]:
+    messages = [CALLED[0], assistant(text, tool_calls=[CALL]), *CALLED[1:]]
     return {"tools": TOOLS, "messages": messages}
 
 
@@ -129,12 +130,12 @@ CHATS = [
     ),
     chat(
         "parts",
-        {"messages": [user([{"type": "text", "text": "one"}]), assistant("two")]},  # type: ignore[arg-type]
+        {"messages": [user([{"type": "text", "text": "one"}]), assistant("two")]},
         ONE,
     ),
     chat(
         "parts with an image",
-        {"messages": [user([{"type": "image"}]), assistant("two")]},  # type: ignore[arg-type]
+        {"messages": [user([{"type": "image"}]), assistant("two")]},
         REFUSED + "data.jsonl, line 1: message 1 has parts that are not text.",
     ),
     chat(
@@ -181,8 +182,8 @@ CHATS = [
 SIX = ONE.replace("two", "six")
 
 
-def pair(kind: str, row: object, expected: object, **more: object) -> Case:
-    return Case(kind, "dpo", lines(row), expected, **more)  # type: ignore[arg-type]
+def pair(kind: str, row: object, expected: object, **more: Any) -> Case:
+    return Case(kind, "dpo", lines(row), expected, **more)
 
 
 BOTH = {"chosen": "two", "rejected": "six"}
@@ -236,13 +237,15 @@ def table(header: str, *rows: str, repeat: int = 5) -> str:
 
 
 def labelled(
-    kind: str, text: str, expected: object, name: str = "data.csv", **more: object
+    kind: str, text: str | bytes, expected: object, name: str = "data.csv", **more: Any
 ) -> Case:
-    return Case(kind, "text_classification", text, expected, name, **more)  # type: ignore[arg-type]
+    return Case(kind, "text_classification", text, expected, name, **more)
 
 
-def listed(kind: str, text: str, expected: object, name: str = "data.csv", **more: object) -> Case:
-    return Case(kind, "labels", text, expected, name, **more)  # type: ignore[arg-type]
+def listed(
+    kind: str, text: str | bytes, expected: object, name: str = "data.csv", **more: Any
+) -> Case:
+    return Case(kind, "labels", text, expected, name, **more)
 
 
 AB = [["a", "b"], ["b"], []]
@@ -300,7 +303,9 @@ TEXTS = [
         ["0", "1"],
         said="data.csv: ignored: id",
     ),
-    labelled("gzip", gzip.compress(table("text,label", "x,0", "y,1").encode()), ["0", "1"], "data.csv.gz"),  # type: ignore[arg-type]
+    labelled(
+        "gzip", gzip.compress(table("text,label", "x,0", "y,1").encode()), ["0", "1"], "data.csv.gz"
+    ),
     labelled(
         "a list",
         json.dumps([{"text": "x", "label": 0}, {"text": "y", "label": 1}] * 5),
@@ -356,9 +361,9 @@ def conll(*columns: list[str], repeat: int = 10) -> str:
 
 
 def tagged(
-    kind: str, text: str, expected: object, name: str = "data.conll", **more: object
+    kind: str, text: str | bytes, expected: object, name: str = "data.conll", **more: Any
 ) -> Case:
-    return Case(kind, "token_classification", text, expected, name, **more)  # type: ignore[arg-type]
+    return Case(kind, "token_classification", text, expected, name, **more)
 
 
 NUMBERS = ["1", "2", "3", "4"]
@@ -402,7 +407,7 @@ TAGGED = [
     tagged(
         "a list", json.dumps([{"tokens": WORDS, "tags": IOB2}] * 10), [WORDS, IOB2], "data.json"
     ),
-    tagged("gzip", gzip.compress(conll(WORDS, IOB2).encode()), [WORDS, IOB2], "data.conll.gz"),  # type: ignore[arg-type]
+    tagged("gzip", gzip.compress(conll(WORDS, IOB2).encode()), [WORDS, IOB2], "data.conll.gz"),
 ]
 
 # --- other tasks --------------------------------------------------------------------------------
@@ -415,8 +420,8 @@ SQUAD = {
 }
 
 
-def choice(kind: str, row: object, expected: object, **more: object) -> Case:
-    return Case(kind, "multiple_choice", lines(row), expected, **more)  # type: ignore[arg-type]
+def choice(kind: str, row: object, expected: object, **more: Any) -> Case:
+    return Case(kind, "multiple_choice", lines(row), expected, **more)
 
 
 OTHERS = [
@@ -559,8 +564,15 @@ CASES = [*CHATS, *PAIRS, *TEXTS, *TAGGED, *OTHERS]
 TASKS: dict[str, dict[str, Value]] = {
     "sft": {"sft.dataset": "jsonl", "sft.model": "pretrained", "sft.model_name": "chatml"},
     "dpo": {"dpo.dataset": "jsonl", "dpo.model": "pretrained", "dpo.model_name": "chatml"},
-    "text_classification": {"text_classification.dataset": "csv"},
-    "labels": {"text_classification.dataset": "csv", "text_classification.labels": "many"},
+    "text_classification": {
+        "text_classification.dataset": "csv",
+        "text_classification.text_columns": "text",
+    },
+    "labels": {
+        "text_classification.dataset": "csv",
+        "text_classification.labels": "many",
+        "text_classification.text_columns": "text",
+    },
     "token_classification": {"token_classification.dataset": "conll"},
     "multiple_choice": {"multiple_choice.dataset": "file"},
     "question_answering": {"question_answering.dataset": "squad"},
@@ -617,10 +629,10 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 TURN = "<|im_start|>{{ m.role }}\\n"
 CHATML = (
-    "{% if tools %}<|im_start|>system\\n{% for t in tools %}{{ t | tojson }}{% endfor %}<|im_end|>\\n"
-    "{% endif %}{% for m in messages %}" + TURN + "{{ m.content or '' }}"
-    "{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}<|im_end|>\\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\\n{% endif %}"
+    "{% if tools %}<|im_start|>system\\n{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    "<|im_end|>\\n{% endif %}{% for m in messages %}" + TURN + "{{ m.content or '' }}"
+    "{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}"
+    "<|im_end|>\\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\\n{% endif %}"
 )
 MARKED = (
     "{% for m in messages %}" + TURN + "{% if m.role == 'assistant' %}{% generation %}"
@@ -666,10 +678,9 @@ for name, template in TEMPLATES.items():
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[object, str]]]:
-    """Of each task, by task: what its project read from each file, and what it said."""
-    found: dict[str, list[tuple[object, str]]] = {}
-    return found
+def results() -> dict[str, list[tuple[object, str]]]:
+    """By task: what its project read from each file, and what it said."""
+    return {}
 
 
 def read_all(task: str, folder: Path) -> list[tuple[object, str]]:
@@ -684,14 +695,15 @@ def read_all(task: str, folder: Path) -> list[tuple[object, str]]:
         floats = table("text,label", "x,0.0", "y,1.0")
         (place / "floats.csv").write_text(floats)
         (place / "dots.csv").write_text(table("text,label", "x,>50K.", "y,<=50K."))
-        settings = {"path": case.name, **case.settings}
+        settings: dict[str, object] = {"path": case.name, **case.settings}
         if "model_name" in settings or task in ("sft", "dpo"):
-            settings["model_name"] = str(settings.get("model_name", "chatml"))
+            settings.setdefault("model_name", "chatml")
             made = folder / "models"
             if not made.exists():
                 result = run_python(project, ["-c", MAKE_TOKENIZERS, str(made)])
                 assert result.returncode == 0, result.stderr
-            (place / settings["model_name"]).symlink_to(made / settings["model_name"])
+            name = str(settings["model_name"])
+            (place / name).symlink_to(made / name)
         calls.append([str(place), settings])
     run = run_python(project, ["-c", RUN, json.dumps(calls)], stdin=READ[task], timeout=600)
     assert run.returncode == 0, run.stderr

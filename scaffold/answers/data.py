@@ -236,10 +236,9 @@ def _as_cell(value: object) -> str:
 
 
 def _open(path: Path) -> TextIO:
-    settings = {"encoding": "utf-8-sig", "newline": ""}
     if path.suffix.lower() == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", **settings))
-    return cast(TextIO, path.open("r", **settings))
+        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
+    return path.open(encoding="utf-8-sig", newline="")
 
 
 def _suffix(path: Path) -> str:

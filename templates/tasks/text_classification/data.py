@@ -174,8 +174,6 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
     rows = list(read_objects(path) if holds_objects(path) else read_table(path))
     if not rows:
         raise SystemExit(f"{path} has no rows.")
-    if columns:
-        note_ignored(path, (name for _, row in rows for name in row), columns)
     for place, row in rows:
         for column in columns:
             if column not in row:
@@ -185,6 +183,8 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
                 )
             if row[column] is None or isinstance(row[column], dict):
                 raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
+    if columns:
+        note_ignored(path, (name for _, row in rows for name in row), columns)
     return rows
 
 
