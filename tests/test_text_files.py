@@ -99,7 +99,9 @@ CHATS = [
     chat(
         "weight 0, marked",
         {"messages": [user("a"), assistant("b", weight=0), user("one"), assistant("two")]},
-        "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n" + ONE,
+        ("<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n" + ONE).replace(
+            "<|im_end|>\n", "<|im_end|>"
+        ),
         settings={"model_name": "marked"},
     ),
     chat(
@@ -618,8 +620,9 @@ for folder, settings in json.loads(sys.argv[1]):
         except SystemExit as stop:
             found = f"REFUSED: {stop}"
     results.append([found, said.getvalue()])
-    if hasattr(data, "note"):
-        data.note.cache_clear()
+    for kept in vars(data).values():  # files of several cases have one name
+        if hasattr(kept, "cache_clear"):
+            kept.cache_clear()
 print(json.dumps(results))
 """
 MAKE_TOKENIZERS = """
