@@ -26,6 +26,8 @@ TASKS = {
     "language_model": ("text", []),
     "masked_language_model": ("text", []),
     "multiple_choice": ("file", []),
+    "sft": ("jsonl", []),
+    "dpo": ("jsonl", []),
     "forecasting": ("file", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
@@ -54,13 +56,15 @@ TEXTS = table("text,label", ROWS)
 SIZES = table("id,size", [f"{row},{row}.5" for row in range(20)])
 SERIES = table("time,value,series", [f"2026-01-{row + 1:02},{row or ''},a" for row in range(20)])
 OBJECTS = [json.dumps({"text": row, "label": "ab"[row % 2]}) for row in range(20)]
-PAIRS = "a,b\n" * 20
+PAIRS = table("source,target", ["a,b"] * 20)
 COMMAS = table("id\tanchor\tpositive", [f"{row}\ta, b\tc" for row in range(20)])
 TAGGED = "# a comment\n-DOCSTART- O\n\n" + "Bo B-PER\nLi I-PER\nleft O\n# O\n\n" * 20
 SQUAD = json.dumps(
     {"data": [{"paragraphs": [{"context": str(n), "qas": [{}, {}]}]} for n in range(12)]}
 )
 ONE_TEXT = '{"data": [{"paragraphs": [{"context": "a", "qas": [{}]}]}]}'
+TURNS = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+CHATS = (json.dumps({"messages": TURNS}) + "\n") * 20
 GOOD = [
     (
         "text_classification",
@@ -75,6 +79,10 @@ GOOD = [
     ("forecasting", "t.csv", SERIES, "3 columns: time, value, series"),
     ("speech_recognition", "t.csv", table("file,text", ROWS), "2 columns: file, text"),
     ("seq2seq", "t.csv", PAIRS, ""),
+    ("sft", "t.jsonl", CHATS, "1 column: messages; 40 messages: user (20), assistant (20)"),
+    ("sft", "t.jsonl", CHATS.replace("role", "from").replace("content", "value"), "1 column"),
+    ("sft", "t.json", json.dumps(list(map(json.loads, CHATS.splitlines()))), "1 column: messages"),
+    ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b", "rejected": "c"}\n' * 20, "3 columns"),
     ("embeddings", "t.csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
     ("embeddings", "t.tsv", COMMAS, "3 columns: id, anchor, positive"),
     ("seq2seq", "t.tsv", PAIRS.replace(",", "\t"), ""),
@@ -154,8 +162,9 @@ BAD = [
         SERIES.replace("series", "shop"),
         "no column 'series' (forecasting.series_column)",
     ),
-    ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 columns: it needs two"),
-    ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "problem: a row has no 'target'."),
+    ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
+    ("seq2seq", "t.csv", "en,de\na,b\n", "no column 'source' (seq2seq.source_column)"),
+    ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "no column 'target' (seq2seq.target_column)"),
     (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
     (
         "embeddings",
@@ -167,9 +176,24 @@ BAD = [
     ("language_model", "t.jsonl", '{"words": "a"}', "it has no column 'text' (language_model.text"),
     ("masked_language_model", "t.jsonl", '{"text": "a"}\nb', "row 2 is not a JSON object."),
     ("token_classification", "t.conll", TAGGED + "Bo\n", "problem: line 104 has no word and tag"),
-    ("token_classification", "t.conll", TAGGED + "Bo S-PER\n", "of IOB2: 'Bo S-PER'."),
+    ("token_classification", "t.conll", TAGGED + "Bo X-PER\n", "of IOB2: 'Bo X-PER'."),
     ("token_classification", "t.conll", "Bo O\n", "split into three parts needs at least 10 sent"),
     ("token_classification", "t.jsonl", '{"tokens": []}\n' * 20, "no column 'tags' (token_class"),
+    ("sft", "t.jsonl", '{"text": "a"}\n' * 20, "problem: row 1 has no messages, and no prompt"),
+    ("sft", "t.jsonl", '{"messages": [{"role": "user"}]}\n' * 20, "row 1: message 1 needs a role"),
+    (
+        "sft",
+        "t.jsonl",
+        '{"messages": [{"role": "user", "content": "a"}]}\n' * 20,
+        "row 1: it has no assistant message.",
+    ),
+    (
+        "sft",
+        "t.json",
+        json.dumps([{"prompt": "a", "completion": "b"}] * 20 + [{"prompt": "a"}]),
+        ROW_21 + "has no messages",
+    ),
+    ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and rejected"),
     (
         "question_answering",
         "t.json",

@@ -208,7 +208,7 @@ BAD = {
     "head.csv": ("anchor,positive\n", "head.csv has no rows"),
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),
-    "rows.parquet": (b"PAR1", "can't be read: write its rows to a .csv, .tsv or .jsonl file"),
+    "rows.parquet": (b"PAR1", "rows.parquet can't be read"),
     "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
     "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
     "list.jsonl": ("[1]", "line 1 is not a JSON object"),

@@ -372,7 +372,19 @@ def test_photos_are_rgb(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "names"),
-    [("a, b", ("a", "b")), (["a"], ("a",)), (" ", ()), ("a,,b", None), ([1], None)],
+    [
+        ("a, b", ("a", "b")),
+        (["a"], ("a",)),
+        (" ", ()),
+        ("a,,b", None),
+        ([1], None),
+        ("['a', 'b,c']", ("a", "b,c")),
+        ('["a"]', ("a",)),
+        ("[]", ()),
+        ("['a' 'b']", None),
+        ("[" * 5000, None),
+        ("{'a'}", None),
+    ],
 )
 def test_labels_in_a_cell(cell: object, names: tuple[str, ...] | None) -> None:
     assert load("cells").split_labels(cell) == names

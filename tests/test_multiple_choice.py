@@ -89,7 +89,8 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
             endings = [choice.removeprefix("She ") for choice in choices]
             rows.writerow([context, "She", *endings, *[""] * (3 - len(choices)), label])
     code = (
-        "read = lambda path: [[q.context, q.choices, q.label] for q in data.read_questions(path)]\n"
+        "read = lambda path: [[q.context, q.choices, q.label]"
+        " for q in data.read_questions(path, train.Config())]\n"
     )
     code += "parts = data.load_questions(train.Config(val_path='val.jsonl'))"
     plain, swag, sizes = ask(

@@ -124,7 +124,7 @@ for number in range({}):
 
 
 def test_odd_rows_of_texts_are_named(tmp_path: Path) -> None:
-    """A list or nothing is no text and no class; and a class may be in one part alone."""
+    """A list or nothing is no text and no class; and no class is in another part alone."""
     folder = project(tmp_path, **TEXTS)
     row: dict[str, object] = {"first": "a", "second": "b", "kind": "x"}
     rows = [{**row, "kind": "xy"[number % 2]} for number in range(20)]
@@ -137,9 +137,7 @@ def test_odd_rows_of_texts_are_named(tmp_path: Path) -> None:
         assert said.startswith(f"{number}.jsonl, line 21: its {column} is {cell!r}, not ")
     write_lines(tmp_path / "texts.jsonl", rows)
     load = "data.build_loaders(train.Config(path='texts.jsonl', val_path='val.jsonl'))"
-    found = call(folder, load)
-    assert found.returncode == 0, found.stderr
-    assert "No text of the training data has the class new\n" in found.stdout
+    assert "The training data have no class 'new', but another split has" in message(folder, load)
 
 
 def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
@@ -182,16 +180,17 @@ def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
         {"source": f"{number}, naïve\u2028{number}", "target": str(number)} for number in range(40)
     ]
     with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(row.values() for row in rows)
+        csv.writer(file).writerows([rows[0], *(row.values() for row in rows)])
     write_lines(tmp_path / "pairs.jsonl", rows)
-    pairs = ask(folder, "data.read_pairs('pairs.csv')")
-    assert pairs == ask(folder, "data.read_pairs('pairs.jsonl')") == [[*r.values()] for r in rows]
+    read = "[data.read_pairs(name, config) for name in ('pairs.csv', 'pairs.jsonl')]"
+    pairs, same = ask(folder, read)
+    assert pairs == same == [[*row.values()] for row in rows]
     sizes = "list(map(len, data.build_datasets(train.Config({}))))"
     assert ask(folder, sizes.format("")) == [32, 4, 4]
     assert ask(folder, sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
     write_lines(tmp_path / "pairs.jsonl", [{"source": "a"}])
     wrong = sizes.format("val_path='pairs.jsonl'")
-    assert "pairs.jsonl, line 1: its target is not text, but None" in message(folder, wrong)
+    assert "pairs.jsonl, line 1: there is no 'target' in source" in message(folder, wrong)
     write_lines(tmp_path / "pairs.jsonl", [*rows[:2], {"source": "a", "target": ["b"]}])
     assert "pairs.jsonl, line 3: its target is not text, but ['b']" in message(folder, wrong)
     (tmp_path / "pairs.jsonl").write_text("\n{'source'", encoding="utf-8")
@@ -200,10 +199,17 @@ def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     assert "pairs.jsonl has no rows" in message(folder, wrong)
     table = "\ufeffsource,target\r\n" + "a,b\r\n\r\n" * 10
     (tmp_path / "pairs.csv").write_bytes(table.encode())
-    assert ask(folder, "data.read_pairs('pairs.csv')") == [["a", "b"]] * 10
+    assert ask(folder, "data.read_pairs('pairs.csv', config)") == [["a", "b"]] * 10
     assert ask(folder, sizes.format("")) == [8, 1, 1]
     (tmp_path / "pairs.csv").write_bytes(table.encode() + b"c, d,e\r\n")
-    assert "pairs.csv, line 22 has 3 columns" in message(folder, "data.read_pairs('pairs.csv')")
+    wrong = message(folder, "data.read_pairs('pairs.csv', config)")
+    assert "pairs.csv, line 22 has more or fewer columns than the header" in wrong
+
+
+READ_DOCUMENTS = (
+    "[[part.read(n, 0, 10**9).tolist() for n in range(len(part.spans))]"
+    " for part in data.load_documents({})]"
+)
 
 
 def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
@@ -214,10 +220,15 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert "long.txt can't be read" in message(folder, "data.build_datasets(config)")
     text = "".join(f"{number}: to be or not to be, é\n" for number in range(400))
     (tmp_path / "long.txt").write_text(text, encoding="utf-8", newline="")
-    parts = ask(folder, "data.read_documents(config)")
-    assert "".join(part for (part,) in parts) == text
-    shares = [len(part) / len(text) for (part,) in parts]
+    parts = ask(folder, READ_DOCUMENTS.format("config"))
+    assert bytes(token for (part,) in parts for token in part).decode() == text
+    shares = [len(part) / len(text.encode()) for (part,) in parts]
     assert shares == pytest.approx([0.9, 0.05, 0.05], abs=0.001)
+    [written] = (tmp_path / "long.txt.tokens").glob("*.tokens")
+    assert written.stat().st_size == len(text.encode()), "a byte for each token"
+    before = written.stat().st_mtime_ns
+    assert ask(folder, READ_DOCUMENTS.format("config")) == parts
+    assert written.stat().st_mtime_ns == before, "it is written once"
     (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
     (tmp_path / "short.txt").write_text("a")
     for name, end in (("empty.jsonl", " has no texts."), ("short.txt", " is too short to be cut.")):
@@ -226,9 +237,10 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     (tmp_path / "val").mkdir()
     for number in range(2):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
-    load = "data.read_documents(train.Config(path={!r}, val_path={!r}))"
+    load = READ_DOCUMENTS.format("train.Config(path={!r}, val_path={!r})")
     train, val, test = ask(folder, load.format("long.txt", "val"))
-    assert val == ["text 0", "text 1"] and "".join([*train, *test]) == text
+    assert [bytes(part).decode() for part in val] == ["text 0", "text 1"]
+    assert sorted(b"".join(map(bytes, [*train, *test]))) == sorted(text.encode())
     for number in range(2, 20):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
     parts = ask(folder, load.format("val", ""))

@@ -120,8 +120,9 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
     assert messages[1].startswith("All words of the data have the tag O")
     assert not list(folder.glob("runs/*/*.safetensors"))
     (tmp_path / "new.conll").write_text("Bo B-NEW\n")
-    found = call(folder, "data.check_types(train.Config(path='data.jsonl', val_path='new.conll'))")
-    assert "No entity of the training data has the type NEW\n" in found.stdout
+    settings = "train.Config(path='data.jsonl', val_path='new.conll')"
+    found = call(folder, f"data.check_types({settings}, apart=True)")
+    assert "No entity of the training data has the type NEW, but another split" in found.stderr
     proven("files of tagged words that can't be read, named by file and line", len(BAD))
 
 

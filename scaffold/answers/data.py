@@ -6,25 +6,30 @@ executed, nothing elsewhere is opened, and links inside a folder are not followe
 
 import csv
 import difflib
+import gzip
 import io
 import json
 import os
 import re
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar, cast
 
 from scaffold.answers.catalog import HUB, Catalog, Option
+from scaffold.answers.conversations import Objects, look_at_answers, look_at_chats
 from scaffold.answers.resolve import Answers, applies
 
 ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
 SHOWN, LETTERS = 8, 30  # columns or classes in a message, and the beginning of each name
 LEAST = 10  # rows that can be split
 SOUNDS = {".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".wav", ".wave", ".wma"}
+OBJECTS = {".json", ".jsonl", ".ndjson"}
+COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 
 Row = dict[str, str | None]
@@ -55,6 +60,7 @@ class Table:
 
     columns: list[str]
     rows: list[Row] = field(default_factory=list)
+    objects: list[dict[str, object]] = field(default_factory=list)  # the same in JSON, unchanged
     whole: bool = True  # whether these are all rows
     problem: str = ""
 
@@ -113,14 +119,14 @@ class Place:
 
     @property
     def suffix(self) -> str:
-        return self.path.suffix.lower()
+        return _suffix(self.path)
 
 
 def look(kind: str, place: Place) -> Finding:
     """What is found at a path of data of this kind, which is one of READERS."""
     try:
         return READERS[kind](place)
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
         return Finding(place.name, problem=f"it can't be read: {reason}.")
 
@@ -132,8 +138,14 @@ def _look_at_file(place: Place) -> Finding | None:
     if place.path.stat().st_size == 0:
         return Finding(place.name, problem="the file is empty.")
     with place.path.open("rb") as file:
-        if file.read(4) == b"PAR1":
-            return Finding(place.name, ("a Parquet file, which is read when training starts",))
+        start = file.read(64)
+    kind = "Parquet" if start.startswith(b"PAR1") else ""
+    if place.path.suffix.lower() in COMPRESSED - {".gz"}:
+        kind = "compressed"
+    if start.lstrip().startswith(b"[") and place.path.stat().st_size > CHARACTERS:
+        kind = "large JSON"
+    if kind:
+        return Finding(place.name, (f"a {kind} file, which is read when training starts",))
     return None
 
 
@@ -156,7 +168,7 @@ def _look_at_tabs(place: Place) -> Finding:
 def read_table(path: Path, separator: str = ",") -> Table:
     """The beginning of a CSV file, whose first line names the columns, or of a JSONL file."""
     text, whole = read_text(path)
-    if path.suffix.lower() == ".jsonl":
+    if _suffix(path) in OBJECTS:
         return _read_objects(text, whole)
     # by default, a text must be shorter than 128 kB; the limit is one for the whole process
     csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
@@ -197,18 +209,23 @@ def _unquote(cell: str) -> str:
 
 def _read_objects(text: str, whole: bool) -> Table:
     table = Table([], whole=whole)
-    for line in _in_time(text.splitlines(), table):
-        if not line.strip():
+    try:
+        listed = json.loads(text) if text.lstrip().startswith("[{") else None
+    except (ValueError, RecursionError):
+        listed = None
+    for item in _in_time(listed or text.splitlines(), table):
+        if not (item.strip() if isinstance(item, str) else item):
             continue
         number = len(table.rows) + 1
         try:
-            row = json.loads(line)
+            row = json.loads(item) if isinstance(item, str) else item
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
             table.problem = f"row {number} is not a JSON object."
             break
         table.columns = table.columns or list(row)
+        table.objects.append(row)
         table.rows.append({k: None if v is None else _as_cell(v) for k, v in row.items()})
     return table
 
@@ -218,9 +235,21 @@ def _as_cell(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def _open(path: Path) -> TextIO:
+    if path.suffix.lower() == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _suffix(path: Path) -> str:
+    """What the name of a file ends with, before an ending of compressed files."""
+    plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+    return plain.suffix.lower()
+
+
 def read_text(path: Path) -> tuple[str, bool]:
     """The first lines of a text file, and whether they are the whole file."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with _open(path) as file:
         text = file.read(CHARACTERS)
         if not file.read(1):
             return text, True
@@ -271,8 +300,9 @@ def _wrong_columns(table: Table, columns: Columns) -> str:
     if not rest and any(mark in first for mark in ";\t|"):
         return "its columns are not separated by commas."
     for option, value in columns:
-        several = option.column == "several"
-        for part in value.split(",") if several else [value]:
+        parts = value.split(",") if option.column in ("several", "names") else [value]
+        for part in parts:
+            part = part.partition("=")[0] if option.column == "names" else part
             if part and part not in table.columns:
                 return f"it has no column {part!r} ({option.key}).{_meant(part, table.columns)}"
     return ""
@@ -303,33 +333,16 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _look_at_pairs(place: Place) -> Finding:
-    """A source and its target in each row."""
+def _look_at_conversations(place: Place, look_at: Callable[[Objects], tuple[str, str]]) -> Finding:
+    """Conversations in rows of JSON."""
     if unread := _look_at_file(place):
         return unread
-    name, path, is_split = place.name, place.path, place.is_split
-    if path.suffix.lower() == ".jsonl":
-        table = read_table(path)
-        lacks = [key for key in ("source", "target") if any(key not in row for row in table.rows)]
-        problem = table.problem or (f"a row has no {lacks[0]!r}." if lacks else "")
-    else:
-        text, whole = read_text(path)
-        tab = path.suffix.lower() == ".tsv"
-        table = Table([], whole=whole)
-        lines = _read_cells(text, "\t" if tab else ",")
-        problem = ""
-        for row in _in_time(lines, table):
-            if not row or (not table.rows and row == ["source", "target"]):
-                continue  # an empty line, or names of columns
-            table.rows.append({})
-            if len(row) != 2 and not problem:
-                problem = (
-                    f"row {len(table.rows)} has {_count(len(row), 'column')}: it needs two, a "
-                    "source and its target. Quote a text that has commas."
-                )
-    if is_split and table.whole and len(table.rows) < LEAST and not problem:
-        problem = f"a split into three parts needs at least {LEAST} rows."
-    return Finding(name, (_count(len(table.rows), "row", table.whole),), problem)
+    table = read_table(place.path)
+    finding = _look_at_rows(place.name, table, place.columns, place.is_split)
+    if finding.problem or any(value for _, value in place.columns):  # keys have other names
+        return finding
+    fact, problem = look_at(table.objects)
+    return replace(finding, facts=(*finding.facts, *filter(None, [fact])), problem=problem)
 
 
 def _look_at_sentences(place: Place) -> Finding:
@@ -337,20 +350,20 @@ def _look_at_sentences(place: Place) -> Finding:
     if unread := _look_at_file(place):
         return unread
     name, path, is_split = place.name, place.path, place.is_split
-    if place.suffix == ".jsonl":
+    if place.suffix in OBJECTS:
         return _look_at_rows(name, read_table(path), place.columns, is_split)
     text, whole = read_text(path)
     table = Table([], whole=whole)
     sentences, types, inside, width, problem = 0, set(), False, 0, ""
     for number, line in enumerate(_in_time(text.splitlines(), table), start=1):
         cells = line.strip().split("\t" if "\t" in line.strip() else None) or [""]
-        is_tag = cells[-1] == "O" or cells[-1][:2] in ("B-", "I-")
+        is_tag = any(re.fullmatch("O|[BIELMSU]-.+", cell) for cell in cells[1:] or cells)
         if cells[0] in ("", "-DOCSTART-") or (cells[0].startswith("#") and not is_tag):
             inside = inside and bool(cells[0])
             continue
         sentences += not inside
         inside, width = True, width or len(cells)
-        types |= {cells[-1][2:]} - {""}
+        types |= {cells[-1][2:]} - {""} if re.fullmatch("[BIELMSU]-.+", cells[-1]) else set()
         if len(cells) < 2 or len(cells) != width or not is_tag:
             problem = problem or f"line {number} has no word and tag of IOB2: {line[:LETTERS]!r}."
     if is_split and table.whole and sentences < LEAST and not problem:
@@ -366,7 +379,8 @@ def _look_at_questions(place: Place) -> Finding:
     if unread := _look_at_file(place):
         return unread
     name, path, is_split = place.name, place.path, place.is_split
-    if path.suffix.lower() == ".jsonl":
+    text, whole = read_text(path)
+    if place.suffix in (".jsonl", ".ndjson") or text.lstrip().startswith("[{"):
         table = read_table(path)
         keys = ("context", "question", "answers")
         lacks = [key for key in keys if any(key not in row for row in table.rows)]
@@ -374,7 +388,6 @@ def _look_at_questions(place: Place) -> Finding:
         questions, whole = len(table.rows), table.whole
         texts = {row.get("context") for row in table.rows}
     else:
-        text, whole = read_text(path)
         if not whole:
             return Finding(name, ("a large JSON file, which is read when training starts",))
         try:
@@ -398,7 +411,7 @@ def _look_at_questions(place: Place) -> Finding:
 def _look_at_texts(place: Place) -> Finding:
     """A text file, or the .txt files of a folder."""
     name, path = place.name, place.path
-    if place.suffix == ".jsonl":  # a few long texts can be cut into parts
+    if place.suffix in OBJECTS:  # a few long texts can be cut into parts
         unread = _look_at_file(place)
         return unread or _look_at_rows(name, read_table(path), place.columns, is_split=False)
     if path.is_file():
@@ -503,7 +516,8 @@ def _look_at_sounds(place: Place) -> Finding:
 READERS: Mapping[str, Callable[[Place], Finding]] = {
     "rows": _look_at_table,
     "tables": _look_at_tabs,
-    "pairs": _look_at_pairs,
+    "chats": lambda place: _look_at_conversations(place, look_at_chats),
+    "answers": lambda place: _look_at_conversations(place, look_at_answers),
     "texts": _look_at_texts,
     "sentences": _look_at_sentences,
     "questions": _look_at_questions,

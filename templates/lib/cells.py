@@ -1,16 +1,37 @@
 #: into data.py at datasets
 """Labels and numbers in the cells of a table."""
 
+import ast
+import json
+
 import torch
 
 
-def split_labels(cell: str | list[str]) -> tuple[str, ...] | None:
-    """The names in a cell, separated by commas or in a list. None if one is not a name."""
+def split_labels(cell: str | list, mark: str = ",") -> tuple[str, ...] | None:
+    """The names in a cell, separated by `mark` or in a list. None if one is not a name.
+
+    A list may be written as text, in JSON or as pandas does: ['a', 'b'].
+    """
     if isinstance(cell, str):
-        cell = cell.split(",") if cell.strip() else []
-    if not isinstance(cell, list) or not all(isinstance(x, str) and x.strip() for x in cell):
+        is_list = cell.lstrip().startswith(("[", "(", "{"))
+        cell = read_list(cell) if is_list else cell.split(mark) if cell.strip() else []
+    is_list = isinstance(cell, list | tuple)
+    if not is_list or not all(isinstance(name, str) and name.strip() for name in cell):
         return None
     return tuple(name.strip() for name in cell)
+
+
+def read_list(cell: str) -> list | None:
+    """A list that is written in a cell, or None. Nothing is run."""
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        found = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return found if repr(found) == cell else None  # NumPy writes no commas: ['a' 'b'] would be 'ab'
 
 
 def parse_number(cell: str | float) -> float | None:

@@ -4,12 +4,14 @@
 import csv
 import re
 
+from lib.json_lines import open_text
+
 
 def read_style(path: str) -> dict:
     """How csv reads a file. If each line of a .tsv file is a row, quotation marks are text."""
-    if not path.endswith(".tsv"):
+    if not re.search(r"\.tsv(\.(gz|bz2|xz|zst))?$", path):
         return {"strict": True}
-    with open(path, encoding="utf-8-sig") as file:
+    with open_text(path) as file:
         tabs = {line.count("\t") for line in file if line.strip()}
     quoting = {"quoting": csv.QUOTE_NONE} if len(tabs) == 1 else {"strict": True}
     return {"delimiter": "\t", **quoting}

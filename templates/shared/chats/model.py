@@ -117,7 +117,6 @@ class Pretrained(nn.Module):
         super().__init__()
         # in 16 bits, as many models are stored, small steps would be rounded away
         self.model = load(AutoModelForCausalLM, name).float()
-        self.model.config.use_cache = False  # it only helps generate()
         #: slot attention
         #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
         self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time
@@ -127,7 +126,7 @@ class Pretrained(nn.Module):
     #: region forward
     def forward(self, tokens: Tensor) -> Tensor:
         # no mask: padding comes after a text, and attention never looks ahead
-        return self.model(input_ids=tokens).logits
+        return self.model(input_ids=tokens, use_cache=False).logits  # it only helps generate()
         #: end forward
 
 

@@ -1,41 +1,42 @@
 #: when project.task=sft|dpo
-import json
-from pathlib import Path
-
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
 from data import encode_prompt, find_ends, read_messages
+from lib.conversations import Conversation, Messages, add_system, read_extras, read_turns
+from lib.json_lines import holds_objects, read_objects
 from model import build_tokenizer
 
 #: slot files
-elif name.endswith(".jsonl"):  # an object with `messages` or a `prompt` in each line
-    lines = split_lines(Path(name).read_text(encoding="utf-8-sig"))
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            texts.append(read_prompt(line, f"{name}, line {number}"))
+elif holds_objects(name):  # rows with `messages` or a `prompt`
+    texts += [read_prompt(row, place) for place, row in read_objects(name)]
 
 #: slot functions
-def read_prompt(line: str, place: str) -> str | list[dict]:
-    """The `prompt` of a JSON object, or its `messages` without an answer at their end."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise SystemExit(f"{place} is not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise SystemExit(f"{place} is not a JSON object.")
-    if isinstance(row.get("prompt"), str):
-        return row["prompt"]
-    messages = read_messages(row, place)
-    is_answered = len(messages) > 1 and messages[-1]["role"] == "assistant"
-    return messages[:-1] if is_answered else messages
+def read_prompt(row: dict, place: str) -> str | Messages | Conversation:
+    """The `prompt` of a row, or its messages without an answer at their end."""
+    settings, prompt = read_extras(row, place), row.get("prompt")
+    if isinstance(prompt, str) and not settings and not row.get("system"):
+        return prompt
+    if prompt and "messages" not in row:
+        messages = add_system(read_turns([prompt], place), row, place)
+    else:
+        messages = read_messages(row, place)
+        if len(messages) > 1 and messages[-1]["role"] == "assistant":
+            messages = messages[:-1]
+    return Conversation(messages, place, settings) if settings else messages
 
 
-def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
+def find_messages(prompt: str | Messages | Conversation) -> Messages:
+    prompt = prompt.messages if isinstance(prompt, Conversation) else prompt
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+
+
+def write_prompt(config: Config, prompt: str | Messages | Conversation) -> list[int]:
     """The tokens of a question, or of the messages of a conversation, before the answer."""
-    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    messages = find_messages(prompt)
+    settings = prompt.settings if isinstance(prompt, Conversation) else {}
     try:
-        tokens = encode_prompt(messages, config)
+        tokens = encode_prompt(messages, config, settings)
     except ValueError as error:
         raise SystemExit(f"{messages[-1]['content']}: {error}") from error
     if len(tokens) >= config.context:
@@ -53,8 +54,8 @@ for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     prompts = [write_prompt(config, chat) for chat in chats]
     answers = generate(model, prompts, find_ends(config), config.context, length, device)
     for chat, answer in zip(chats, answers, strict=True):
-        prompt = chat if isinstance(chat, str) else chat[-1]["content"]
-        rows.append({"prompt": prompt, "text": tokenizer.decode(answer)})
+        asked = find_messages(chat)[-1]["content"]
+        rows.append({"prompt": asked, "text": tokenizer.decode(answer)})
 
 #: slot functions when model=pretrained
 def generate(model, prompts: list[list[int]], ends: set[int], context: int, length: int, device):

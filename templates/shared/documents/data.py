@@ -1,14 +1,27 @@
 #: when project.task=language_model|masked_language_model
 import random
+import re
 import sysconfig
+import zlib
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, open_text, read_objects
+from lib.notes import note, note_ignored
 
-#: slot read_documents when dataset=huggingface
+#: slot read_documents when dataset=huggingface project.task=masked_language_model
 def read_documents(config) -> list[list[str]]:
     """The documents of the splits train, validation and test: each row that is not empty."""
+    return [
+        [text for text in split[config.text_column] if text] for split in load_columns(config)
+    ]
+
+#: slot read_documents when dataset=huggingface
+def load_columns(config) -> list:
+    """The column of texts of the splits train, validation and test."""
     splits = complete_splits(load_splits(config))
     names = splits["train"].column_names
     if config.text_column not in names:
@@ -16,14 +29,14 @@ def read_documents(config) -> list[list[str]]:
             f"{config.dataset_name} has no column {config.text_column}: "
             f"--text-column names one of {', '.join(names)}."
         )
-    parts = []
-    for name in ("train", "validation", "test"):
-        texts = [text for text in splits[name][config.text_column] if text]
-        if not texts or not all(isinstance(text, str) for text in texts):
+    note_ignored(config.dataset_name, names, [config.text_column])
+    column = [config.text_column]
+    parts = [splits[name].select_columns(column) for name in ("train", "validation", "test")]
+    for name, part in zip(("train", "validation", "test"), parts, strict=True):
+        if getattr(part.features[config.text_column], "dtype", "") not in ("string", "large_string"):
             raise SystemExit(
                 f"{config.text_column} of the split {name} of {config.dataset_name} has no texts."
             )
-        parts.append(texts)
     return parts
 
 #: slot read_documents when dataset=stdlib
@@ -44,7 +57,7 @@ def read_documents(config) -> list[list[str]]:
     tenth = len(documents) // 10
     return [documents[2 * tenth :], documents[:tenth], documents[tenth : 2 * tenth]]
 
-#: slot read_documents when dataset=text
+#: slot read_documents when dataset=text project.task=masked_language_model
 def read_documents(config) -> list[list[str]]:
     """Texts for training, validation and test: those of a folder, or parts of one file."""
     texts = read_texts(config.path, config)
@@ -67,36 +80,66 @@ def read_documents(config) -> list[list[str]]:
 
 
 def read_texts(path: str, config) -> list[str]:
-    """The texts of a file, of JSON lines, or of the .txt files of a folder, without empty ones."""
-    read = read_column if path.endswith(".jsonl") else read_files
-    if not (texts := [text for text in read(path, config) if text.strip()]):
+    """The texts of a file or a folder, without empty ones."""
+    pieces = groupby(read_pieces(path, config), key=itemgetter(0))
+    texts = ["".join(text for _, text in group) for _, group in pieces]
+    if not (texts := [text for text in texts if text.strip()]):
         raise SystemExit(f"{path} has no texts.")
     return texts
 
+#: slot read_documents when dataset=text
+PIECE = 1_000_000  # characters of a long text that are read at once
 
-def read_files(path: str, config) -> list[str]:
-    """A text file, or the .txt files of a folder."""
-    paths = sorted(Path(path).rglob("*.txt")) if Path(path).is_dir() else [Path(path)]
-    if not paths:
+
+def read_pieces(path: str, config) -> Iterator[tuple[int, str]]:
+    """The texts of a file or a folder, each with its number. A long one comes in pieces."""
+    if holds_objects(path):
+        texts = ((text,) for text in read_column(path, config))
+    else:
+        texts = map(read_file, list_files(path))
+    for number, pieces in enumerate(texts):
+        yield from ((number, piece) for piece in pieces)
+
+
+def list_files(path: str) -> list[Path]:
+    """A file, or the text files of a folder. Says which files of a folder are left out."""
+    if not Path(path).is_dir():
+        return [Path(path)]
+    files = sorted(file for file in Path(path).rglob("[!.]*") if file.is_file())
+    texts = [file for file in files if re.search(r"\.txt(\.(gz|bz2|xz|zst))?$", file.name)]
+    if not texts:
         raise SystemExit(f"{path} holds no files that end in .txt.")
-    texts = []
-    for file in paths:
-        try:
-            texts.append(file.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError) as error:
-            raise SystemExit(f"{file} can't be read: {error}") from error
+    if others := len(files) - len(texts):
+        note(f"{path}: ignored: {others} files that do not end in .txt")
     return texts
 
 
-def read_column(path: str, config) -> list[str]:
-    """The text of each JSON object, in a file with an object in each line."""
-    texts, column = [], config.text_column
+def read_file(path: Path) -> Iterator[str]:
+    """The text of a file, in pieces that end with a line: a tokenizer may join what is around."""
+    try:
+        with open_text(str(path)) as file:
+            text = file.read(PIECE)
+            while more := file.read(PIECE):
+                end = text.rfind("\n") + 1 or len(text)
+                yield text[:end]
+                text = text[end:] + more
+            yield text
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+
+
+def read_column(path: str, config) -> Iterator[str]:
+    """The text of each row of a JSON or Parquet file."""
+    names: set[str] = set()
     for place, row in read_objects(path):
-        if column not in row:
+        text = row.get(config.text_column)
+        if config.text_column not in row:
             raise SystemExit(
-                f"{place}: there is no {column!r} in {', '.join(row)}. Set --text-column."
+                f"{place}: there is no {config.text_column!r} in {', '.join(row)}. "
+                "Set --text-column."
             )
-        if not isinstance(row[column], str):
-            raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")
-        texts.append(row[column])
-    return texts
+        if not isinstance(text, str):
+            raise SystemExit(f"{place}: its {config.text_column} is not text, but {text!r:.60}.")
+        names |= row.keys()
+        yield text
+    note_ignored(path, sorted(names), [config.text_column])

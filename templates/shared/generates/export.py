@@ -8,8 +8,11 @@ from model import build_model, build_tokenizer
 
 #: slot functions when model=pretrained
 def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
+    tokenizer = build_tokenizer(config).tokenizer
+    #: slot before_saved
     model.model.save_pretrained(folder)
-    build_tokenizer(config).tokenizer.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    #: slot saved
     return build_model(replace(config, model_name=str(folder))).eval()
 
 #: slot exported when model=pretrained

@@ -1,35 +1,6 @@
 #: when project.task=embeddings|multiple_choice|speech_recognition|text_classification|token_classification
-import csv
-from collections.abc import Iterator
-
 import torch
 from torch.utils.data import random_split
-
-from lib.tsv import read_style, unquote
-
-#: slot row_readers when dataset=csv|file|files|images
-def read_table(path: str) -> Iterator[tuple[str, dict]]:
-    """The rows of a .csv or .tsv file with a header, and where each row is."""
-    if path.endswith((".json", ".parquet")):
-        raise SystemExit(f"{path} can't be read: write its rows to a .csv, .tsv or .jsonl file.")
-    csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
-    try:
-        style = read_style(path)
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, **style)
-            for row in rows:
-                if None in row or None in row.values():
-                    raise SystemExit(
-                        f"{path}, line {rows.line_num} has more or fewer columns than the header. "
-                        "Quote a text that has commas, or use a .tsv file with tabs."
-                    )
-                if "quoting" in style:
-                    row = {unquote(name): unquote(cell) for name, cell in row.items()}
-                yield f"{path}, line {rows.line_num}", row
-    except csv.Error as error:
-        raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
 
 #: slot split_rows
 def split_rows(rows: list, shares: list[float]) -> list[list]:

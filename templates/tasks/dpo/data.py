@@ -9,7 +9,7 @@ that of the run, shape (batch,): it comes with the data, because evaluate() gets
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -18,11 +18,20 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from accelerate import PartialState
 from reference import Reference
-from lib.chats import split_at_answer
+from lib.conversations import (
+    SETTINGS,
+    Messages,
+    add_system,
+    leave_out_answers,
+    read_extras,
+    read_turns,
+)
 from lib.padding import pad
 
-Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
 Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
+
+
+#: slot row_readers
 
 
 @dataclass(frozen=True)
@@ -32,9 +41,7 @@ class Pair:
     chosen: Messages
     rejected: Messages
     place: str  # where it was found, for error messages
-
-
-#: slot row_readers
+    settings: dict = field(default_factory=dict)  # for the chat template, such as tools
 
 
 #: slot read_pairs
@@ -45,39 +52,63 @@ def read_pair(row: dict, place: str) -> Pair:
     """The `prompt` of a row with its answers `chosen` and `rejected`."""
     chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
     if chosen[:-1] != rejected[:-1]:
-        raise SystemExit(f"{place}: chosen and rejected answer different prompts.")
-    return Pair(chosen, rejected, place)
+        raise SystemExit(
+            f"{place}: chosen and rejected answer different prompts. They may only differ in the "
+            "last message: cut both after the first answer that differs."
+        )
+    return Pair(chosen, rejected, place, read_extras(row, place))
 
 
 def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     """The conversation of a row with the answer of a column.
 
     The prompt and the answer are texts or lists of messages. The answer may repeat the prompt, as
-    in many datasets; the column `prompt` is then optional.
+    in many datasets; the column `prompt` is then optional. Texts may be whole dialogues as in
+    Anthropic's HH, and a prompt may be called `question`, as in Orca.
     """
     if not {"chosen", "rejected"} <= row.keys():
         raise SystemExit(
-            f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected."
+            f"{place} has {', '.join(row) or 'nothing'}: it needs prompt, chosen and rejected. "
+            "If they have other names, set --rename, such as input=prompt,best=chosen."
         )
-    prompt, answer = row.get("prompt"), row[column]
-    if isinstance(prompt, str):
-        prompt = [{"role": "user", "content": prompt}]
-    if isinstance(answer, str):
-        answer = [{"role": "assistant", "content": answer}]
-    prompt = [] if prompt is None else prompt
-    if not isinstance(prompt, list) or not isinstance(answer, list):
+    prompt, answer = row.get("prompt"), split_dialogue(row[column])
+    prompt = row.get("question") if prompt is None else prompt
+    prompt = [] if prompt is None else split_dialogue(prompt)
+    if not isinstance(prompt, str | list) or not isinstance(answer, str | list):
         raise SystemExit(f"{place}: prompt and {column} must be texts or lists of messages.")
-    messages = answer if answer[: len(prompt)] == prompt else prompt + answer
-    for number, message in enumerate(messages, start=1):
-        texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
-        if not texts or not all(isinstance(text, str) for text in texts):
-            raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
-    if not messages or messages[-1]["role"] != "assistant":
+    messages = read_turns([prompt], place)
+    answers = [{"role": "assistant", "content": answer}] if isinstance(answer, str) else answer
+    answers = read_turns([answers], place)
+    first = next((n for n, one in enumerate(answers) if one["role"] == "assistant"), 0)
+    if first == 0 or not messages:
+        messages += answers
+    elif answers[first - len(messages) : first] == messages:  # perhaps after a system message
+        messages = answers
+    elif answers[: len(messages)] == messages:
+        messages = answers
+    else:
+        raise SystemExit(f"{place}: {column} repeats another prompt: leave one of them out.")
+    if not answers or answers[-1]["role"] != "assistant":
         raise SystemExit(f"{place}: {column} does not end with an assistant message.")
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
-    return messages
+    return add_system(messages, row, place)
+
+
+def split_dialogue(text: object) -> object:
+    """The messages of a dialogue as in Anthropic's HH, https://arxiv.org/abs/2204.05862.
+
+    It begins with two line breaks and "Human: ". Anything else is returned as it is.
+    """
+    if not isinstance(text, str) or not text.startswith("\n\nHuman:"):
+        return text
+    _, *parts = re.split(r"\n\n(Human|Assistant):", text)
+    speakers = {"Human": "user", "Assistant": "assistant"}
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return [{"role": speakers[name], "content": words.strip()} for name, words in pairs]
 #: end row_reader
+
+#: slot read_rows
 
 
 #: slot encode
@@ -91,7 +122,8 @@ class Pairs(Dataset):
         self.beta, cut = config.beta, 0
         for pair in pairs:
             try:
-                whole = [encode_answer(chat, config) for chat in (pair.chosen, pair.rejected)]
+                chats = (pair.chosen, pair.rejected)
+                whole = [encode_answer(chat, config, pair.settings) for chat in chats]
             except ValueError as error:
                 raise SystemExit(f"{pair.place}: {error}") from error
             cut += sum(max(0, len(inputs) - config.context) for inputs, _ in whole)
@@ -120,15 +152,13 @@ class Pairs(Dataset):
         return *self.samples[index], self.reference[index], self.beta
 
 
-def encode_answer(messages: Messages, config) -> Sample:
+def encode_answer(messages: Messages, config, settings: dict) -> Sample:
     """A conversation in which only the last answer counts. Raises ValueError if it has none."""
-    tokens, counts = map(torch.tensor, encode_chat(messages, config))
+    messages = [*leave_out_answers(messages[:-1]), messages[-1]]
+    tokens, counts = map(torch.tensor, encode_chat(messages, config, settings))
     if not counts.any():
         raise ValueError("the chat template marks no answer.")
-    inputs, targets = tokens[:-1], tokens.where(counts, IGNORED)[1:]
-    prompt, _ = split_at_answer((inputs, targets))
-    targets[: len(prompt) - 1] = IGNORED  # the answers of earlier turns
-    return inputs, targets
+    return tokens[:-1], tokens.where(counts, IGNORED)[1:]
 
 
 #: slot show
@@ -165,12 +195,15 @@ def build_datasets(config) -> list[Dataset]:
 #: end file
 
 import random
+import re
 
 from torch.utils.data import random_split
 
 from lib.chats import write_question
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import drop_nulls, read_objects
+from lib.notes import note_ignored
+from lib.rename import rename_keys
 
 #: slot train_batches
 collate_fn=collate,
@@ -205,17 +238,25 @@ def make_mistake(answer: str, rng: random.Random) -> str:
 split = torch.Generator().manual_seed(0)
 return random_split(Pairs(write_pairs(), config, reference), [0.8, 0.1, 0.1], generator=split)
 
-#: slot read_pairs when dataset=jsonl
-def read_pairs(path: str) -> list[Pair]:
-    """The pairs of a file: a JSON object in each line."""
-    if not (pairs := [read_pair(row, place) for place, row in read_objects(path)]):
-        raise SystemExit(f"{path} has no pairs.")
-    return pairs
+#: slot read_rows when dataset=jsonl|huggingface
+def read_pairs(rows: list[tuple[str, dict]], source: str, config) -> list[Pair]:
+    """The pairs of a file or a split. Says which keys are ignored."""
+    rows = rename_keys(rows, config.rename)
+    if not rows:
+        raise SystemExit(f"{source} has no pairs.")
+    known = {"prompt", "question", "chosen", "rejected", *SETTINGS}
+    note_ignored(source, (name for _, row in rows for name in row), known)
+    return [read_pair(row, place) for place, row in rows]
+
+#: slot read_rows when dataset=jsonl
+def load_file(path: str, config) -> list[Pair]:
+    """The pairs of a file of JSON lines, a list in JSON, or Parquet."""
+    return read_pairs(list(read_objects(path)), path, config)
 
 #: slot split when dataset=jsonl
 files = [config.val_path, config.test_path]
 shares = [0.0 if path else 0.1 for path in files]
-samples = Pairs(read_pairs(config.path), config, reference)
+samples = Pairs(load_file(config.path, config), config, reference)
 if len(samples) < 10 and sum(shares):
     raise SystemExit(
         f"{config.path} has {len(samples)} pairs with two different answers within --context "
@@ -226,22 +267,20 @@ rng = torch.Generator().manual_seed(0)
 parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
 # a split with its own file gets no share of the rows
 return [
-    Pairs(read_pairs(path), config, reference) if path else part
+    Pairs(load_file(path, config), config, reference) if path else part
     for path, part in zip(["", *files], parts, strict=True)
 ]
 
 #: slot split when dataset=huggingface
 splits = complete_splits(load_splits(config))
-return [
-    Pairs(
-        [
-            read_pair(row, f"{config.dataset_name}, row {number} of {name}")
-            for number, row in enumerate(splits[name], start=1)
-        ],
-        config,
-        reference,
-    )
-    for name in ("train", "validation", "test")
-]
+parts = []
+for name in ("train", "validation", "test"):
+    source = f"{config.dataset_name}, {name}"
+    rows = [
+        (f"{config.dataset_name}, row {number} of {name}", drop_nulls(row))
+        for number, row in enumerate(splits[name], start=1)
+    ]
+    parts.append(Pairs(read_pairs(rows, source, config), config, reference))
+return parts
 
 #: replace row_reader when dataset=rules project.loop=minimal

@@ -14,11 +14,14 @@ def write_sample(model, config, path, length=200) -> None:
     tokenizer = build_tokenizer(config)
     device = next(model.parameters()).device
     generator = torch.Generator().manual_seed(0)
-    tokens = torch.tensor([[tokenizer.end]])
+    bos = torch.tensor(tokenizer.bos, dtype=torch.long)
+    tokens = torch.tensor([tokenizer.start])
     model.eval()
     for _ in range(length):
+        known = tokens[:, -config.context :].clone()
+        known[:, : len(bos)] = bos
         #: region next_token
-        logits = model(tokens[:, -config.context :].to(device))[:, -1]
+        logits = model(known.to(device))[:, -1]
         #: end next_token
         token = torch.multinomial(logits.softmax(dim=-1).cpu(), 1, generator=generator)
         tokens = torch.cat([tokens, token], dim=1)
@@ -37,6 +40,5 @@ if PartialState().is_main_process:
 
 #: replace next_token with tpu
 # pad to a fixed length, because XLA recompiles the model for each new one
-known = tokens[:, -config.context :]
 padded = F.pad(known, (0, config.context - known.shape[1]))
 logits = model(padded.to(device)).cpu()[:, known.shape[1] - 1]

@@ -11,12 +11,14 @@ from torch import Tensor, nn
 
 from functools import cache
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from tensor_parallel import as_whole
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
+from lib.ends import find_start
 from lib.limits import check_limits
 from lib.pretrained import load
 
@@ -26,10 +28,16 @@ class Tokenizer:
     """Each byte of UTF-8 is a token, and one more token ends a document."""
 
     size, end = 257, 256
+    start = [end]  # a document starts with the end token of the one before it
     #: end tokens
+    bos: list[int] = []  # what must be before each part of a text
+    name = "bytes"
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
+
+    def encode_all(self, texts: list[str]) -> list[np.ndarray]:
+        return [np.frombuffer(text.encode(), np.uint8) for text in texts]
 
     def decode(self, tokens: list[int]) -> str:
         return bytes(token for token in tokens if token < 256).decode(errors="replace")
@@ -119,13 +127,19 @@ MARKS = ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"]  # they mark what is ar
 
 
 class Tokenizer:
-    """The tokenizer of the pretrained model. Its end-of-text token ends a document."""
+    """The tokenizer of the pretrained model. Its end-of-text token ends a document.
+
+    A text starts with `start`: `bos`, the tokens that the model has seen before each text, such as
+    <bos> of Gemma, or else the end token of the document before it, as in GPT-2.
+    """
 
     def __init__(self, name: str) -> None:
         self.tokenizer = load(AutoTokenizer, name)
         self.end = self.tokenizer.eos_token_id
         if self.end is None:
             raise SystemExit(f"The tokenizer of {name} has no end-of-text token.")
+        self.bos = find_start(self.tokenizer)
+        self.start = self.bos or [self.end]
         #: region more_tokens when fill_in_middle=psm|spm
         self.tokenizer.add_tokens(MARKS, special_tokens=True)  # those that are missing
         self.prefix, self.suffix, self.middle = self.tokenizer.convert_tokens_to_ids(MARKS)
@@ -134,6 +148,17 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         # not verbose: it would warn of long texts, which are cut into blocks here
         return self.tokenizer.encode(text, add_special_tokens=False, verbose=False)
+
+    @property
+    def name(self) -> str:
+        """Which tokens it makes."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        return backend.to_str() if backend else self.tokenizer.name_or_path
+
+    def encode_all(self, texts: list[str]) -> list[np.ndarray]:
+        rows = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        kind = np.uint16 if len(self.tokenizer) <= 2**16 else np.uint32  # to need less space
+        return [np.array(row, kind) for row in rows]
 
     def decode(self, tokens: list[int]) -> str:
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
@@ -146,7 +171,6 @@ class Pretrained(nn.Module):
         super().__init__()
         # in 16 bits, as many models are stored, small steps would be rounded away
         self.model = load(AutoModelForCausalLM, name).float()
-        self.model.config.use_cache = False  # it only helps generate()
         #: slot attention
         #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
         self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time
@@ -156,7 +180,7 @@ class Pretrained(nn.Module):
     #: region forward
     def forward(self, tokens: Tensor) -> Tensor:
         # no mask: padding comes after a text, and attention never looks ahead
-        return self.model(input_ids=tokens).logits
+        return self.model(input_ids=tokens, use_cache=False).logits  # it only helps generate()
         #: end forward
 
 
@@ -199,6 +223,7 @@ return F.linear(self.norm(x), as_whole(self.embedding.weight))
 """Each byte of UTF-8 is a token. One more ends a document, and three mark the middle."""
 
 size, end = 260, 256
+start = [end]  # a document starts with the end token of the one before it
 prefix, suffix, middle = 257, 258, 259
 
 #: slot attention when model=pretrained with context_parallel
@@ -208,7 +233,7 @@ self.model.set_attn_implementation("causal")
 #: replace forward when model=pretrained with context_parallel
 def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
     # no mask: padding comes after a text, and attention never looks ahead
-    return self.model(input_ids=tokens, position_ids=positions).logits
+    return self.model(input_ids=tokens, position_ids=positions, use_cache=False).logits
 
 #: slot functions when model=pretrained with context_parallel
 def attend(module, query, key, value, attention_mask, **settings):

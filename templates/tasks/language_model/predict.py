@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
@@ -14,9 +16,12 @@ def draw(logits: Tensor, generators: list[torch.Generator]) -> list[Tensor]:
     return [torch.multinomial(row, 1, generator=generator) for row, generator in pairs]
 
 
-def generate(model, texts: list[list[int]], end: int, context: int, length: int, device):
+def generate(
+    model, texts: list[list[int]], end: int, context: int, length: int, device, bos: Sequence[int] = ()
+):
     """Extend each text by up to `length` tokens, independently of the other texts.
 
+    The model sees the last `context` tokens, the first of which are `bos`.
     It stops when all texts have reached the end of a document. What follows an end has no meaning.
     """
     starts, texts = texts, [torch.tensor(text) for text in texts]
@@ -25,7 +30,7 @@ def generate(model, texts: list[list[int]], end: int, context: int, length: int,
     for _ in range(length):
         if all(end in text[len(start) :] for start, text in zip(starts, texts, strict=True)):
             break
-        windows = [text[-context:] for text in texts]
+        windows = [torch.tensor([*bos, *text[-context:][len(bos) :].tolist()]) for text in texts]
         inputs = pad_sequence(windows, batch_first=True).to(device)  # no token sees a later one
         lasts = [len(window) - 1 for window in windows]
         logits = model(inputs)[range(len(lasts)), lasts]
@@ -39,9 +44,11 @@ tokenizer = build_tokenizer(config)
 #: slot batches
 for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
     #: region starts
-    starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
+    starts = [[*tokenizer.start, *tokenizer.encode(prompt)] for prompt in prompts]
     #: end starts
-    texts = generate(model, starts, tokenizer.end, config.context, length, device)
+    texts = generate(
+        model, starts, tokenizer.end, config.context, length, device, tokenizer.bos
+    )
     for prompt, start, text in zip(prompts, starts, texts, strict=True):
         tokens = [*text[len(start) :].tolist(), tokenizer.end]
         tokens = tokens[: tokens.index(tokenizer.end)]  # up to the end of the document
@@ -101,7 +108,7 @@ def encode_prompt(prompt: str, tokenizer, context: int) -> list[int]:
     """The tokens of a prompt: a text, or the text around its gap."""
     prefix, gap, suffix = prompt.partition(GAP)
     if not gap:
-        return [tokenizer.end, *tokenizer.encode(prompt)]
+        return [*tokenizer.start, *tokenizer.encode(prompt)]
     tokens = surround(tokenizer.encode(prefix), tokenizer.encode(suffix), tokenizer)
     if len(tokens) >= context:
         raise SystemExit(

@@ -38,8 +38,10 @@ def read_question(row: dict, place: str) -> Question:
 
     SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and so
     on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty endings at the end don't
-    count.
+    count. Choices may have their own labels, such as letters, as in ARC (Clark et al. 2018,
+    https://arxiv.org/abs/1803.05457).
     """
+    row, labels = read_labels(row, place)
     if "choices" in row:
         context, choices = row.get("context"), row["choices"]
     elif "ending0" in row:
@@ -51,7 +53,8 @@ def read_question(row: dict, place: str) -> Question:
         choices = [f"{start} {ending}".strip() if ending else "" for ending in endings]
     else:
         raise SystemExit(
-            f"{place}: there are no 'choices' and no 'ending0' in {', '.join(map(str, row))}."
+            f"{place}: there are no 'choices' and no 'ending0' in {', '.join(map(str, row))}. "
+            "If the keys have other names, set --rename, such as query=context."
         )
     if not isinstance(context, str) or not context.strip():
         raise SystemExit(f"{place}: its context (or sent1) is not text, but {context!r:.60}.")
@@ -60,16 +63,39 @@ def read_question(row: dict, place: str) -> Question:
     for number, choice in enumerate(choices):
         if not isinstance(choice, str) or not choice.strip():
             raise SystemExit(f"{place}: choice {number} is not text, but {choice!r:.60}.")
-    return Question(context, tuple(choices), read_label(row.get("label"), len(choices), place))
+    labels = labels or [str(number) for number in range(len(choices))]
+    return Question(context, tuple(choices), read_label(row.get("label"), labels, place))
 
 
-def read_label(given, choices: int, place: str) -> int:
+def read_labels(row: dict, place: str) -> tuple[dict, list[str]]:
+    """A row in which choices are texts, and their own labels if they have some, as in ARC."""
+    row, choices = dict(row), row.get("choices")
+    for name, other in (("question", "context"), ("question_stem", "context"), ("answerKey", "label")):
+        if name in row and other not in row:
+            row[other] = row[name]
+    if isinstance(row.get("context"), dict):  # the files of ARC
+        row["context"], choices = row["context"].get("stem"), row["context"].get("choices")
+    if isinstance(choices, dict):  # as on the Hub: a list of texts, and one of labels
+        texts, labels = choices.get("text"), choices.get("label")
+    elif isinstance(choices, list) and choices and all(isinstance(one, dict) for one in choices):
+        texts, labels = ([one.get(key) for one in choices] for key in ("text", "label"))
+    else:
+        is_letter = str(row.get("label")) in list("ABCDEFGHIJ") and isinstance(choices, list)
+        return row, list("ABCDEFGHIJ"[: len(choices)]) if is_letter else []
+    same = isinstance(texts, list) and isinstance(labels, list) and len(texts) == len(labels)
+    if not same or len(set(map(str, labels))) < len(labels):
+        raise SystemExit(f"{place}: its choices need a text and a label each, not {choices!r:.60}.")
+    return {**row, "choices": texts}, list(map(str, labels))
+
+
+def read_label(given, labels: list[str], place: str) -> int:
     """The index of the right choice, or -1 if there is none."""
     if given in (None, "", -1, "-1"):
         return -1
-    if isinstance(given, bool) or str(given) not in map(str, range(choices)):
-        raise SystemExit(f"{place}: its label is {given!r:.60}, not one of 0 to {choices - 1}.")
-    return int(given)
+    if isinstance(given, bool) or str(given) not in labels:
+        allowed = f"{labels[0]} to {labels[-1]}"
+        raise SystemExit(f"{place}: its label is {given!r:.60}, not one of {allowed}.")
+    return labels.index(str(given))
 
 
 #: end row_reader
@@ -141,7 +167,11 @@ from collections.abc import Iterator
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
+from lib.names import describe_parts
+from lib.rename import rename_keys
+from lib.tables import read_table
+from accelerate import PartialState
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
 
 #: slot train_batches
@@ -208,15 +238,19 @@ def load_questions(config) -> list[list[Question]]:
     """Questions for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_rows(read_questions(config.path), [1 - sum(shares), *shares])
+    parts = split_rows(read_questions(config.path, config), [1 - sum(shares), *shares])
     files = ["", *paths]
-    return [read_questions(path) if path else part for path, part in zip(files, parts, strict=True)]
+    return [
+        read_questions(path, config) if path else part
+        for path, part in zip(files, parts, strict=True)
+    ]
 
 
-def read_questions(path: str) -> list[Question]:
+def read_questions(path: str, config) -> list[Question]:
     """The questions of a file, each with the index of the right choice."""
+    found = list(read_objects(path) if holds_objects(path) else read_table(path))
     questions = []
-    for place, row in read_objects(path) if path.endswith(".jsonl") else read_table(path):
+    for place, row in rename_keys(found, config.rename):
         question = read_question(row, place)
         if question.label < 0:
             raise SystemExit(f"{place}: it has no label, the index of the right choice.")
@@ -237,8 +271,12 @@ def load_questions(config) -> list[list[Question]]:
     dataset = load_splits(config)
     parts = {}
     for part in ("train", "validation", "test"):
-        rows = enumerate(dataset.get(part, []), start=1)
-        questions = [read_question(row, f"{name}, {part}, row {number}") for number, row in rows]
+        rows = [
+            (f"{name}, {part}, row {number}", row)
+            for number, row in enumerate(dataset.get(part, []), start=1)
+        ]
+        renamed = rename_keys(rows, config.rename if rows else "")
+        questions = [read_question(row, place) for place, row in renamed]
         parts[part] = [question for question in questions if question.label >= 0]
     for part in ("validation", "test"):
         if not parts[part]:
@@ -293,5 +331,8 @@ def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], in
 
 #: slot longest with tpu
 longest += -longest % 32  # because XLA compiles the step for each new length
+
+#: slot after_datasets when dataset=file|huggingface
+PartialState().print(describe_parts("questions", map(len, load_questions(config)), config))
 
 #: replace row_reader when dataset=rules project.loop=minimal

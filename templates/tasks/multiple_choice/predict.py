@@ -1,33 +1,22 @@
 import csv
 import json
 import sys
-from pathlib import Path
 
 from torch.utils.data import DataLoader
 
 from data import Question, collate, encode_questions, read_question
+from lib.json_lines import holds_objects, read_objects
 from metrics import hide_padding
 
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and its choices, or those of .jsonl files, with the keys of the training data."""
-    if not any(name.endswith(".jsonl") for name in names):
+    if not any(map(holds_objects, names)):
         row = {"context": names[0], "choices": names[1:], "label": None}
         return [read_question(row, "The input")]
     questions = []
     for name in names:
-        try:
-            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
-        except (OSError, ValueError) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                place = f"{name}, line {number}"
-                try:
-                    row = dict(json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise SystemExit(f"{place} is not a JSON object: {error}") from error
-                questions.append(read_question(row, place))
+        questions += [read_question(row, place) for place, row in read_objects(name)]
     return questions
 
 #: slot batches

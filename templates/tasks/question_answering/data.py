@@ -185,10 +185,10 @@ def collate(windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor, list
 #: slot build_loaders
 #: end file
 
-import json
 import random
+import re
+import zlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -196,7 +196,10 @@ from torch.utils.data import ConcatDataset, Dataset, Subset
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, open_text, parse, read_objects
+from lib.names import describe_parts
+from lib.rename import rename_keys
+from accelerate import PartialState
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
 
 #: slot train_batches
@@ -278,8 +281,10 @@ def load_questions(config) -> list[list[Question]]:
 
 
 def read_questions(path: str, config) -> list[Question]:
-    """The questions of a SQuAD file, or of JSON lines if it ends in .jsonl."""
-    rows = read_objects(path) if path.endswith(".jsonl") else read_articles(path)
+    """The questions of a file as SQuAD has it, or of rows in JSON or Parquet."""
+    is_whole = re.search(r"\.json(\.(gz|bz2|xz|zst))?$", path) or not holds_objects(path)
+    rows = read_articles(path) if is_whole else list(read_objects(path))
+    rows = rename_keys(rows, config.rename)
     if not (questions := [read_question(row, place, config) for place, row in rows]):
         raise SystemExit(f"{path} has no questions.")
     return questions
@@ -289,11 +294,14 @@ def read_articles(path: str) -> list[tuple[str, dict]]:
     """The questions of a SQuAD 1 or 2 file with their texts, and where each one is."""
     rows, place = [], path
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
+        with open_text(path) as file:
+            text = file.read()
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
+    if text.lstrip().startswith("["):
+        return list(read_objects(path))
     try:
-        whole = json.loads(text)
+        whole = parse(text, path)
         if not isinstance(whole, dict):
             raise SystemExit(f"{path} is not a JSON object with 'data', as SQuAD has it.")
         for article, entry in enumerate(whole["data"]):
@@ -318,14 +326,14 @@ def load_questions(config) -> list[list[Question]]:
     """
     name = config.dataset_name
     dataset = load_splits(config)
-    parts = {
-        part: [
-            read_question(row, f"{name}, {part}, row {number}", config)
-            for number, row in enumerate(dataset[part], start=1)
+    parts = {}
+    for part in ("train", "validation", "test"):
+        rows = [
+            (f"{name}, {part}, row {number}", row)
+            for number, row in enumerate(dataset.get(part, []), start=1)
         ]
-        for part in ("train", "validation", "test")
-        if part in dataset
-    }
+        renamed = rename_keys(rows, config.rename if rows else "")
+        parts[part] = [read_question(row, place, config) for place, row in renamed]
     train_questions = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
@@ -414,3 +422,8 @@ train_set, val_set = take_fold(train_set, val_set, config)
 tokens = pad_sequence(tokens, batch_first=True)
 # pad to a multiple of 32, because XLA recompiles the step for each new length
 tokens = F.pad(tokens, (0, -tokens.shape[1] % 32))
+
+#: slot after_datasets when dataset=squad|huggingface
+PartialState().print(describe_parts("questions", map(len, load_questions(config)), config))
+without = sum(not one.answers for one in load_questions(config)[0])
+PartialState().print(f"{without:,} questions of the training data have no answer")

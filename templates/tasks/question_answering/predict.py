@@ -1,35 +1,24 @@
 import csv
 import json
 import sys
-from pathlib import Path
 
 from torch.utils.data import DataLoader
 
 from data import Question, collate, make_windows, read_texts
+from lib.json_lines import holds_objects, read_objects
 from metrics import find_spans
 
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and a question about it, or the lines of .jsonl files, which have both."""
-    if len(names) == 2 and not names[0].endswith(".jsonl"):
+    if len(names) == 2 and not holds_objects(names[0]):
         row = dict(zip(("context", "question"), names, strict=True))
         return [Question(*read_texts(row, "The input"))]
     questions = []
     for name in names:
-        if not name.endswith(".jsonl"):
+        if not holds_objects(name):
             raise SystemExit(f"Give a text and a question about it, or .jsonl files, not {name!r}.")
-        try:
-            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
-        except (OSError, ValueError) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                place = f"{name}, line {number}"
-                try:
-                    row = dict(json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise SystemExit(f"{place} is not a JSON object: {error}") from error
-                questions.append(Question(*read_texts(row, place)))
+        questions += [Question(*read_texts(row, place)) for place, row in read_objects(name)]
     return questions
 
 #: slot functions

@@ -48,7 +48,6 @@ def build_datasets(config) -> list[Dataset]:
 #: slot build_loaders
 #: end file
 
-import csv
 import random
 from datetime import date, timedelta
 from functools import partial
@@ -56,9 +55,12 @@ from functools import partial
 from torch.utils.data import random_split
 
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
+from lib.names import describe_parts
+from lib.notes import note_ignored
 from lib.padding import pad
-from lib.tsv import read_style, unquote
+from lib.tables import read_table
+from accelerate import PartialState
 from model import END, PADDING, START, Tokenizer, build_tokenizer
 
 #: slot load_pairs when dataset=dates
@@ -90,60 +92,33 @@ def write(day: date, rng: random.Random) -> str:
     )
 
 #: slot load_pairs when dataset=csv
-def read_pairs(path: str) -> list[tuple[str, str]]:
+def read_pairs(path: str, config) -> list[tuple[str, str]]:
     """The source and the target of each row of a file."""
-    if not (pairs := read_keys(path) if path.endswith(".jsonl") else read_columns(path)):
+    rows = list(read_objects(path) if holds_objects(path) else read_table(path))
+    if not rows:
         raise SystemExit(f"{path} has no rows.")
-    return pairs
-
-
-def read_keys(path: str) -> list[tuple[str, str]]:
-    """The `source` and `target` of the objects in a .jsonl file."""
+    columns = [config.source_column, config.target_column]
     pairs = []
-    for place, row in read_objects(path):
-        for key in ("source", "target"):
-            if not isinstance(row.get(key), str):
-                raise SystemExit(f"{place}: its {key} is not text, but {row.get(key)!r:.60}.")
-        pairs.append((row["source"], row["target"]))
+    for place, row in rows:
+        for column in columns:
+            if column not in row:
+                raise SystemExit(
+                    f"{place}: there is no {column!r} in {', '.join(map(str, row))}: the first line "
+                    f"of a table names its columns. Add {','.join(columns)} above it, or set "
+                    "--source-column and --target-column."
+                )
+            if not isinstance(row[column], str):
+                raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")
+        pairs.append((row[columns[0]], row[columns[1]]))
+    note_ignored(path, (name for _, row in rows for name in row), columns)
     return pairs
-
-
-def read_columns(path: str) -> list[tuple[str, str]]:
-    """The rows of a .csv or .tsv file.
-
-    Its first line may name the columns, `source` and `target`, in any order.
-    """
-    csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
-    pairs = []
-    try:
-        style = read_style(path)
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, **style)
-            for row in rows:
-                if len(row) == 2:
-                    unquoted = map(unquote, row) if "quoting" in style else row
-                    pairs.append(tuple(unquoted))
-                elif row:  # not an empty line
-                    raise SystemExit(
-                        f"{path}, line {rows.line_num} has {len(row)} columns. It needs two, a "
-                        "source and its target. Quote a text that has commas, or use a .tsv file "
-                        "with tabs."
-                    )
-    except csv.Error as error:
-        raise SystemExit(f"{path}, line {rows.line_num} is not a table: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
-    names = [name.strip().lower() for name in pairs[0]] if pairs else []
-    if sorted(names) != ["source", "target"]:
-        return pairs
-    return pairs[1:] if names[0] == "source" else [(row[1], row[0]) for row in pairs[1:]]
 
 
 def load_pairs(config) -> list[list[tuple[str, str]]]:
     """Pairs of texts for training, validation and test."""
     files = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in files]
-    pairs = read_pairs(config.path)
+    pairs = read_pairs(config.path, config)
     if len(pairs) < 10 and sum(shares):
         raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
     # a fixed seed: another --seed must not move test samples into the training data
@@ -151,7 +126,7 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
     parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
     # a split with its own file gets no share of the rows
     return [
-        read_pairs(path) if path else list(part)
+        read_pairs(path, config) if path else list(part)
         for path, part in zip(["", *files], parts, strict=True)
     ]
 
@@ -237,3 +212,6 @@ return pad(sources, PADDING), pad(inputs, PADDING), pad(targets, IGNORED)
 
 #: replace padding when model=pretrained with tpu
 return pad(sources, padding), pad(inputs, padding), pad(targets, IGNORED)
+
+#: slot after_datasets when dataset=csv|huggingface
+PartialState().print(describe_parts("pairs", (len(part) for part in (train_set, val_set, test_set)), config))

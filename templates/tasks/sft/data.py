@@ -7,7 +7,6 @@ IGNORED, and so is the padding of conversations that are shorter than the longes
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,16 +16,18 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from model import build_tokenizer
 from accelerate import PartialState
+from lib.conversations import (
+    SETTINGS,
+    Conversation,
+    Messages,
+    add_system,
+    read_extras,
+    read_turns,
+    split_thoughts,
+)
 from lib.padding import pad
 
-Messages = list[dict[str, str]]  # each with a `role`, such as user or assistant, and a `content`
 Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
-
-
-@dataclass(frozen=True)
-class Conversation:
-    messages: Messages
-    place: str  # where it was found, for error messages
 
 
 #: slot row_readers
@@ -36,27 +37,54 @@ class Conversation:
 
 
 #: region row_reader
+# what a row has: these keys, and others that it may have
+FORMS = [
+    (("messages",), ()),
+    (("conversations",), ()),  # ShareGPT
+    (("prompt", "completion"), ()),
+    (("instruction", "output"), ("input", "history")),  # Alpaca
+]
+
+
+def find_form(row: dict, place: str) -> tuple[str, ...]:
+    """The keys of a row that hold its conversation."""
+    given = {name for name, value in row.items() if value is not None}  # Parquet has all columns
+    for names in (given, row.keys()):
+        for keys, others in FORMS:
+            if names >= {*keys}:
+                return keys + others
+    raise SystemExit(
+        f"{place} has {', '.join(row) or 'nothing'}: it needs messages, or prompt and completion. "
+        "If they have other names, set --rename, such as question=prompt,reply=completion."
+    )
+
+
 def read_messages(row: dict, place: str) -> Messages:
-    """The `messages` of a row, or its `prompt` and `completion`: texts, or lists of messages."""
-    if "messages" in row:
-        messages = row["messages"]
-    elif {"prompt", "completion"} <= row.keys():
-        messages = []
-        for role, given in (("user", row["prompt"]), ("assistant", row["completion"])):
-            messages += given if isinstance(given, list) else [{"role": role, "content": given}]
+    """The `messages` of a row, or its `prompt` and `completion`: texts, or lists of messages.
+
+    Also rows of ShareGPT and Alpaca. In the latter, instruction and input are one message of two
+    lines, as in LLaMA-Factory.
+    """
+    keys = find_form(row, place)
+    if keys[0] == "instruction":
+        asked = "\n".join(filter(None, (row["instruction"], row.get("input"))))
+        turns = [*(turn for pair in row.get("history") or [] for turn in pair), asked, row["output"]]
     else:
-        raise SystemExit(
-            f"{place} has {', '.join(row) or 'nothing'}: "
-            "it needs messages, or prompt and completion."
-        )
-    if not isinstance(messages, list) or not messages:
-        raise SystemExit(f"{place}: messages is not a list, or is empty.")
-    for number, message in enumerate(messages, start=1):
-        texts = isinstance(message, dict) and [message.get(name) for name in ("role", "content")]
-        if not texts or not all(isinstance(text, str) for text in texts):
-            raise SystemExit(f"{place}: message {number} needs a role and a content, both texts.")
-    return messages
+        turns = [row[key] for key in keys]
+    if len(keys) == 1 and not isinstance(turns[0], list):
+        raise SystemExit(f"{place}: {keys[0]} is not a list, or is empty.")
+    messages = read_turns(turns, place)
+    if not messages:
+        raise SystemExit(f"{place}: {keys[0]} is not a list, or is empty.")
+    return add_system(messages, row, place)
+
+
+def read_conversation(row: dict, place: str) -> Conversation:
+    """The conversation of a row, and what it has for the chat template."""
+    return Conversation(read_messages(row, place), place, read_extras(row, place))
 #: end row_reader
+
+#: slot read_rows
 
 
 #: slot encode
@@ -68,13 +96,16 @@ class Conversations(Dataset):
     def __init__(self, conversations: list[Conversation], config) -> None:
         self.samples: list[Sample] = []
         cut = left_out = 0
-        for conversation in conversations:
+        parts = [(one, part) for one in conversations for part in split_thoughts(one.messages)]
+        for conversation, messages in parts:
             try:
-                tokens, counts = map(torch.tensor, encode_chat(conversation.messages, config))
+                tokens, counts = encode_chat(messages, config, conversation.settings)
             except ValueError as error:
                 raise SystemExit(f"{conversation.place}: {error}") from error
-            if not counts.any():
-                raise SystemExit(f"{conversation.place} has no assistant message.")
+            if not any(counts):
+                weights = " with a weight" if "weight" in str(messages) else ""
+                raise SystemExit(f"{conversation.place} has no assistant message{weights}.")
+            tokens, counts = torch.tensor(tokens), torch.tensor(counts)
             cut += max(0, len(tokens) - config.context - 1)
             targets = tokens.where(counts, IGNORED)[1 : config.context + 1]
             if (targets != IGNORED).any():
@@ -133,7 +164,9 @@ from torch.utils.data import random_split
 
 from lib.chats import write_question
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import drop_nulls, read_objects
+from lib.notes import note_ignored
+from lib.rename import rename_keys
 
 #: slot read_conversations when dataset=rules
 def write_conversations() -> list[Conversation]:
@@ -156,45 +189,50 @@ split = torch.Generator().manual_seed(0)
 conversations = Conversations(write_conversations(), config)
 return random_split(conversations, [0.8, 0.1, 0.1], generator=split)
 
-#: slot read_conversations when dataset=jsonl
-def read_conversations(path: str) -> list[Conversation]:
-    """The conversations of a file: a JSON object in each line."""
-    found = [Conversation(read_messages(row, place), place) for place, row in read_objects(path)]
-    if not found:
-        raise SystemExit(f"{path} has no conversations.")
+#: slot read_rows when dataset=jsonl|huggingface
+def read_conversations(rows: list[tuple[str, dict]], source: str, config) -> list[Conversation]:
+    """The conversations of a file or a split. Says which keys are ignored."""
+    rows = rename_keys(rows, config.rename)
+    if not rows:
+        raise SystemExit(f"{source} has no conversations.")
+    found = [read_conversation(row, place) for place, row in rows]
+    known = {name for place, row in rows for name in find_form(row, place)} | {*SETTINGS}
+    note_ignored(source, (name for _, row in rows for name in row), known)
     return found
+
+#: slot read_rows when dataset=jsonl
+def load_file(path: str, config) -> list[Conversation]:
+    """The conversations of a file of JSON lines, a list in JSON, or Parquet."""
+    return read_conversations(list(read_objects(path)), path, config)
 
 #: slot split when dataset=jsonl
 files = [config.val_path, config.test_path]
 shares = [0.0 if path else 0.1 for path in files]
-samples = Conversations(read_conversations(config.path), config)
-if len(samples) < 10 and sum(shares):
+conversations = load_file(config.path, config)
+if len(conversations) < 10 and sum(shares):
     raise SystemExit(
-        f"{config.path} has {len(samples)} conversations with an answer within --context "
-        f"{config.context}: a split needs at least 10."
+        f"{config.path} has {len(conversations)} conversations: a split needs at least 10."
     )
 # a fixed seed: another --seed must not move test samples into the training data
 rng = torch.Generator().manual_seed(0)
-parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
+parts = random_split(conversations, [1 - sum(shares), *shares], generator=rng)
 # a split with its own file gets no share of the rows
 return [
-    Conversations(read_conversations(path), config) if path else part
+    Conversations(load_file(path, config) if path else list(part), config)
     for path, part in zip(["", *files], parts, strict=True)
 ]
 
 #: slot split when dataset=huggingface
 splits = complete_splits(load_splits(config))
-return [
-    Conversations(
-        [
-            Conversation(read_messages(row, place), place)
-            for number, row in enumerate(splits[name], start=1)
-            for place in [f"{config.dataset_name}, row {number} of {name}"]
-        ],
-        config,
-    )
-    for name in ("train", "validation", "test")
-]
+parts = []
+for name in ("train", "validation", "test"):
+    source = f"{config.dataset_name}, {name}"
+    rows = [
+        (f"{config.dataset_name}, row {number} of {name}", drop_nulls(row))
+        for number, row in enumerate(splits[name], start=1)
+    ]
+    parts.append(Conversations(read_conversations(rows, source, config), config))
+return parts
 
 #: replace sample when packing=best_fit
 self.samples.append((inputs, torch.arange(len(inputs)), targets))

@@ -12,7 +12,7 @@ def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
 #: replace forward when model=pretrained packing=best_fit
 def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
     # no mask: transformers builds one from the positions, where each 0 begins a text
-    return self.model(input_ids=tokens, position_ids=positions).logits
+    return self.model(input_ids=tokens, position_ids=positions, use_cache=False).logits
 
 #: slot checks when model=pretrained packing=best_fit
 check_packing(model, config.model_name)

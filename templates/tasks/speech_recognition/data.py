@@ -93,9 +93,10 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 from audio import measure_sound, read_sound
 from lib.extractors import load_extractor
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
 from lib.rows import check_row
 from lib.sounds import log_mel, normalize
+from lib.tables import read_table
 from metrics import IGNORED
 from model import build_tokenizer
 
@@ -206,7 +207,7 @@ def load_rows(config) -> list[list[Row]]:
 def read_rows(path: str, config) -> list[Row]:
     """The sound and the text of each row of a file."""
     columns = config.sound_columns.split(",")
-    found = read_objects(path) if path.endswith(".jsonl") else read_table(path)
+    found = read_objects(path) if holds_objects(path) else read_table(path)
     settings = columns, Path(path).parent, config
     rows = [check_sound(row, place, *settings) for place, row in found]
     if not rows:

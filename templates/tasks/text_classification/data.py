@@ -100,11 +100,30 @@ from transformers import AutoTokenizer, RobertaTokenizer
 
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
+from lib.names import check_names, describe_names, describe_parts
+from lib.notes import note_ignored
+from lib.tables import read_table
 from accelerate import PartialState
 
-#: slot after_datasets when dataset=csv|huggingface with class_counts
-check_classes(config)
+#: slot after_datasets when dataset=csv with class_counts
+check_classes(config, apart=bool(config.val_path or config.test_path))
+
+#: slot after_datasets when dataset=huggingface with class_counts
+check_classes(config, apart=len(load_splits(config)) > 1)
+
+#: slot after_datasets when dataset=csv|huggingface labels=one
+PartialState().print(describe_parts("texts", map(len, load_texts(config)), config))
+PartialState().print(describe_names((name for _, name in load_texts(config)[0]), "classes"))
+
+#: slot after_datasets when dataset=csv|huggingface labels=many
+PartialState().print(describe_parts("texts", map(len, load_texts(config)), config))
+PartialState().print(describe_names((name for _, names in load_texts(config)[0] for name in names), "labels"))
+
+#: slot after_datasets when dataset=csv|huggingface labels=number
+numbers = [number for _, number in load_texts(config)[0]]
+PartialState().print(describe_parts("texts", map(len, load_texts(config)), config))
+PartialState().print(f"numbers from {min(numbers):g} to {max(numbers):g}")
 
 #: slot after_datasets
 tokenizer = build_tokenizer(config)
@@ -152,7 +171,7 @@ def load_texts(config) -> list[list[Row]]:
 
 def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
     """The rows of a .csv, .tsv or .jsonl file, with these columns, and where each row is."""
-    rows = list(read_objects(path) if path.endswith(".jsonl") else read_table(path))
+    rows = list(read_objects(path) if holds_objects(path) else read_table(path))
     if not rows:
         raise SystemExit(f"{path} has no rows.")
     for place, row in rows:
@@ -164,6 +183,8 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
                 )
             if row[column] is None or isinstance(row[column], dict):
                 raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
+    if columns:
+        note_ignored(path, (name for _, row in rows for name in row), columns)
     return rows
 
 
@@ -173,7 +194,10 @@ def read_texts(row: dict, place: str, config) -> tuple[str, ...]:
     for column in columns:
         if isinstance(row[column], list):
             raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
-    return tuple(str(row[column]) for column in columns)
+    texts = tuple(str(row[column]) for column in columns)
+    if not any(text.strip() for text in texts):
+        raise SystemExit(f"{place}: its {config.text_columns} is empty.")
+    return texts
 
 
 #: region read_rows
@@ -184,6 +208,8 @@ def read_rows(path: str, config) -> list[Row]:
         name = row[config.label_column]
         if isinstance(name, list) or not str(name).strip():
             raise SystemExit(f"{place}: its {config.label_column} is {name!r:.60}, not a class.")
+        if str(name) != str(name).strip():
+            raise SystemExit(f"{place}: the class {name!r} begins or ends with a space.")
         rows.append((read_texts(row, place, config), str(name)))
     return rows
 #: end read_rows
@@ -345,14 +371,21 @@ def read_rows(path: str, config) -> list[Row]:
     """The texts of each row of a file, and the names of its labels."""
     rows = []
     for place, row in read_lines(path, [*config.text_columns.split(","), config.labels_column]):
-        cell = row[config.labels_column]
-        names = split_labels(cell)
+        cell, mark = row[config.labels_column], config.label_separator
+        names = split_labels(cell, mark)
         if names is None:
             raise SystemExit(
                 f"{place}: its {config.labels_column} are {cell!r}, not names separated by "
-                "commas, or a list of names."
+                f"{mark!r}, or a list of names."
             )
         rows.append((read_texts(row, place, config), names))
+    found = {name for _, names in rows for name in names}
+    for other in ("|", ";"):
+        if any(other in name for name in found) and all(len(names) < 2 for _, names in rows):
+            raise SystemExit(
+                f"{path}: are labels separated by {other!r}? Set --label-separator {other!r}. If "
+                f"not, write lists of names in JSON."
+            )
     return rows
 
 #: replace read_rows when dataset=csv labels=number
@@ -400,17 +433,16 @@ found[(text,)] = 3 + 2 * sum(opinions.values()) / max(len(opinions), 1)
 settings = {"padding": "max_length", "truncation": True, "max_length": max_length}
 
 #: slot datasets when dataset=csv|huggingface labels=one
-def check_classes(config) -> None:
-    """Stop if there is one class alone, and say which classes the training data lack."""
+def check_classes(config, apart: bool) -> None:
+    """Stop if there is one class alone, or if classes are not those of the training data."""
     names, trained = class_names(config), {name for _, name in load_texts(config)[0]}
     if len(names) == 1:
         raise SystemExit(f"All texts have the class {names[0]}: a classifier needs two or more.")
-    if missing := [name for name in names if name not in trained]:
-        PartialState().print(f"No text of the training data has the class {', '.join(missing)}")
+    check_names(names, trained, "class", apart)
 
 #: slot datasets when dataset=csv|huggingface labels=many
-def check_classes(config) -> None:
-    """Say which labels the training data lack."""
+def check_classes(config, apart: bool) -> None:
+    """Stop if labels are not those of the training data."""
     trained = {name for _, names in load_texts(config)[0] for name in names}
-    if missing := [name for name in class_names(config) if name not in trained]:
-        PartialState().print(f"No text of the training data has the label {', '.join(missing)}")
+    check_names(class_names(config), trained, "label", apart)
+

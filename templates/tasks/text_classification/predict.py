@@ -2,6 +2,7 @@ from torch.utils.data import DataLoader
 from transformers import AutoTokenizer
 
 from data import read_lines, read_texts, tokenize
+from lib.json_lines import holds_objects
 from model import Scale
 
 #: replace build
@@ -53,7 +54,7 @@ parts = [split_text(text, config) for text in texts]
 text = "\t".join(split_text(text, config))
 
 #: slot files when dataset=csv
-elif name.endswith((".csv", ".tsv", ".jsonl")):
+elif holds_objects(name) or name.endswith((".csv", ".tsv")):
     lines = read_lines(name, config.text_columns.split(","))
     texts += [read_texts(row, place, config) for place, row in lines]
 

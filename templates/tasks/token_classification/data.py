@@ -89,16 +89,16 @@ def collate(samples: list[Sample]) -> tuple[Tensor, Tensor, Tensor]:
 
 import random
 import re
-import sys
-from pathlib import Path
+import zlib
 from zlib import crc32
 
-from accelerate import PartialState
 from datasets import ClassLabel
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, open_text, read_objects
+from lib.names import describe_names, describe_parts
+from lib.notes import note, note_ignored
 from lib.padding import pad
 
 #: replace few
@@ -174,15 +174,17 @@ def load_sentences(config) -> list[list[Sentence]]:
 
 
 def read_sentences(path: str, config) -> list[Sentence]:
-    """The sentences of a file in CoNLL columns, or of JSON lines if it ends in .jsonl."""
+    """The sentences of a file in CoNLL columns, or of rows in JSON or Parquet."""
     sentences = []
-    if path.endswith(".jsonl"):
+    if holds_objects(path):
+        columns, names = [config.words_column, config.tags_column], {}
         for place, row in read_objects(path):
-            check_keys(row, [config.words_column, config.tags_column], place)
-            words, tags = row[config.words_column], row[config.tags_column]
-            sentences.append(check_sentence(words, tags, place))
+            check_keys(row, columns, place)
+            names |= row
+            sentences.append(check_sentence(*(row[column] for column in columns), place))
+        note_ignored(path, names, columns)
     else:
-        sentences = read_columns(path)
+        sentences = read_columns(path, config.tag_column)
     if not (sentences := begin_entities(sentences, path)):
         raise SystemExit(f"{path} has no sentences.")
     return sentences
@@ -197,35 +199,76 @@ def check_keys(row: dict, columns: list[str], place: str) -> None:
             )
 
 
-def read_columns(path: str) -> list[Sentence]:
-    """Each line has a word in its first column and its tag in the last one.
+def read_columns(path: str, tag_column: int) -> list[Sentence]:
+    """Each line has a word and its tag, in columns that spaces or tabs separate.
 
     A blank line ends a sentence. Lines with -DOCSTART- are left out, and so are comments, which
     begin with # and don't end with a tag.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, ValueError) as error:
+        with open_text(path) as file:
+            lines = file.read().split("\n")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
-    sentences, words, tags, first = [], [], [], ()
-    for number, line in enumerate([*lines, ""], start=1):
+    sentences: list[list[tuple[str, list[str]]]] = [[]]  # the place and the cells of each word
+    width = 0
+    for number, line in enumerate(lines, start=1):
         place, line = f"{path}, line {number}", line.strip(" \t")  # a word may have other spaces
         cells = line.split("\t") if "\t" in line else re.findall("[^ ]+", line)
         if not cells:
-            sentences.append((words, tags))
-            words, tags = [], []
-        elif cells[0] == "-DOCSTART-" or (
-            line.startswith("#") and not re.fullmatch("O|[BI]-.+", cells[-1])
-        ):
+            sentences.append([])
+        elif cells[0] == "-DOCSTART-" or (line.startswith("#") and not is_tag(cells[-1])):
             continue
-        elif len(cells) < 2 or len(cells) != len(first or cells):
-            expected = f"{len(first)} columns, as before" if first else "a word and its tag"
+        elif len(cells) < 2 or len(cells) != (width or len(cells)):
+            expected = f"{width} columns, as before" if width else "a word and its tag"
             raise SystemExit(f"{place}: {line!r:.60} has {len(cells)} column(s), not {expected}.")
         else:
-            first = first or cells
-            words += cells[:1]
-            tags += check_sentence(cells[:1], cells[-1:], place)[1]
-    return sentences
+            width = len(cells)
+            sentences[-1].append((place, cells))
+    sentences = [rows for rows in sentences if rows]
+    if not sentences:
+        return []
+    word, tag = find_columns([[cells for _, cells in rows] for rows in sentences], path, tag_column)
+    found = []
+    for rows in sentences:
+        tags = [check_sentence(cells[:1], [cells[tag]], place)[1][0] for place, cells in rows]
+        found.append(([cells[word] for _, cells in rows], tags))
+    return found
+
+
+CHUNKS = "ADJP ADVP CONJP INTJ LST NP PP PRT SBAR UCP VP".split()  # of CoNLL-2000
+
+
+def find_columns(sentences: list[list[list[str]]], path: str, given: int) -> tuple[int, int]:
+    """The columns of words and of tags: the first one, and the one that has only tags.
+
+    A first column that numbers the words of each sentence is left out. Chunks, which CoNLL-2003 has
+    before its entities, are not taken for tags.
+    """
+    width = len(sentences[0][0])
+    numbered = all(
+        row[0] == str(n) for rows in sentences for n, row in enumerate(rows, start=1)
+    ) and any(len(rows) > 1 for rows in sentences)
+    word = int(numbered and width > 2)
+    if word:
+        note(f"{path}: the first column numbers the words, which are in the second one")
+    if given:
+        if not word + 1 < given <= width:
+            raise SystemExit(f"--tag-column {given}: {path} has tags in one of {word + 2} to {width}.")
+        return word, given - 1
+    kinds = {
+        column: {row[column] for rows in sentences for row in rows}
+        for column in range(word + 1, width)
+    }
+    tags = [column for column, found in kinds.items() if all(map(is_tag, found))]
+    chunks = [c for c in tags if {tag[2:] for tag in kinds[c]} - {""} <= {*CHUNKS}]
+    tags = [column for column in tags if column not in chunks] or tags
+    if len(tags) > 1:
+        numbers = " and ".join(str(column + 1) for column in tags)
+        raise SystemExit(f"{path} has tags in its columns {numbers}: set --tag-column to one.")
+    if tags and tags[0] != width - 1:
+        note(f"{path}: the tags are in column {tags[0] + 1}")
+    return word, tags[0] if tags else width - 1
 
 #: slot load_sentences when dataset=huggingface
 @cache
@@ -269,17 +312,26 @@ def read_rows(part, source: str, config) -> list[Sentence]:
 def check_sentence(words: list, tags: list, place: str) -> Sentence:
     """The words and tags of a row. `place` is for error messages."""
     for values, what in ((words, "words"), (tags, "tags")):
+        if what == "tags" and isinstance(values, list) and any(isinstance(v, int) for v in values):
+            raise SystemExit(
+                f"{place}: its tags are numbers, {values!r:.40}. Write their names, such as B-PER."
+            )
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise SystemExit(f"{place}: its {what} are not a list of texts, but {values!r:.60}.")
     if len(words) != len(tags):
         raise SystemExit(f"{place}: it has {len(words)} words and {len(tags)} tags.")
     for tag in tags:
-        if not re.fullmatch("O|[BI]-.+", tag):
+        if not is_tag(tag):
             raise SystemExit(
                 f"{place}: the tag {tag!r} is not an IOB2 tag. Use O outside entities, and "
                 "B-TYPE and I-TYPE for the first and the other words of one."
             )
     return words, tags
+
+
+def is_tag(tag: str) -> bool:
+    """Whether a tag is one of IOB2, or of BIOES, BILOU or BMES, which are converted."""
+    return bool(re.fullmatch("O|[BIELMSU]-.+", tag))
 
 
 def begin_entities(sentences: list[Sentence], source: str) -> list[Sentence]:
@@ -289,14 +341,21 @@ def begin_entities(sentences: list[Sentence], source: str) -> list[Sentence]:
     CoNLL-2003 are written like this: Sang and De Meulder 2003, https://aclanthology.org/W03-0419
     """
     changed = 0
+    firsts = {tag[0] for _, tags in sentences for tag in tags} - set("OBI")
+    if firsts:
+        note(f"{source}: tags with {', '.join(sorted(firsts))} (BIOES, BILOU) are read as IOB2")
+    parts = {"S": "B", "U": "B", "E": "I", "L": "I", "M": "I"}  # single words, last and inner ones
+    sentences = [
+        (words, [parts.get(tag[0], tag[0]) + tag[1:] for tag in tags]) for words, tags in sentences
+    ]
     for _, tags in sentences:
         for place, tag in enumerate(tags):
             before = tags[place - 1] if place else "O"
             if tag.startswith("I-") and before[2:] != tag[2:]:
                 tags[place] = f"B-{tag[2:]}"
                 changed += 1
-    if changed and PartialState().is_main_process:
-        print(f"{source}: {changed} entities begin with I-, read as B- (IOB1)", file=sys.stderr)
+    if changed:
+        note(f"{source}: {changed} entities begin with I-, read as B- (IOB1)")
     return [(words, tags) for words, tags in sentences if words]
 
 #: slot tokenizer when model=encoder
@@ -368,14 +427,22 @@ mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
 return pad(tokens), pad(mask), pad(targets, IGNORED)
 
 #: slot datasets when dataset=conll|huggingface
-def check_types(config) -> None:
-    """Stop if there are no entities, and say which of their types the training data lack."""
+def check_types(config, apart: bool) -> None:
+    """Stop if there are no entities, or if another split has types that the training data lack."""
     types = dict.fromkeys(name[2:] for name in tag_names(config) if name != "O")
     if not types:
         raise SystemExit("All words of the data have the tag O: there is no entity to learn.")
-    trained = {tag[2:] for _, tags in load_sentences(config)[0] for tag in tags}
+    trained = [tag[2:] for _, tags in load_sentences(config)[0] for tag in tags if tag[0] == "B"]
     if missing := [name for name in types if name not in trained]:
-        PartialState().print(f"No entity of the training data has the type {', '.join(missing)}")
+        text = f"No entity of the training data has the type {', '.join(missing)}"
+        if apart:
+            raise SystemExit(f"{text}, but another split has: write types as the training data do.")
+        PartialState().print(text)
+    PartialState().print(describe_parts("sentences", map(len, load_sentences(config)), config))
+    PartialState().print(describe_names(trained, "types of entities"))
 
-#: slot after_datasets when dataset=conll|huggingface
-check_types(config)
+#: slot after_datasets when dataset=conll
+check_types(config, apart=bool(config.val_path or config.test_path))
+
+#: slot after_datasets when dataset=huggingface
+check_types(config, apart=len(load_splits(config)) > 1)

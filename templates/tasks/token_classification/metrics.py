@@ -6,8 +6,8 @@ def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:
     """The entities of a sentence: type, first word, and the word after the last.
 
     Tag 0 is outside, tag 2 * type + 1 begins an entity, and the next one continues it. A tag
-    that continues no entity of its type is not an entity, as in seqeval's strict IOB2 and the CoNLL
-    evaluation.
+    that continues no entity of its type is not an entity, as in seqeval's strict IOB2. The script
+    of CoNLL-2003 is less strict: there, such a tag begins an entity.
     """
     found, first = set(), None
     for place, tag in enumerate([*tags, 0]):

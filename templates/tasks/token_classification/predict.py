@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from data import check_keys, check_sentence, collate, encode
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
 from metrics import find_entities
 
 #: slot functions
@@ -59,7 +59,7 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             print(f"beyond --max-length, without entities: {beyond}", file=sys.stderr)
 
 #: slot files when dataset=conll
-elif name.endswith(".jsonl"):
+elif holds_objects(name):
     for place, row in read_objects(name):
         check_keys(row, [config.words_column], place)
         words = row[config.words_column]

@@ -130,8 +130,9 @@ from sklearn.datasets import load_digits
 
 from lib.hub import load_splits
 from lib.images import FORMATS, to_rgb
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
 from lib.rows import check_row
+from lib.tables import read_table
 
 #: replace few
 f"{len(rows)} images can't be split into training, validation and test: "
@@ -261,7 +262,7 @@ def load_rows(config) -> list[list[Row]]:
 def read_rows(path: str, config) -> list[Row]:
     """The image and the text of each row of a file."""
     columns = config.pair_columns.split(",")
-    found = read_objects(path) if path.endswith(".jsonl") else read_table(path)
+    found = read_objects(path) if holds_objects(path) else read_table(path)
     check = partial(check_pair, columns, Path(path).parent)
     with ThreadPoolExecutor() as pool:  # threads can decode images at the same time
         rows = list(pool.map(check, found))

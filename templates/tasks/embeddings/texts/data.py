@@ -80,8 +80,10 @@ def count_cut(config) -> int:
 import random
 
 from lib.hub import load_splits
-from lib.json_lines import read_objects
+from lib.json_lines import holds_objects, read_objects
+from lib.notes import note_ignored
 from lib.rows import check_row
+from lib.tables import read_table
 
 #: slot load_rows when dataset=huggingface
 @cache
@@ -155,7 +157,9 @@ def load_rows(config) -> list[list[Row]]:
 def read_rows(path: str, config) -> list[Row]:
     """The texts of each row of a file."""
     columns = config.text_columns.split(",")
-    found = read_objects(path) if path.endswith(".jsonl") else read_table(path)
+    found = read_objects(path) if holds_objects(path) else read_table(path)
+    found = list(found)
+    note_ignored(path, (name for _, row in found for name in row), columns)
     rows = [check_row(row, columns, place, "--text-columns") for place, row in found]
     if not rows:
         raise SystemExit(f"{path} has no rows.")

@@ -6,6 +6,7 @@ import torch
 import train
 from callbacks import write_sample
 from data import Blocks, MiddleLast, build_datasets, collate, put_middle_last, surround
+from documents import encode_documents
 from helpers import SETTINGS, build_exact_model
 from metrics import count_tokens
 from model import build_model, build_tokenizer
@@ -15,7 +16,7 @@ def test_every_token_is_a_target_once():
     config = train.Config(context=16)
     tokenizer = build_tokenizer(config)
     document = "for line in file:\n    print(line)\n"
-    blocks = Blocks([document, "pass"], config)
+    blocks = Blocks(encode_documents([document, "pass"], tokenizer), config)
     targets = [token for block in blocks for token in block[1:].tolist()]
     ends = [tokenizer.end]
     assert targets == [*tokenizer.encode(document), *ends, *tokenizer.encode("pass"), *ends]
@@ -27,7 +28,9 @@ def test_every_token_is_a_target_once():
 def test_no_token_sees_a_later_one():
     config = train.Config(**SETTINGS)
     model = build_exact_model(config)
-    inputs, _ = collate(list(Blocks(["for line in file:\n    print(line)\n" * 3], config)))
+    text = "for line in file:\n    print(line)\n" * 3
+    documents = encode_documents([text], build_tokenizer(config))
+    inputs, _ = collate(list(Blocks(documents, config)))
     changed = inputs.clone()
     changed[:, 9] += 1
     logits, others = model(inputs), model(changed)
@@ -49,7 +52,7 @@ def test_writing_a_sample_does_not_change_training(tmp_path):
 def test_a_middle_comes_last_and_nothing_is_lost():
     config = train.Config(**SETTINGS)
     tokenizer = build_tokenizer(config)
-    [block] = Blocks(["for line in file"], config)
+    [block] = Blocks(encode_documents(["for line in file"], tokenizer), config)
     text = block[1:-1].tolist()  # between the ends of documents
     seen = set()
     for seed in range(50):

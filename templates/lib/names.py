@@ -1,0 +1,49 @@
+#: into data.py at datasets
+"""Names of classes, labels and tags, and how many samples each part has."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from accelerate import PartialState
+
+
+def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> None:
+    """Stop if two names are one number, or if another split has names that training lacks.
+
+    If the splits are not `apart`, but shares of the same rows, such names are only said.
+    """
+    numbers: dict[float, str] = {}
+    for name in names:
+        if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
+            raise SystemExit(
+                f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: write "
+                "it in one way in all files."
+            )
+    if missing := [name for name in names if name not in trained]:
+        text = f"The training data have no {noun} {', '.join(map(repr, missing))}"
+        if apart:
+            raise SystemExit(f"{text}, but another split has: write names as the training data do.")
+        PartialState().print(f"{text}: all of them were split off")
+
+
+def find_number(name: str) -> float | None:
+    try:
+        return float(name)
+    except ValueError:
+        return None
+
+
+def describe_parts(noun: str, sizes: Iterable[int], config) -> str:
+    """How many samples the parts have, and where they come from."""
+    paths = [getattr(config, name, "") for name in ("val_path", "test_path")]
+    source = getattr(config, "path", "") or getattr(config, "dataset_name", "")
+    files = [source, *(path or f"of {source}" for path in paths)]
+    parts = zip(sizes, ("training", "validation", "test"), files, strict=True)
+    return ", ".join(f"{size:,} {noun} for {name} ({file})" for size, name, file in parts)
+
+
+def describe_names(names: Iterable[str], noun: str, most: int = 10) -> str:
+    """The names, each with how often it occurs."""
+    counts = Counter(names).most_common()
+    shown = ", ".join(f"{name} ({count:,})" for name, count in counts[:most])
+    return f"{len(counts):,} {noun}: {shown}{', ...' if len(counts) > most else ''}"

@@ -1,0 +1,36 @@
+#: into data.py at row_readers
+"""Tables with named columns."""
+
+import csv
+import zlib
+from collections.abc import Iterator
+
+from lib.json_lines import open_text
+from lib.tsv import read_style, unquote
+
+
+def read_table(path: str) -> Iterator[tuple[str, dict]]:
+    """The rows of a .csv or .tsv file with a header, and where each row is."""
+    csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
+    try:
+        style = read_style(path)
+        with open_text(path, newline="") as file:
+            rows = csv.DictReader(file, **style)
+            names = [
+                unquote(name) if "quoting" in style else name for name in rows.fieldnames or []
+            ]
+            if twice := [name for name in names if name and names.count(name) > 1]:
+                raise SystemExit(f"{path} has two columns {twice[0]!r}: rename or remove one.")
+            for row in rows:
+                if None in row or None in row.values():
+                    raise SystemExit(
+                        f"{path}, line {rows.line_num} has more or fewer columns than the header. "
+                        "Quote a text that has commas, or use a .tsv file with tabs."
+                    )
+                if "quoting" in style:
+                    row = {unquote(name): unquote(cell) for name, cell in row.items()}
+                yield f"{path}, line {rows.line_num}", row
+    except csv.Error as error:
+        raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
