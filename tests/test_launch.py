@@ -21,7 +21,7 @@ from training import clean_environment, count_processes
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
-from scaffold.render.templates import read_template, template_files
+from scaffold.render.templates import read_templates
 
 Answers = dict[str, Value]
 
@@ -314,9 +314,8 @@ def test_every_launch_file_has_been_looked_at() -> None:
         feature.name
         for feature in load_catalog().features.values()
         if feature.folder.parent.name == "hardware"
-        for target, paths in template_files(feature).items()
-        if Path(target).suffix in kinds and "/" not in target
-        if any(read_template(path).whole is not None for path in paths)
+        for target, template in read_templates(feature)
+        if Path(target).suffix in kinds and "/" not in target and template.whole is not None
     }
     looked_at = {"torchrun", "slurm", "kubernetes", "notebook", "sagemaker", "tpu"}
     no_launchers = {"context_parallel", "deepspeed", "fsdp", "tensor_parallel"}  # modules of theirs

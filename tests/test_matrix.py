@@ -51,8 +51,7 @@ from scaffold.render.templates import (
     Source,
     active_components,
     find_sources,
-    read_template,
-    template_files,
+    read_templates,
 )
 
 LINE_LENGTH = 100
@@ -420,8 +419,8 @@ def test_no_name_and_no_comment_of_what_is_off(
         feature.name: 0
         for feature in catalog.features.values()
         if any(
-            not any(read_template(path).whole is not None for path in paths)
-            for paths in template_files(feature).values()  # code in files that others bring
+            target not in {name for name, row in read_templates(feature) if row.whole is not None}
+            for target, _ in read_templates(feature)  # code in files that others bring
         )
     }
     for label, project in projects.items():
