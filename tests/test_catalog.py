@@ -4,7 +4,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
+from conftest import TEMPLATES, Cli, replace_in, write_files
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.manifests import load_catalog
@@ -326,11 +326,6 @@ def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
             )
             assert one.field != other.field or exclusive, f"{one.key} and {other.key}"
         assert fields.isdisjoint(option.field for option in options), task
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def test_another_task_of_an_edited_project_is_refused(cli: Cli, tmp_path: Path) -> None:

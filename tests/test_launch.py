@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 import training
 import yaml
-from conftest import REPOSITORY, Cli, command_line, render, write_files
+from conftest import REPOSITORY, Cli, render, write_files
 from training import clean_environment, count_processes
 
 from scaffold.answers.catalog import Value
@@ -39,11 +39,6 @@ TWO: Answers = {"hardware.distributed_type": "MULTI_CPU", "hardware.num_processe
 TWO_MACHINES: Answers = {**TWO, "hardware.num_machines": 2}
 # definitions of Kubeflow's kinds, which are no part of this repository
 SCHEMAS = REPOSITORY.parent / "shared" / "schemas"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capsys)
 
 
 def with_launcher(launcher: str, *more: Mapping[str, Value], **changes: Value) -> Mapping[str, str]:

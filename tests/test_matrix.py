@@ -27,6 +27,7 @@ from conftest import (
     as_many_as_possible,
     combinations,
     conflict,
+    flatten,
     given_for,
     in_turns,
     meetings,
@@ -328,14 +329,6 @@ def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Proj
             if applies(catalog, option, project.answers)
         }
         assert written == expected, label
-
-
-def flatten(table: Mapping, prefix: str = "") -> dict:
-    rows = {}
-    for name, value in table.items():
-        key = f"{prefix}{name}"
-        rows |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: value}
-    return rows
 
 
 def test_accelerate_gets_the_hardware(projects: dict[str, Project]) -> None:

@@ -31,7 +31,7 @@ from scenarios import (
 )
 
 from scaffold import __version__
-from scaffold.answers.catalog import Value
+from scaffold.answers.catalog import Value, as_typed
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.cli import main
@@ -55,13 +55,9 @@ def edited(scenario: Scenario, files: Files) -> Files:
     return changed
 
 
-def setting(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def update(folder: Path, changed: Mapping[str, Value]) -> tuple[int, str]:
     """`scaffold update` in this process: its exit status, and all that it prints."""
-    arguments = [f"--set={key}={setting(value)}" for key, value in changed.items()]
+    arguments = [f"--set={key}={as_typed(value)}" for key, value in changed.items()]
     printed = io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["scaffold", "update", str(folder), *arguments]),

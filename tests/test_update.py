@@ -14,7 +14,6 @@ from conftest import (
     REPOSITORY,
     TEMPLATES,
     Cli,
-    command_line,
     read_files,
     run_cli,
 )
@@ -28,12 +27,6 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
 STEP = "            optimizer.step()\n"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    """The command line in this process."""
-    return command_line(monkeypatch, capfd)
 
 
 @pytest.fixture
