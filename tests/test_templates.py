@@ -659,7 +659,7 @@ def test_definitions_are_formatted() -> None:
 
 def test_the_tests_of_a_project_build_with_their_settings() -> None:
     """A bare Config() has the model of the answers, and the tests train a smaller one."""
-    for path in sorted(TEMPLATES.glob("**/tests/*.py")):
+    for path in sorted([*TEMPLATES.rglob("tests/*.py"), *TEMPLATES.rglob("tests.py")]):
         bare = re.findall(r"build_\w+\(train\.Config\((?!\*\*).*", path.read_text())
         assert bare == [], path
 
