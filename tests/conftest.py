@@ -507,6 +507,21 @@ def command_line(monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture
     return run
 
 
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
+    """The command line in this process."""
+    return command_line(monkeypatch, capfd)
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A table with its inner ones, each row under its whole key."""
+    rows: dict[str, Any] = {}
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        rows |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: value}
+    return rows
+
+
 def replace_in(path: Path, old: str, new: str) -> None:
     """Replace the one place in a file where a text stands."""
     text = path.read_text()

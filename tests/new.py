@@ -5,7 +5,7 @@
     python tests/new.py dataset NAME [--task image_classification] [--like image_folder]
 
 A task begins as a copy of `own`. A dataset begins as a copy of another one of its task: its code,
-its entry in the manifest, and its name in conditions that name the other one.
+and its name in conditions that name the other one; its entry in the manifest is `like` that one.
 """
 
 import argparse
@@ -73,7 +73,8 @@ def new_dataset(root: Path, name: str, task: str, like: str) -> Iterator[Path]:
         raise SystemExit(f"{manifest} already has a dataset {name!r}.")
     if not (folder / like / "data.py").is_file():
         raise SystemExit(f"{like} has no data.py of its own: begin as another one, with --like.")
-    own = entry.replace(f'value = "{like}"', f'value = "{name}"')
+    own = "".join(row for row in entry.splitlines(True) if row.startswith(("[[", "help = ")))
+    own = own.replace("help = ", f'value = "{name}"\nlike = "{like}"\nhelp = ')
     text = text.replace(entries[-1], f"{entries[-1].rstrip()}\n\n{own}")
     text = re.sub(rf'(?m)^(when = .*\bdataset = \[[^]]*"{like}")', rf'\1, "{name}"', text)
     manifest.write_text(text, encoding="utf-8")

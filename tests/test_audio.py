@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from training import count_passed, count_processes, run_python, run_tests, said, start
+from training import (
+    count_passed,
+    count_processes,
+    make_pretrained,
+    run_python,
+    run_tests,
+    said,
+    start,
+)
 
 from scaffold.answers.catalog import Value
 
@@ -277,24 +285,11 @@ for part in made[sys.argv[1]]:
 """
 
 
-def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
-    """A project with a small pretrained model, and the folder of the model."""
-    answers: dict[str, Value] = {
-        "project.task": TASK,
-        f"{TASK}.model": "pretrained",
-        f"{TASK}.pretrained_name": "small",
-    }
-    write_files(folder, render({**answers, **given}))
-    made = run_python(folder, ["-c", PRETRAINED, kind])
-    assert made.returncode == 0, made.stderr
-    return folder
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["wav2vec2", "wav2vec2-layer", "ast", "whisper"])
 def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """It trains on 1 and 2 processes, and predicts with its own weights."""
-    project = make_pretrained(tmp_path, kind, {})
+    project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
     for processes in (1, 2):
         trained = start(project, brief, processes)
@@ -322,7 +317,7 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
 def test_a_pretrained_model_passes_the_tests_of_its_project(
     kind: str, given: dict[str, Value], tmp_path: Path
 ) -> None:
-    assert count_passed(run_tests(make_pretrained(tmp_path, kind, given))) >= 20
+    assert count_passed(run_tests(make_pretrained(tmp_path, TASK, PRETRAINED, kind, given))) >= 20
 
 
 @pytest.mark.sweep

@@ -4,7 +4,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from conftest import TEMPLATES, Cli, command_line, replace_in, write_files
+from conftest import TEMPLATES, Cli, replace_in, write_files
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.manifests import load_catalog
@@ -95,6 +95,47 @@ def test_options_of_a_task_exist_with_it_alone(other: Path) -> None:
         resolve(catalog, {key: "large"})
     with pytest.raises(AnswerError, match=r"only with other\.model=large"):
         resolve(catalog, given_other(other__width=3))
+
+
+CHOICE = '\n[[options.model.choices]]\nvalue = "larger"\nhelp = "larger still"\n'
+
+
+def test_a_choice_is_like_another_one(other: Path) -> None:
+    """It has what that one has, unless it says something else."""
+    manifest = other / "tasks/other/task.toml"
+    text = manifest.read_text()
+    manifest.write_text(f'{text}{CHOICE}like = "large"\nsubject = "something larger"\n')
+    large, larger = load_catalog(other).tasks["other"].option("model").choices[1:]
+    assert larger.dependencies == large.dependencies == ("numpy>=2",)
+    assert (larger.value, larger.help) == ("larger", "larger still")
+    assert larger.values == {**large.values, "subject": "something larger"}
+    manifest.write_text(f'{text}{CHOICE}like = "lage"\n')
+    load_catalog.cache_clear()
+    with pytest.raises(TemplateError, match="'larger' is like 'lage', which is no choice above it"):
+        load_catalog(other)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "pattern", "allowed"),
+    [
+        ("default = 3", "int", "", ""),
+        ("default = 3.0", "float", "", ""),
+        ("default = false", "bool", "", ""),
+        ('default = "a"', "str", "", ""),
+        ('path = "rows"\ndefault = "a.csv"', "str", ".+", "a path"),
+        ('path = "hub"\ndefault = "a/b"', "str", ".+", "a name or a path"),
+        ('path = "rows"\ndefault = ""', "str", "", ""),
+        ('column = "classes"\ndefault = "a"', "str", ".+", "the name of a column"),
+        ('column = "classes"\ndefault = "a"\npattern = ""', "str", "", ""),
+    ],
+)
+def test_an_option_is_what_its_default_is(
+    rows: str, kind: str, pattern: str, allowed: str, other: Path
+) -> None:
+    manifest = other / "tasks/other/task.toml"
+    manifest.write_text(f'{manifest.read_text()}\n[options.x]\n{rows}\ncomment = "x"\n')
+    option = load_catalog(other).settings["other.x"]
+    assert (option.type, option.pattern, option.allowed) == (kind, pattern, allowed)
 
 
 def test_a_choice_brings_code_dependencies_and_words(other: Path) -> None:
@@ -326,11 +367,6 @@ def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
             )
             assert one.field != other.field or exclusive, f"{one.key} and {other.key}"
         assert fields.isdisjoint(option.field for option in options), task
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def test_another_task_of_an_edited_project_is_refused(cli: Cli, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from conftest import (
     Cli,
     as_many_as_possible,
-    command_line,
     given_for,
     in_turns,
     render,
@@ -396,11 +395,6 @@ def test_loops_in_loops_take_no_time() -> None:
 
 
 # in projects
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def test_a_warning_is_shown_and_the_command_exits_with_1(cli: Cli, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
@@ -21,8 +21,8 @@ from conftest import (
     Cli,
     Result,
     as_many_as_possible,
-    command_line,
     fitting,
+    flatten,
     given_for,
     listing,
     read_files,
@@ -32,7 +32,7 @@ from conftest import (
 )
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Option
+from scaffold.answers.catalog import Catalog, Option, as_typed
 from scaffold.answers.check import parse_text
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import load_recipes
@@ -48,13 +48,11 @@ from scaffold.render.project import render_project
 FEATURES = list(load_catalog().features)
 
 
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
-    """The command line in this process, in an empty folder."""
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    return command_line(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -472,7 +470,7 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
             given[key] = float(defaults[key]) * 0.75 or 0.125
         elif option.type == "str" and key != "project.name" and not option.pattern:
             given[key] = 'it\'s "quoted" {{ text }} \\n # é'
-    rows = [word for key, value in given.items() for word in ("--set", f"{key}={in_words(value)}")]
+    rows = [word for key, value in given.items() for word in ("--set", f"{key}={as_typed(value)}")]
     first = cli("new", "first", "--yes", *rows)
     assert first.code == 0, first.err
     written = here / "first" / "scaffold.toml"
@@ -481,7 +479,7 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
     rows = [
         word
         for key, value in flatten(tomllib.loads(written.read_text("utf-8"))).items()
-        for word in ("--set", f"{key}={in_words(value)}")
+        for word in ("--set", f"{key}={as_typed(value)}")
     ]
     assert len(rows) >= 50
     third = cli("new", "third", "--yes", *rows)
@@ -492,18 +490,6 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
     assert read_files(here / "third") == files
     resolved = resolve(catalog, given)
     assert {key: resolved[key] for key in given} == given
-
-
-def in_words(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def flatten(table: Mapping, prefix: str = "") -> dict:
-    rows = {}
-    for name, value in table.items():
-        key = f"{prefix}{name}"
-        rows |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: value}
-    return rows
 
 
 # --- paths -------------------------------------------------------------------------------------

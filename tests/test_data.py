@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import Cli, command_line, write_files
+from conftest import Cli, write_files
 
 from scaffold.answers.data import look_at_data
 from scaffold.answers.manifests import load_catalog
@@ -287,11 +287,6 @@ def test_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "images: 1 image\n" in look("gan", "images")
     assert look(TEXT, "pipe.csv") == "pipe.csv: it is not a file."
     assert time.monotonic() - begin < 20
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def test_new_says_it_above_the_next_steps(

@@ -1,12 +1,11 @@
 """Diffusion: a user's folder of images, classes, and what diffusers computes."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from training import count_passed, run_python, run_tests, said, start
+from training import count_passed, make_drawn, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
 
@@ -48,17 +47,9 @@ Path("empty").mkdir()
 """
 
 
-def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
-    """A project, and a folder of images."""
-    write_files(folder, render({"project.task": TASK, **given}))
-    drawn = run_python(folder, ["-c", DRAW, "marks", str(count)])
-    assert drawn.returncode == 0, drawn.stderr
-    return folder
-
-
 def test_a_users_folder_with_classes(tmp_path: Path) -> None:
     """It trains, predict.py generates the class that is named, and wrong folders are named."""
-    project = make_project(tmp_path, {**FOLDER, **CLASSES})
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER, **CLASSES})
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
     assert list(project.glob("runs/latest/samples_*.png"))
@@ -93,7 +84,7 @@ def test_a_users_folder_with_classes(tmp_path: Path) -> None:
 def test_evaluation_is_the_same_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
     given: dict[str, Value] = {**FOLDER, **CLASSES, "features.evaluate.enabled": True}
-    project = make_project(tmp_path, given)
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     assert run_python(project, ["-c", DRAW, "marks/test", "37"]).returncode == 0
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
@@ -175,7 +166,7 @@ def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     pytest.importorskip("diffusers")
     given: dict[str, Value] = {f"{TASK}.model": "pretrained", f"{TASK}.pretrained_name": "small"}
     folder = {key: value for key, value in FOLDER.items() if key.split(".")[1] not in SIZES}
-    project = make_project(tmp_path, {**folder, **given})
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **folder, **given})
     config = (project / "train.py").read_text()
     assert "pretrained_name" in config
     assert run_python(project, ["-c", SAVE]).returncode == 0
@@ -206,5 +197,5 @@ SIZES = ("width", "levels")
 def test_the_choices_pass_the_tests_of_their_projects(
     given: dict[str, Value], tmp_path: Path
 ) -> None:
-    project = make_project(tmp_path, given)
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     assert count_passed(run_tests(project)) >= 30

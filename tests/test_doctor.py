@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY, Cli, add_answers, command_line, replace_in, run_cli
+from conftest import REPOSITORY, Cli, add_answers, replace_in, run_cli
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.check import parse_setting
@@ -606,11 +606,6 @@ def test_what_it_says_to_change_is_allowed_and_mends_it(catalog: Catalog, number
 
 
 # the machine that this is
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 @pytest.fixture

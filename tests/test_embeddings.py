@@ -5,14 +5,13 @@ Of texts, and of images and texts.
 
 import csv
 import json
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from conftest import in_turns, render, write_files
 from test_sharding import assert_split_is_whole
-from training import count_processes, run_python, said, start
+from training import ask, call, count_processes, said, start
 
 from scaffold.errors import AnswerError
 
@@ -24,18 +23,6 @@ TASK = {"project.task": "embeddings"}
 def project(folder: Path, **given: object) -> Path:
     settings = {f"embeddings.{key}": value for key, value in given.items()}
     return write_files(folder, render({**TASK, **settings}))
-
-
-def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Run code that has the modules of a project, offline and with a cache of its own."""
-    script = f"import json, data, model, train\nconfig = train.Config()\n{code}"
-    return run_python(folder, ["-c", script], timeout=240, HF_HOME=str(folder / "hf"))
-
-
-def ask(folder: Path, code: str, expression: str):
-    result = call(folder, f"{code}\nprint(json.dumps({expression}))")
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
 
 
 # --- negatives ----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import TEMPLATES, Cli, command_line
+from conftest import TEMPLATES, Cli
 
 from scaffold.answers.accelerate_config import named_options
 from scaffold.answers.accelerate_import import (
@@ -26,11 +26,6 @@ from scaffold.errors import ScaffoldError
 
 GPUS = "hardware.distributed_type=MULTI_GPU"
 FSDP = "hardware.sharding=fsdp"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capsys)
 
 
 def answer(key: str, **given: Value) -> Value:

@@ -184,6 +184,38 @@ def test_functions_of_the_merge_have_few_parameters() -> None:
     assert seen >= 400
 
 
+def test_no_helper_of_the_tests_stands_twice() -> None:
+    """The same code in two files, under any name: but for a single statement in two of them."""
+    found: dict[str, list[str]] = {}
+    tests = REPOSITORY / "tests"
+    for path in sorted(tests.rglob("*.py")):
+        names = path.relative_to(tests).as_posix()
+        apart = names.startswith(("data/", "drivers/", "benchmarks/", "corpus/stand_ins/"))
+        for node in [] if apart else ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("test_"):
+                found.setdefault(bare_code(node), []).append(f"{names}: {node.name}")
+    assert len(found) >= 500
+    twice = [
+        places
+        for code, places in found.items()
+        if len(places) > 2 or (len(places) > 1 and code.count("\n") > 2)
+    ]
+    assert twice == []
+
+
+def bare_code(node: ast.FunctionDef) -> str:
+    """A function without its name, its docstring, its decorators and its types."""
+    bare = ast.parse(ast.unparse(node)).body[0]
+    assert isinstance(bare, ast.FunctionDef)
+    if ast.get_docstring(bare) is not None and len(bare.body) > 1:
+        del bare.body[0]
+    bare.name, bare.decorator_list, bare.returns = "_", [], None
+    for inner in ast.walk(bare):
+        if isinstance(inner, ast.arg):
+            inner.annotation = None
+    return ast.unparse(bare)
+
+
 def test_packages_are_empty_so_that_nothing_is_imported_by_the_way() -> None:
     inits = [path for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE]
     assert len(inits) >= 6

@@ -1,14 +1,12 @@
 """Several labels a sample, or a number, for texts and images: files, metrics, predictions."""
 
 import csv
-import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import render, write_files
 from PIL import Image
-from training import count_passed, count_processes, run_python, run_tests, said, start
+from training import ask, count_passed, count_processes, run_python, run_tests, said, start
 
 from scaffold.answers.data import look_at_data
 from scaffold.answers.manifests import load_catalog
@@ -22,18 +20,6 @@ MADE = {TEXTS: "reviews", IMAGES: "scenes"}  # what needs no file
 def project(folder: Path, task: str, **given: object) -> Path:
     settings = {f"{task}.{key}": value for key, value in given.items()}
     return write_files(folder, render({"project.task": task, **settings}))
-
-
-def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Run code that has the modules of a project."""
-    script = f"import json, data, model, train\nconfig = train.Config()\n{code}"
-    return run_python(folder, ["-c", script])
-
-
-def ask(folder: Path, code: str, expression: str):
-    result = call(folder, f"{code}\nprint(json.dumps({expression}))")
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
 
 
 def write_rows(path: Path, *rows: tuple[str, ...]) -> None:

@@ -17,12 +17,12 @@ from unittest import mock
 import pytest
 import training
 import yaml
-from conftest import REPOSITORY, Cli, command_line, render, write_files
+from conftest import REPOSITORY, Cli, render, write_files
 from training import clean_environment, count_processes
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
-from scaffold.render.templates import read_template, template_files
+from scaffold.render.templates import read_templates
 
 Answers = dict[str, Value]
 
@@ -40,11 +40,6 @@ TWO: Answers = {"hardware.distributed_type": "MULTI_CPU", "hardware.num_processe
 TWO_MACHINES: Answers = {**TWO, "hardware.num_machines": 2}
 # definitions of Kubeflow's kinds, which are no part of this repository
 SCHEMAS = REPOSITORY.parent / "shared" / "schemas"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capsys)
 
 
 def with_launcher(launcher: str, *more: Mapping[str, Value], **changes: Value) -> Mapping[str, str]:
@@ -315,9 +310,8 @@ def test_every_launch_file_has_been_looked_at() -> None:
         feature.name
         for feature in load_catalog().features.values()
         if feature.folder.parent.name == "hardware"
-        for target, paths in template_files(feature).items()
-        if Path(target).suffix in kinds and "/" not in target
-        if any(read_template(path).whole is not None for path in paths)
+        for target, template in read_templates(feature)
+        if Path(target).suffix in kinds and "/" not in target and template.whole is not None
     }
     looked_at = {"torchrun", "slurm", "kubernetes", "notebook", "sagemaker", "tpu"}
     no_launchers = {"context_parallel", "deepspeed", "fsdp", "tensor_parallel"}  # modules of theirs

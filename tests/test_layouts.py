@@ -5,18 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Cli, command_line, read_files
+from conftest import Cli, read_files
 from corpus.structure import trainer_class
 
 MODULES = (
     *("callbacks", "checkpoint", "config", "data", "files"),
     *("metrics", "model", "weights", "workarounds"),
 )
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def move(folder: str, inside: str, outside: str | None, *, script: bool) -> Callable[[Path], None]:

@@ -27,6 +27,7 @@ from conftest import (
     as_many_as_possible,
     combinations,
     conflict,
+    flatten,
     given_for,
     in_turns,
     meetings,
@@ -51,8 +52,7 @@ from scaffold.render.templates import (
     Source,
     active_components,
     find_sources,
-    read_template,
-    template_files,
+    read_templates,
 )
 
 LINE_LENGTH = 100
@@ -335,14 +335,6 @@ def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Proj
         assert {key: found[key] for key in expected} == expected, label
 
 
-def flatten(table: Mapping, prefix: str = "") -> dict:
-    rows = {}
-    for name, value in table.items():
-        key = f"{prefix}{name}"
-        rows |= flatten(value, f"{key}.") if isinstance(value, dict) else {key: value}
-    return rows
-
-
 def test_accelerate_gets_the_hardware(projects: dict[str, Project]) -> None:
     several = 0
     for label, project in projects.items():
@@ -424,8 +416,8 @@ def test_no_name_and_no_comment_of_what_is_off(
         feature.name: 0
         for feature in catalog.features.values()
         if any(
-            not any(read_template(path).whole is not None for path in paths)
-            for paths in template_files(feature).values()  # code in files that others bring
+            target not in {name for name, row in read_templates(feature) if row.whole is not None}
+            for target, _ in read_templates(feature)  # code in files that others bring
         )
     }
     for label, project in projects.items():

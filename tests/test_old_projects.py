@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Cli, command_line, in_turns
+from conftest import Cli, in_turns
 from training import start
 
 DATA = Path(__file__).parent / "data"
@@ -15,11 +15,6 @@ OLD = DATA / "pristine-0.1.0.json"
 FIRST = DATA / "pristine-0.1.0-first.json"  # two days of work before
 NEXT = DATA / "pristine-0.2.0.json"
 Files = dict[str, str]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def old_project(folder: Path, old: Path = OLD) -> Files:

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Cli, command_line, read_files
+from conftest import Cli, read_files
 
 from scaffold import __version__
 from scaffold.project import origin
@@ -14,11 +14,6 @@ from scaffold.project.origin import Origin, find_origin
 from scaffold.project.pristine import PRISTINE, read_pristine
 
 OLD, NEW = "2026-01-02T03:04:05+01:00", "2026-01-02T02:30:00+00:00"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 def written_by(monkeypatch: pytest.MonkeyPatch, digest: str, date: str) -> None:

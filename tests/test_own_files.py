@@ -4,17 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import Cli, command_line, read_files, replace_in
+from conftest import Cli, read_files, replace_in
 
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import find_leftovers
 from scaffold.merge.source.parse import parse
 from scaffold.project.encoding import decode, encode, encoding_of
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
 
 
 @pytest.fixture

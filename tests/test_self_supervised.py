@@ -2,12 +2,11 @@
 
 import csv
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from conftest import in_turns, render, replace_in, write_files
-from training import count_passed, run_python, run_tests, said, start
+from training import count_passed, make_drawn, run_python, run_tests, said, start
 
 from scaffold.answers.catalog import Value
 from scaffold.errors import AnswerError
@@ -40,14 +39,6 @@ for number in range(count):
     channels = [channels[place] if place == kept else dark[place] for place in range(3)]
     Image.merge("RGB", channels).save(folder / name / f"{number:03}.png")
 """
-
-
-def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
-    """A project, and a folder of images."""
-    write_files(folder, render({"project.task": TASK, **given}))
-    drawn = run_python(folder, ["-c", DRAW, "marks", str(count)])
-    assert drawn.returncode == 0, drawn.stderr
-    return folder
 
 
 # --- SimCLR -------------------------------------------------------------------------------------
@@ -252,7 +243,7 @@ Path("empty").mkdir()
 def test_a_users_folder(tmp_path: Path) -> None:
     """It trains, predict.py writes features, and what is wrong is named."""
     given = {**FOLDER, **MAE, **LABELLED, f"{TASK}.vit_width": 32}
-    project = make_project(tmp_path, given)
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
     assert list(project.glob("runs/latest/reconstructions_*.png"))
@@ -297,7 +288,7 @@ def test_what_does_not_go_with_it_is_refused() -> None:
 def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_path: Path) -> None:
     """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
     given = {**FOLDER, **LABELLED, **given, "features.evaluate.enabled": True}
-    project = make_project(tmp_path, given)
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     assert run_python(project, ["-c", DRAW, "marks/test", "37"]).returncode == 0
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
@@ -319,7 +310,7 @@ def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_pa
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_unlabelled_folder_trains_on_any_processes(processes: int, tmp_path: Path) -> None:
     """With views of photos, and with the validation loss as the metric."""
-    project = make_project(tmp_path, FOLDER)
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER})
     trained = start(project, ["train.py", *BRIEF], processes)
     assert trained.returncode == 0, trained.stderr
     last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
@@ -347,7 +338,7 @@ print("loaded")
 def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path: Path) -> None:
     """With the lines of the page, which need the same architecture in both projects."""
     given: dict[str, Value] = {**FOLDER, f"{TASK}.encoder": library, f"{TASK}.backbone": name}
-    project = make_project(tmp_path / "features", given)
+    project = make_drawn(tmp_path / "features", DRAW, {"project.task": TASK, **given})
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
     other = "image_classification"
@@ -377,5 +368,5 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
 def test_the_choices_pass_the_tests_of_their_projects(
     given: dict[str, Value], tmp_path: Path
 ) -> None:
-    project = make_project(tmp_path, given)
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     assert count_passed(run_tests(project)) >= 25

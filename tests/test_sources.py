@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import TEMPLATES, Cli, command_line, replace_in
+from conftest import TEMPLATES, Cli, replace_in
 from examples import examples
 
 from scaffold.answers.check import parse_setting
@@ -14,11 +14,6 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
 from scaffold.render.origins import align, trace
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capsys)
 
 
 @cache

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 from conftest import render, write_files
-from training import count_passed, count_processes, run_python, run_tests, said, start
+from training import (
+    count_passed,
+    count_processes,
+    make_pretrained,
+    run_python,
+    run_tests,
+    said,
+    start,
+)
 
 from scaffold.answers.catalog import Value
 
@@ -321,19 +329,6 @@ if kind in ("written", "hubert"):
 """
 
 
-def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
-    """A project with a small pretrained model, and the folder of the model."""
-    answers: dict[str, Value] = {
-        "project.task": TASK,
-        f"{TASK}.model": "pretrained",
-        f"{TASK}.pretrained_name": "small",
-    }
-    write_files(folder, render({**answers, **given}))
-    made = run_python(folder, ["-c", PRETRAINED, kind])
-    assert made.returncode == 0, made.stderr
-    return folder
-
-
 HEADS = """
 import json, data, model, train, torch
 from transformers import AutoModelForCTC
@@ -354,7 +349,7 @@ print(json.dumps([letters, same and bool((built.model.lm_head.weight == head).al
 @pytest.mark.parametrize("kind", ["group", "layer", "wavlm", "hubert", "written"])
 def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """It trains on 1 and 2 processes, and keeps the letters that it was trained to write."""
-    project = make_pretrained(tmp_path, kind, {})
+    project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
     looked = run_python(project, ["-c", HEADS])
     assert looked.returncode == 0, looked.stderr
     letters, kept, places, difference = json.loads(looked.stdout.splitlines()[-1])
@@ -392,7 +387,7 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
 def test_a_pretrained_model_passes_the_tests_of_its_project(
     kind: str, given: dict[str, Value], tmp_path: Path
 ) -> None:
-    assert count_passed(run_tests(make_pretrained(tmp_path, kind, given))) >= 20
+    assert count_passed(run_tests(make_pretrained(tmp_path, TASK, PRETRAINED, kind, given))) >= 20
 
 
 @pytest.mark.sweep
@@ -463,7 +458,9 @@ print(json.dumps([ours, theirs, worst]))
 def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
     """From the same weights, with the same batches and optimizer, without dropout."""
     given = {"features.schedule.enabled": False, "training.optimizer": "adamw"}
-    project = make_pretrained(tmp_path, "layer", {**given, "training.weight_decay": 0.0})
+    project = make_pretrained(
+        tmp_path, TASK, PRETRAINED, "layer", {**given, "training.weight_decay": 0.0}
+    )
     result: subprocess.CompletedProcess[str] = run_python(project, ["-c", TRAINER])
     assert result.returncode == 0, result.stderr
     ours, theirs, worst = json.loads(result.stdout.splitlines()[-1])

@@ -27,6 +27,8 @@ from scaffold.render.project import render_project
 MANIFEST = 'title = "Faulty"\nhelp = "is wrong"\ndefault = true\n'
 SCRIPT = "base/complete/train.py"
 OPTION = '\n[options.level]\ntype = "int"\ndefault = 3\ncomment = "how wrong"\n'
+INTO = "#: into tests/test_features.py"
+NAMED = "def test_the_name():\n    assert os.name\n"
 READ_LEVEL = "#: slot setup\nlog(str(config.faulty_level))\n"
 
 # a feature of its own that is at fault: its files, the file that is named, the line, the message
@@ -70,6 +72,18 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     "unused import": (
         {"train.py": "import os\nimport json\n\n#: slot setup\nlog(os.name)\n"},
         *("train.py", 2, "nothing uses this: import json"),
+    ),
+    "import that no part of a file uses": (
+        {"tests.py": f"import os\nimport json\n\n{INTO}\n#: slot tests\n{NAMED}"},
+        *("tests.py", 2, "nothing uses this: import json"),
+    ),
+    "misspelled condition of a part": (
+        {"tests.py": f"import os\n\n{INTO} with emaa\n#: slot tests\n{NAMED}"},
+        *("tests.py", 3, "there is no feature and no trait 'emaa'"),
+    ),
+    "part for no file": (
+        {"tests.py": f"import os\n\n#: into tests/nothing.py\n#: slot tests\n{NAMED}"},
+        *("tests.py", 3, "the project has no file tests/nothing.py"),
     ),
     "unused variable": (
         {"train.py": "#: slot setup\nlog(1)\nleft_over = 3\n"},
@@ -659,7 +673,7 @@ def test_definitions_are_formatted() -> None:
 
 def test_the_tests_of_a_project_build_with_their_settings() -> None:
     """A bare Config() has the model of the answers, and the tests train a smaller one."""
-    for path in sorted(TEMPLATES.glob("**/tests/*.py")):
+    for path in sorted([*TEMPLATES.rglob("tests/*.py"), *TEMPLATES.rglob("tests.py")]):
         bare = re.findall(r"build_\w+\(train\.Config\((?!\*\*).*", path.read_text())
         assert bare == [], path
 

@@ -15,7 +15,6 @@ from conftest import (
     TEMPLATES,
     Cli,
     add_answers,
-    command_line,
     read_files,
     run_cli,
 )
@@ -29,12 +28,6 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 
 STEP = "            optimizer.step()\n"
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    """The command line in this process."""
-    return command_line(monkeypatch, capfd)
 
 
 @pytest.fixture

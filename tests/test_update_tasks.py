@@ -7,7 +7,6 @@ from conftest import (
     Cli,
     as_many_as_possible,
     bundles,
-    command_line,
     given_for,
     in_turns,
     needed_for,
@@ -16,7 +15,7 @@ from conftest import (
     replace_in,
 )
 
-from scaffold.answers.catalog import Value
+from scaffold.answers.catalog import Value, as_typed
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 
@@ -31,21 +30,12 @@ OWN_LINE = '    log("a line of my own")\n'
 BEHIND = "    log(describe(accelerator, model, config, total_steps))\n"
 
 
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Cli:
-    return command_line(monkeypatch, capfd)
-
-
 def new_project(cli: Cli, folder: Path, task: str) -> None:
-    settings = [f"--set={key}={text(value)}" for key, value in given_for(CATALOG, []).items()]
+    settings = [f"--set={key}={as_typed(value)}" for key, value in given_for(CATALOG, []).items()]
     given = [f"--set=project.task={task}", *settings]
     assert cli("new", folder, "--yes", *given).code == 0
     replace_in(folder / "train.py", BEHIND, BEHIND + OWN_LINE)
     (folder / "notes.md").write_text("mine\n")
-
-
-def text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def assert_merged(folder: Path, given: dict[str, Value]) -> None:
@@ -72,7 +62,7 @@ def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
         given |= {
             key: answers[key] for key in ("hardware.distributed_type", "hardware.num_processes")
         }
-        result = cli("update", folder, *(f"--set={key}={text(v)}" for key, v in given.items()))
+        result = cli("update", folder, *(f"--set={key}={as_typed(v)}" for key, v in given.items()))
         assert result.code == 0, result.out + result.err
         assert_merged(folder, given)
 
@@ -87,7 +77,7 @@ def test_choices_of_a_task_change(
     folder = tmp_path / "example"
     new_project(cli, folder, task)
     changes = {**needed_for(CATALOG, key), key: value}
-    result = cli("update", folder, *(f"--set={name}={text(v)}" for name, v in changes.items()))
+    result = cli("update", folder, *(f"--set={name}={as_typed(v)}" for name, v in changes.items()))
     assert result.code == 0, result.out + result.err
     given = given_for(CATALOG, [], project__task=task)
     for name, chosen in changes.items():  # a choice may turn features on

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import test_detection
-import test_segmentation
-import test_whisper
 from conftest import render, write_files
+from test_detection import make_pretrained as make_detector
+from test_segmentation import PRETRAINED, TASK
+from test_segmentation import make_pretrained as make_small
+from test_whisper import make_project
 from training import run_python, start
 
 from scaffold.answers.catalog import Value
@@ -30,20 +31,20 @@ USED: dict[str, Value] = {
 
 
 def make_segmenter(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
-    answers = {"project.task": test_segmentation.TASK, **test_segmentation.PRETRAINED, **given}
-    return test_segmentation.make_pretrained(write_files(folder, render(answers)), kind)
+    answers = {"project.task": TASK, **PRETRAINED, **given}
+    return make_small(write_files(folder, render(answers)), kind)
 
 
 def make_whisper(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
-    return test_whisper.make_project(folder, given, kind)
+    return make_project(folder, given, kind)
 
 
 Make = Callable[[Path, str, Mapping[str, Value]], Path]
 FIXED = "Can't export as {}: its code fixes the number of samples. Use --format safetensors."
 # the model, and why it can't be exported as a program
 MODELS: list[tuple[Make, str, str]] = [
-    (test_detection.make_pretrained, "rt_detr", FIXED),
-    (test_detection.make_pretrained, "detr", ""),
+    (make_detector, "rt_detr", FIXED),
+    (make_detector, "detr", ""),
     (make_segmenter, "segformer", ""),
     (make_whisper, "several", ""),
 ]

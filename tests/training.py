@@ -5,10 +5,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import warm
+from conftest import render, write_files
+
+from scaffold.answers.catalog import Value
 
 # lets torchvision be imported beside a torch for the CPU
 TORCHVISION = Path(__file__).parent / "torchvision_cpu"
@@ -64,6 +68,42 @@ def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
     assert result.returncode == 0, result.stderr
     messages: list[str] = json.loads(result.stdout.splitlines()[-1])
     return messages
+
+
+def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code that has the modules of a project, offline and with a cache of its own."""
+    script = f"import json, data, model, train\nconfig = train.Config()\n{code}"
+    return run_python(folder, ["-c", script], HF_HOME=str(folder / "hf"))
+
+
+def ask(folder: Path, code: str, expression: str) -> Any:
+    """The value of an expression after this code, which has the modules of a project."""
+    result = call(folder, f"{code}\nprint(json.dumps({expression}))")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def make_pretrained(
+    folder: Path, task: str, script: str, kind: str, given: Mapping[str, Value]
+) -> Path:
+    """A project with a small pretrained model, and the model in a folder, which a script makes."""
+    answers: dict[str, Value] = {
+        "project.task": task,
+        f"{task}.model": "pretrained",
+        f"{task}.pretrained_name": "small",
+    }
+    write_files(folder, render({**answers, **given}))
+    made = run_python(folder, ["-c", script, kind])
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def make_drawn(folder: Path, script: str, given: Mapping[str, Value], count: int = 40) -> Path:
+    """A project, and a folder of images, which a script draws."""
+    write_files(folder, render(given))
+    drawn = run_python(folder, ["-c", script, "marks", str(count)])
+    assert drawn.returncode == 0, drawn.stderr
+    return folder
 
 
 OFFLINE = {"ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline", "HF_HUB_OFFLINE": "1"}

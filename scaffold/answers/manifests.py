@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from scaffold import __version__
 from scaffold.answers.catalog import (
+    HUB,
     Catalog,
     Choice,
     Component,
@@ -259,7 +260,8 @@ class _Options:
             return TemplateError(self.manifest, line, f"option {name!r}: {message}")
 
         self._check(row, fault)
-        choices = tuple(map(_choice, map(dict, row.pop("choices", ()))))
+        _fill_in(row)
+        choices = tuple(_choice(choice) for choice in _like_others(row.pop("choices", ()), fault))
         if name == "task" and self.tasks:
             choices = tuple(Choice(task.name, task.help) for task in self.tasks)
         if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
@@ -285,9 +287,43 @@ class _Options:
             raise fault("the field 'table' is missing")
         if "default_from" in row:
             row.setdefault("default", "")
-        for needed in ("type", "default", "comment"):
+        for needed in ("default", "comment"):
             if needed not in row:
                 raise fault(f"the field {needed!r} is missing")
+
+
+def _fill_in(row: dict[str, Any]) -> None:
+    """The type of an option's default, and what a path or a column may be, if it can't be empty."""
+    row.setdefault("type", "choice" if "choices" in row else type(row["default"]).__name__)
+    kind = row.get("path") or ("column" if "column" in row else "")
+    if kind and row["default"] and "pattern" not in row:
+        row |= {"pattern": ".+", "allowed": _ALLOWED.get(kind, "a path")}
+
+
+_ALLOWED = {HUB: "a name or a path", "column": "the name of a column"}
+
+
+def _like_others(
+    rows: Iterable[dict[str, Any]], fault: Callable[[str], TemplateError]
+) -> Iterator[dict[str, Any]]:
+    """Choices, with what `like` takes over from another one above."""
+    known: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        like = row.get("like", "")
+        if like and like not in known:
+            raise fault(f"{row['value']!r} is like {like!r}, which is no choice above it")
+        known[row["value"]] = _merged(known.get(like, {}), row)
+        yield {name: value for name, value in known[row["value"]].items() if name != "like"}
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Both tables, with the rows of the second where both have them."""
+    tables = {
+        name: _merged(below[name], row)
+        for name, row in above.items()
+        if isinstance(row, dict) and name in below
+    }
+    return {**below, **above, **tables}
 
 
 def _choice(row: dict[str, Any]) -> Choice:

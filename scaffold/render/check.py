@@ -17,8 +17,8 @@ from scaffold.render.duties import Templates, can_be, check_duties
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
 from scaffold.render.library import Library, find_definitions
-from scaffold.render.places import Line, find_names, places_in, read_directive
-from scaffold.render.templates import Template, read_template, template_files
+from scaffold.render.places import find_names, places_in, read_directive
+from scaffold.render.templates import Template, read_templates
 
 _checked: dict[int, Catalog] = {}
 
@@ -59,12 +59,14 @@ def check_templates(catalog: Catalog) -> None:
     for target, rows in found.items():
         wholes = [template for _, template in rows if template.whole is not None]
         if not wholes and target not in library.targets:
-            raise TemplateError(rows[0][1].path, 1, f"the project has no file {target}")
+            first = rows[0][1]
+            message = f"the project has no file {target}"
+            raise TemplateError(first.path, first.number, message)
         places = {place for _, template in rows for place in _places(template)}
         places |= library.places(target)
         needed = set(_names_in_values(catalog, rows))
         needed.update(*(_imported_elsewhere(template) for _, template in rows))
-        every = find_names(line for _, template in rows for line in _lines(template))
+        every = find_names(line for _, template in rows for line in template.lines)
         for component, template in rows:
             _check_conditions(catalog, component, template)
             if target.endswith(".py"):
@@ -79,28 +81,22 @@ def read_all(catalog: Catalog) -> Templates:
     """Every template, by the name of the file in the project."""
     found: dict[str, list[tuple[Component, Template]]] = {}
     for component in (*catalog.components, *catalog.shared):
-        for target, paths in template_files(component).items():
-            found.setdefault(target, []).extend((component, read_template(p)) for p in paths)
+        for target, template in read_templates(component):
+            found.setdefault(target, []).append((component, template))
     return found
-
-
-def _lines(template: Template) -> Iterator[Line]:
-    yield from template.whole or ()
-    for part in template.parts:
-        yield from part.lines
 
 
 def _places(template: Template) -> frozenset[tuple[str, str]]:
     """The slots and regions that a template offers."""
-    return places_in(_lines(template) if template.path.suffix == ".py" else ())
+    return places_in(template.lines if template.path.suffix == ".py" else ())
 
 
 def _check_conditions(catalog: Catalog, component: Component, template: Template) -> None:
     if template.condition and (message := fault(catalog, component, template.condition)):
-        raise TemplateError(template.path, 1, message)
+        raise TemplateError(template.path, template.number, message)
     directives = [part.directive for part in template.parts]
     if template.path.suffix == ".py":
-        directives += [found for line in _lines(template) if (found := read_directive(line))]
+        directives += [found for line in template.lines if (found := read_directive(line))]
     for directive in directives:
         if directive.condition and (message := fault(catalog, component, directive.condition)):
             raise directive.line.error(message)
@@ -119,7 +115,7 @@ def _check_parts(template: Template, places: set[tuple[str, str]]) -> None:
 
 def _check_imports(template: Template, needed: set[str]) -> None:
     """Each import must be used by the template, or by others of the file that do not import it."""
-    used = needed | find_names(_lines(template))
+    used = needed | find_names(template.lines)
     for line in used_imports(template.imports, bound_names(template.imports) - used):
         raise line.error(f"nothing uses this: {line.text}")
 
@@ -127,7 +123,7 @@ def _check_imports(template: Template, needed: set[str]) -> None:
 def _imported_elsewhere(template: Template) -> set[str]:
     """The names that a template uses and does not import."""
     imports = [line for line in template.whole or () if line.text.startswith(("import ", "from "))]
-    return find_names(_lines(template)) - bound_names(template.imports) - find_names(imports)
+    return find_names(template.lines) - bound_names(template.imports) - find_names(imports)
 
 
 def _check_library(folder: Path, template: Template) -> None:
@@ -138,7 +134,7 @@ def _check_library(folder: Path, template: Template) -> None:
 
 def _names_in_values(catalog: Catalog, rows: Iterable[tuple[Component, Template]]) -> Iterator[str]:
     """The names in code that manifests bring into a file, as values of the task."""
-    lines = (line.text for _, template in rows for line in _lines(template))
+    lines = (line.text for _, template in rows for line in template.lines)
     asked = {name for line in lines for name in re.findall(r"{{ *task\.(\w+)", line)}
     for component in (catalog.base, *catalog.tasks.values()) if asked else ():
         choices = (choice for option in component.options for choice in option.choices)

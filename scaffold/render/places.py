@@ -54,7 +54,7 @@ class Line:
 class Directive:
     line: Line
     indent: int
-    word: str  # slot, region, end, replace, wrap, keep, body, file, when
+    word: str  # slot, region, end, replace, wrap, keep, body, file, when, into
     name: str
     condition: tuple[str, ...] = ()  # its words
     slot: str = ""  # the slot that must be filled
@@ -321,7 +321,7 @@ def read_directive(line: Line) -> Directive | None:
         return Directive(line, indent, "when", "", (word, *words))
     elif word == "region" and len(words) == 5 and words[1::2] == ["if", "is"]:
         return Directive(line, indent, word, words[0], slot=words[2])
-    elif word in ("slot", "region", "end", "replace", "wrap") and words:
+    elif word in ("slot", "region", "end", "replace", "wrap", "into") and words:
         return Directive(line, indent, word, words[0], tuple(words[1:]))
     raise line.error(f"is not a valid place: {line.text.strip()}")
 

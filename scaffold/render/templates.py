@@ -11,21 +11,34 @@ A template puts lines into the file of the project that has its name:
 A template that is no whole file has places alone, and its first line may be their condition:
 `#: when ...`. A file that is no Python is whole in any case.
 
+    #: into FILE [CONDITION]   what stands below goes into another file: `tests.py` has such lines
+                               for the files in `tests/`, and at its top the imports of all
+
 Folders below a component only group its templates, except `tests/`, hidden ones and what is in
 these, which are folders of the project.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import cast
 
 from scaffold.answers.catalog import Catalog, Component, Task, Value
 from scaffold.answers.resolve import active_features
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import Situation, Words, read_condition
-from scaffold.render.places import Line, Part, find_names, read_directive, read_lines, read_parts
+from scaffold.render.imports import bound_names, used_imports
+from scaffold.render.places import (
+    Directive,
+    Line,
+    Part,
+    find_names,
+    read_directive,
+    read_lines,
+    read_parts,
+)
 
 
 @dataclass(frozen=True)
@@ -37,11 +50,19 @@ class Template:
     condition: Words  # of all that is in it
     imports: tuple[Line, ...]
     parts: tuple[Part, ...]
+    number: int = 1  # the line where it begins
 
     @cached_property
     def names(self) -> set[str]:
         """What a whole file names."""
         return find_names(self.whole or ())
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """Those of the whole file, and those for places."""
+        yield from self.whole or ()
+        for part in self.parts:
+            yield from part.lines
 
 
 @dataclass(frozen=True)
@@ -60,12 +81,11 @@ def active_components(catalog: Catalog, answers: Mapping[str, Value]) -> list[Co
     return [*shared, task, *active_features(catalog, answers)]
 
 
-def template_files(component: Component) -> dict[str, list[Path]]:
-    """The templates of a component, by the name of the file in the project."""
-    found: dict[str, list[Path]] = {}
+def read_templates(component: Component) -> Iterator[tuple[str, Template]]:
+    """The templates of a component, each with the name of its file in the project."""
     for target, path in _walk(component.folder, component.manifest, ""):
-        found.setdefault(target, []).append(path)
-    return found
+        for other, template in read_template(path):
+            yield other or target, template
 
 
 def _walk(folder: Path, manifest: Path, inside: str) -> Iterator[tuple[str, Path]]:
@@ -99,41 +119,69 @@ def _page(manifest: Path) -> str:
 
 
 @lru_cache(maxsize=2048)
-def read_template(path: Path) -> Template:
-    """Raises TemplateError for lines that belong to no place."""
+def read_template(path: Path) -> tuple[tuple[str, Template], ...]:
+    """What a file holds, each with its target, which is empty where it is that of the path.
+
+    Raises TemplateError for lines that belong to no place.
+    """
     lines = read_lines(path)
+    starts = [n for n, line in enumerate(lines) if line.text.startswith("#: into ")]
+    if path.suffix != ".py" or not starts:
+        return (("", _read(path, lines)),)
+    head, _ = read_parts(lines[: starts[0]])
+    read = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        directive = cast(Directive, read_directive(lines[start]))
+        under = [replace(line, condition=directive.condition) for line in lines[start + 1 : end]]
+        below = _read(path, under)
+        words = (*directive.condition, *below.condition)
+        number = lines[start].number
+        read.append((directive.name, replace(below, condition=words, number=number)))
+    return tuple(_share_imports(head, read))
+
+
+def _share_imports(
+    head: tuple[Line, ...], read: Sequence[tuple[str, Template]]
+) -> Iterator[tuple[str, Template]]:
+    """Each template with those of the imports above all that it uses, or that none of them does."""
+    names = [find_names(template.lines) for _, template in read]
+    unused = bound_names(head).difference(*names)
+    for own, (target, template) in zip(names, read, strict=True):
+        imports = (*used_imports(head, own | unused), *template.imports)
+        yield target, replace(template, imports=imports)
+
+
+def _read(path: Path, lines: Sequence[Line]) -> Template:
     first = read_directive(lines[0]) if lines and lines[0].text.startswith("#: ") else None
     if first is None or first.word not in ("file", "when"):
         if path.suffix != ".py":
             return Template(path, tuple(lines), (), (), ())
         return Template(path, None, (), *read_parts(lines))
-    under = [replace(line, condition=first.condition) for line in lines[1:]]
+    words = first.condition
+    under = [replace(line, condition=(*line.condition, *words)) for line in lines[1:]]
     if first.word == "when":
-        return Template(path, None, first.condition, *read_parts(under))
+        return Template(path, None, words, *read_parts(under))
     end = max((n for n, line in enumerate(under) if line.text == "#: end file"), default=len(under))
     whole = under[:end]
     while whole and not whole[-1].text.strip() and end < len(under):
         whole.pop()
-    return Template(path, tuple(whole), first.condition, *read_parts(under[end + 1 :]))
+    return Template(path, tuple(whole), words, *read_parts(under[end + 1 :]))
 
 
 def find_sources(situation: Situation, components: Iterable[Component]) -> dict[str, list[Source]]:
     """What applies, by the name of the file in the project."""
     found: dict[str, list[Source]] = {}
     for component in components:
-        for target, paths in template_files(component).items():
-            for path in paths:
-                template = read_template(path)
-                if not situation.holds(component, template.condition):
-                    continue
-                parts = tuple(
-                    part
-                    for part in template.parts
-                    if situation.holds(component, part.directive.condition)
-                )
-                if template.whole is not None or parts or template.imports:
-                    source = Source(component, template, parts)
-                    found.setdefault(target, []).append(source)
+        for target, template in read_templates(component):
+            if not situation.holds(component, template.condition):
+                continue
+            parts = tuple(
+                part
+                for part in template.parts
+                if situation.holds(component, part.directive.condition)
+            )
+            if template.whole is not None or parts or template.imports:
+                found.setdefault(target, []).append(Source(component, template, parts))
     return found
 
 
@@ -142,8 +190,8 @@ def choose_whole(sources: Iterable[Source]) -> Source | None:
     wholes = [source for source in sources if source.template.whole is not None]
     own = [source for source in wholes if isinstance(source.component, Task)] or wholes
     if len(own) > 1:
-        path = own[-1].template.path
-        raise TemplateError(path, 1, f"{own[0].template.path} also writes this file")
+        last, first = own[-1].template, own[0].template
+        raise TemplateError(last.path, last.number, f"{first.path} also writes this file")
     return own[0] if own else None
 
 
@@ -154,7 +202,8 @@ def coded_values(component: Component, option: str) -> frozenset[str]:
 
 @cache
 def _coded_values(manifest: Path) -> frozenset[tuple[str, str]]:
-    templates = [read_template(path) for _, path in _walk(manifest.parent, manifest, "")]
+    paths = [path for _, path in _walk(manifest.parent, manifest, "")]
+    templates = [template for path in paths for _, template in read_template(path)]
     conditions = [template.condition for template in templates]
     conditions += [part.directive.condition for one in templates for part in one.parts]
     tests = (test for words in conditions for test in read_condition(words))

@@ -15,6 +15,9 @@ from scaffold.render.project import build_project
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from rivals import TOOLS, Rival
 
+# an environment of its own: trainite and gradio want different versions of tomlkit
+TRAINITE = Path(__file__).parents[2] / ".venv-trainite" / "bin"
+
 
 def measure_command_line(folder: Path, rounds: int) -> dict[str, dict]:
     """Median seconds of help, new and update, and ratios to `scaffold`'s.
@@ -27,8 +30,11 @@ def measure_command_line(folder: Path, rounds: int) -> dict[str, dict]:
     bin_folder = Path(sys.executable).parent
     tools = {
         name: str(bin_folder / name)
-        for name in ("scaffold", "copier", "cookiecutter", "cruft", "trainite", "accelerate")
+        for name in ("scaffold", "copier", "cookiecutter", "cruft", "accelerate")
     }
+    tools["trainite"] = str(TRAINITE / "trainite")
+    if not Path(tools["trainite"]).is_file():
+        raise SystemExit(f"{tools['trainite']} is missing: see tests/benchmarks/README.md")
     folders = (folder / f"project{number}" for number in range(100_000))
     renders = [render({}), render(CHANGED)]
 

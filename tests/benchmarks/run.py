@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 PACKAGES = [
     *["torch", "accelerate", "lightning", "pytorch-accelerated", "transformers"],
-    *["pytorch-ignite", "copier", "cookiecutter", "cruft", "trainite"],
+    *["pytorch-ignite", "copier", "cookiecutter", "cruft"],
     *["timm", "torchvision"],
 ]
 ROUNDS = {
@@ -101,8 +101,23 @@ def machine() -> dict[str, object]:
         "processor": names[0] if names else platform.machine(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in PACKAGES if name in installed},
+        "versions": {
+            **{name: version(name) for name in PACKAGES if name in installed},
+            **trainite_version(),
+        },
     }
+
+
+def trainite_version() -> dict[str, str]:
+    """Of the environment that it has for itself, if there is one."""
+    from command_line import TRAINITE
+
+    code = "from importlib.metadata import version; print(version('trainite'))"
+    command = [str(TRAINITE / "python"), "-c", code]
+    if not TRAINITE.is_dir():
+        return {}
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return {"trainite": done.stdout.strip()}
 
 
 def main(names: list[str]) -> None:
