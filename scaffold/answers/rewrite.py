@@ -117,6 +117,12 @@ def _places_in(body: Body, section: Body, path: Path) -> Iterator[tuple[Path, _P
             yield from _places_in(item.value.body, below, here)
 
 
+def _read(text: str, newline: str) -> tuple[dict[Path, _Place], dict[str, Any]]:
+    """The rows and headers of a new file, without blank lines between its tables, and its data."""
+    document = tomlkit.parse(text.replace("\n\n", "\n").replace("\n", newline))
+    return _places(document), document.unwrap()
+
+
 class _Rewrite:
     """Puts answers into the owner's text.
 
@@ -130,9 +136,8 @@ class _Rewrite:
         self.catalog = catalog
         self.old = old
         self.newline = "\r\n" if old.count("\r\n") * 2 > old.count("\n") else "\n"
-        # without the blank lines between its tables
-        self.new, _ = self._read(write_settings(catalog, answers))
-        self.every, self.data = self._read(write_all_settings(catalog, answers))
+        self.new, _ = _read(write_settings(catalog, answers), self.newline)
+        self.every, self.data = _read(write_all_settings(catalog, answers), self.newline)
         self.tables = [path for path, place in self.new.items() if isinstance(place.item, Table)]
         self.rows = {path: at for path, at in self.new.items() if path not in self.tables}
         switches = (
@@ -141,13 +146,8 @@ class _Rewrite:
         # in a table that its owner wrote
         self.rows |= {path: self.every[path] for path in switches if path not in self.new}
         self.rendered = _places(tomlkit.parse(rendered))
-        self.task = _task(catalog, tomllib.loads(old))
         self.ours = {f"# {describe(option)}" for option in catalog.settings.values()}
         self.ours |= {place.item.trivia.comment for place in self.rendered.values()} - {""}
-
-    def _read(self, text: str) -> tuple[dict[Path, _Place], dict[str, Any]]:
-        document = tomlkit.parse(text.replace("\n\n", "\n").replace("\n", self.newline))
-        return _places(document), document.unwrap()
 
     def text(self) -> str:
         """The owner's text with the answers in it."""
@@ -240,24 +240,11 @@ class _Rewrite:
         given = item.unwrap()
         if path == FEATURES and isinstance(given, dict):
             given = {name: _as_table(value) for name, value in given.items()}
-        wanted = self._few(path, _as_table(given), wanted)
+        wanted = _few(self.new, path, _as_table(given), wanted)
         if _as_table(given) == wanted:
             return item
         is_switch = isinstance(given, bool) and list(wanted) == ["enabled"]
         return _with_value(item, not given if is_switch else wanted)
-
-    def _few(self, path: Path, given: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Of the rows of a table, those that its owner wrote, and those that a new file has."""
-        given = given if isinstance(given, dict) else {}
-        return {
-            name: (
-                self._few((*path, name), given.get(name, {}), value)
-                if isinstance(value, dict)
-                else value
-            )
-            for name, value in wanted.items()
-            if name in given or (*path, name) in self.new or (name, value) == ("enabled", False)
-        }
 
     def _is_dropped(self, path: Path, item: Item) -> bool:
         """Whether a row that nobody edited said what is a default now."""
@@ -288,13 +275,16 @@ class _Rewrite:
         return True
 
 
-def _task(catalog: Catalog, data: Mapping[str, Any]) -> str:
-    """The task in a text: its owner may have changed it."""
-    project = data.get("project")
-    task = project.get("task") if isinstance(project, dict) else None
-    return (
-        str(task) if str(task) in catalog.tasks else str(catalog.settings["project.task"].default)
-    )
+def _few(new: Mapping[Path, _Place], path: Path, given: Any, wanted: dict[str, Any]) -> Any:
+    """Of the rows of a table, those that its owner wrote, and those that a new file has."""
+    given = given if isinstance(given, dict) else {}
+    return {
+        name: (
+            _few(new, (*path, name), given.get(name), value) if isinstance(value, dict) else value
+        )
+        for name, value in wanted.items()
+        if name in given or (*path, name) in new or (name, value) == ("enabled", False)
+    }
 
 
 def _insert(new: _Place, before: _Place) -> None:
