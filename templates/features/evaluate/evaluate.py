@@ -285,11 +285,11 @@ captions = [
 ]
 draw_images(folder / "worst.png", images, captions)
 
-#: slot caption with labels
+#: slot caption when project.task=image_classification without stream with labels
 f"{table['label'][row]} | {table['prediction'][row]}"
 
-#: slot caption with many_labels
+#: slot caption when project.task=image_classification without stream with many_labels
 f"{table['labels'][row]} | {table['predictions'][row]}"
 
-#: slot caption with numbers
+#: slot caption when project.task=image_classification without stream with numbers
 f"{table['target'][row]:.4g} | {table['prediction'][row]:.4g}"
