@@ -73,7 +73,8 @@ def record_package(record: Record, lightning: Any) -> None:
 
         def on_train_batch_end(self, trainer: Any, module: Any, out: Any, *rest: Any) -> None:
             if out is not None:
-                record.loss(out["loss"] if isinstance(out, dict) else out)
+                loss = out["loss"] if isinstance(out, dict) else out
+                record.loss(loss * trainer.accumulate_grad_batches)  # which divided it
 
         def on_validation_batch_start(
             self, trainer: Any, module: Any, batch: Any, *rest: Any
