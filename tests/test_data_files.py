@@ -654,9 +654,7 @@ def test_times_come_back_as_they_were_written(project, times, after):
 
 def test_columns_come_back_under_their_names_and_an_early_end_is_said(project, capsys):
     made = project("forecasting", series_column="shop", loss="mae", **SHORT)
-    rows = [
-        f"{shop},{month},{row}" for shop in ("01", "2") for row, month in enumerate(MONTHS)
-    ]
+    rows = [f"{shop},{month},{row}" for shop in ("01", "2") for row, month in enumerate(MONTHS)]
     write("series.csv", "shop,month,value", *rows[:-2])
     names, *lines = forecast(made, "series.csv")
     assert names == ["shop", "month", "forecast"]

@@ -1,4 +1,4 @@
-#: when project.task=audio_classification|autoencoder|forecasting|image_classification|object_detection|semantic_segmentation|tabular_classification|tabular_regression dataset=coco|csv|file|files|folder|huggingface|image_folder|parquet|voc|yolo project.loop=complete
+#: when project.task=audio_classification|autoencoder|forecasting|image_classification|object_detection|semantic_segmentation|tabular_classification|tabular_regression dataset=coco|csv|file|files|folder|huggingface|image_folder|parquet|voc|yolo project.loop=complete without stream
 from data import describe_data
 
 #: slot start_of_training
