@@ -69,6 +69,7 @@ BESIDE: dict[str, tuple[tuple[str, Value], ...]] = {
     "attention.enabled=True+attention.implementation=flash_attention_2": (
         ("hardware.mixed_precision", "bf16"),
     ),
+    "stochastic_depth.enabled=True": (("image_classification.model", "timm"),),
 }
 
 
@@ -338,6 +339,7 @@ FOR_OTHERS = (
     "self_supervised, cross_validation.enabled=True",
     "fsdp.auto_wrap_policy=SIZE_BASED_WRAP",
     "fsdp.auto_wrap_policy=NO_WRAP",
+    "training.optimizer=muon",
 )
 
 

@@ -80,10 +80,11 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
 
     train, evaluate, predict, export, load, share = commands
     run(train)
-    rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    [output] = (folder / "runs").iterdir()
+    rows = (output / "metrics.jsonl").read_text().splitlines()
     tested = {name: value for name, value in json.loads(rows[-1]).items() if "test_" in name}
     run(evaluate)
-    measured = json.loads((folder / "runs/latest/evaluation/test/metrics.json").read_text())
+    measured = json.loads((output / "evaluation/test/metrics.json").read_text())
     assert tested and {name: measured[name]["value"] for name in tested} == tested
     printed = run(predict).splitlines()
     assert len(printed) >= (3 if " > " in predict else 1), "rows of two inputs, below their names"

@@ -102,7 +102,7 @@ def test_judge_knows_right_from_wrong() -> None:
     assert verdict({**expected, "train.py": swapped}) == RIGHT, "the same training"
     assert verdict(mine) == WRONG, "no update"
     assert verdict(dict(render(answers(change)[1]))) == WRONG, "the edit is lost"
-    moved = text.replace("            progress.batch += len(window)\n", "")
+    moved = text.replace("            progress.batch += 1\n", "")
     assert verdict({**expected, "train.py": moved}) == WRONG
     line, marks = "    check_environment(accelerator)\n", "<<<<<<< yours\n=======\n>>>>>>> new\n"
     marked = text.replace(line, marks)
@@ -116,10 +116,10 @@ def test_judge_sees_a_statement_that_left_its_loop() -> None:
     """The samples of the last batch of a window are counted then, and nothing else is different."""
     names, change = ["samples counted"], "accumulation"
     expected = edited(names, render(answers(change)[1]))
-    row, count = "samples += len(labels)\n", "            progress.batch += len(window)\n"
+    row, step = "samples += len(labels)\n", "sync_gradients:\n                continue\n"
     text = expected["train.py"]
-    assert text.count(20 * " " + row) == text.count(count) == 1
-    outside = text.replace(20 * " " + row, "").replace(count, count + 12 * " " + row)
+    assert text.count(16 * " " + row) == text.count(step) == 1
+    outside = text.replace(16 * " " + row, "").replace(step, step + 12 * " " + row)
     found = judge_result(names, change, 0, "", {**expected, "train.py": outside})
     assert found and found.verdict == WRONG and "samples were seen" in found.why
 

@@ -43,7 +43,7 @@ def test_classes_are_saved_and_resumed(tmp_path: Path) -> None:
     """By default, workers decode the images."""
     paint(tmp_path / "images", ["blue", "red"], 40)
     folder = write_files(tmp_path, render(FOLDER))
-    assert "num_workers: int = 4 " in (folder / "train.py").read_text()
+    assert "num_workers: int = 4 " in (folder / "config.py").read_text()
     train = ["train.py", "--batch-size", "8", "--num-workers", "1", "--epochs"]
     result = start(folder, [*train, "1"], 1)
     assert result.returncode == 0, result.stderr
@@ -209,7 +209,7 @@ def test_a_model_that_draws_learns_from_a_folder_without_classes(task: str, tmp_
 
     answers = {"project.task": task, f"{task}.dataset": "image_folder", f"{task}.image_size": 16}
     folder = write_files(tmp_path / "project", render(answers))
-    assert "num_workers: int = 4 " in (folder / "train.py").read_text()
+    assert "num_workers: int = 4 " in (folder / "config.py").read_text()
     paint_digits(folder / "images", 30)
     train = ["train.py", "--epochs", "1", "--batch-size", "8", "--num-workers", "1"]
     result = start(folder, train, 1)

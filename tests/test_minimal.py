@@ -87,7 +87,8 @@ def test_each_run_has_a_folder_of_its_own(project: Path) -> None:
     losses = []
     for processes, batch in ((1, 40), (2, 20)):
         flags = ["--epochs", "1", "--batch-size", str(batch), "--learning-rate", "1e-12"]
-        result = start(project, ["train.py", *flags], processes)
+        (project / "own_folder.py").write_text((project / "train.py").read_text())
+        result = start(project, ["own_folder.py", *flags], processes)
         assert result.returncode == 0, result.stderr
         [loss] = re.findall(r"^epoch 1/1 \| train_loss (\S+) \| val_loss ", result.stdout, re.M)
         losses.append(float(loss))

@@ -63,7 +63,7 @@ def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     [tested] = [json.loads(line) for line in lines if "test_accuracy" in line]
     assert f"| test_accuracy | {tested['test_accuracy']:.5g} |" in card
     assert "- Hardware: 1 x cpu, mixed precision: no\n" in card
-    assert re.search(r"- Parameters: 29,258\n- Time: \d+ s since", card)
+    assert re.search(r"- Parameters: 29,258\n- Versions: ", card)
     assert card.count("**to fill in**") == 3
     assert "\n![curves.png](curves.png)\n" in card
     assert (shared / "curves.png").read_bytes().startswith(b"\x89PNG")

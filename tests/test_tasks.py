@@ -142,7 +142,7 @@ def use_as_the_readme_says(
     """Run the Python of the README without predict.py, which loads the trained weights."""
     readme = render({**given, "features.predict.enabled": False})["README.md"]
     (block,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
-    (project / "use.py").write_text(block)
+    (project / "use.py").write_text(block.replace("runs/2026-01-31_23-59-59", "runs/latest"))
     return start(project, ["use.py"], 1)
 
 

@@ -158,8 +158,9 @@ class Parts(Reader):
                 for n in [self.training.get("collate_fn")]
                 if n is not None
             ]
-            parts.append("num_workers=config.num_workers")
             more = self.training.get(f"{'train' if name == 'train' else 'eval'}_dataloader_kwargs")
+            if more is None or "num_workers" not in self.text(more):
+                parts.append("num_workers=config.num_workers")
             parts += (
                 [f"**{self.text(more)}"]
                 if more is not None and plan.value(more) is not None

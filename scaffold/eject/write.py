@@ -41,6 +41,8 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
     """The files of the project. Raises ScaffoldError if the templates have no such place."""
     files = dict(rendered)
     texts = {name: rendered[name] for name in OWN}
+    if plan.answers.get("training.gradient_accumulation_steps", 1) != 1:
+        plan.note("accumulation: an epoch leaves out batches that do not fill its last step")
     train = Train(plan, rendered)
     texts["train.py"] = train.text()
     if plan.loop.logs or plan.has_val:
@@ -312,7 +314,7 @@ class Step(Places):
     def _replace_step(self) -> None:
         loop, plan = self._loop(), self.plan
         losses = self.first("compute_loss")
-        backward = self.first("accelerator.backward")
+        self.first("accelerator.backward")  # Accelerate divides by the batches of a step there
         self.edits.replace(loop.target, "batch")
         for node in ast.walk(loop):
             if isinstance(node, ast.Assign) and ast.unparse(node.value) == "batch":
@@ -326,31 +328,14 @@ class Step(Places):
         self.swap(losses, "\n".join([*rows, step]))
         for call in self.calls("train_loss.add"):
             self.edits.replace(call.args[1], "samples")
-        self._fix_backward(backward)
         if plan.loop.after_update:
-            for node in ast.walk(loop if False else self.main):
+            for node in ast.walk(self.main):
                 if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == "progress.step":
                     self.put(node, plan.loop.after_update, below=False)
         if plan.loop.logs:
             for node in ast.walk(self.main):
                 if self._is_dict(node, "values"):
                     self.put(node, "values |= meters.read()")  # type: ignore[arg-type]
-
-    def _fix_backward(self, statement: ast.stmt) -> None:
-        """The loss is divided by the batches of a window, as the frameworks do."""
-        for call in self.calls("accelerator.backward"):
-            if not isinstance(call.args[0], ast.Name):
-                self.edits.replace(call.args[0], "loss / config.gradient_accumulation_steps")
-                for node in ast.walk(self.main):
-                    if (
-                        isinstance(node, ast.Assign)
-                        and ast.unparse(node.targets[0]) == "window_size"
-                    ):
-                        self.swap(node, "")
-                line = self.source.split("\n")[statement.lineno - 2]
-                if line.strip().startswith("#"):
-                    start = self.edits.offset(statement.lineno - 1, 0)
-                    self.edits.replace((start, start + len(line) + 1), "")
 
 
 class Train(Step):
@@ -363,7 +348,6 @@ class Train(Step):
         self._replace_evaluations()
         self._fit_start()
         self._fit_epochs()
-        self._fit_config()
         if plan.ends:
             call = "after_training(accelerator.unwrap_model(model))"
             self.put(self.first("accelerator.free_memory"), call, below=False)
@@ -386,6 +370,10 @@ class Train(Step):
                 self.swap(
                     statement, f"if (epoch + 1) % {plan.evaluate_every} == 0:\n{indent(old, 4)}"
                 )
+        if not (plan.has_val and plan.has_test):
+            for node in ast.walk(self.main):
+                if isinstance(node, ast.If) and "len(test_loader)" in ast.unparse(node.test):
+                    self.swap(node, "")
         if not plan.has_test:
             for node in ast.walk(self.main):
                 if isinstance(node, ast.Tuple) and any(
@@ -486,20 +474,6 @@ class Train(Step):
             self.put(below or metrics[0], loop.epoch_end)
         self.put(epochs, loop.after)
 
-    def _fit_config(self) -> None:
-        node = next(
-            (n for n in self.tree.body if isinstance(n, ast.ClassDef) and n.name == "Config"), None
-        )
-        if node is None:
-            return
-        for row in node.body:
-            if (
-                isinstance(row, ast.AnnAssign)
-                and ast.unparse(row.target) == "limit_batches"
-                and self.plan.limit
-            ):
-                self.edits.replace(row.value, str(self.plan.limit))  # type: ignore[arg-type]
-
 
 ALONE = """if accelerator.num_processes > 1:
     raise SystemExit("One process only: {reason}, so gradients would not be averaged.")"""
@@ -553,6 +527,8 @@ def _add_settings(plan: Plan, files: dict[str, str]) -> None:
     known = set()
     for row in node.body:
         if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
+            if row.target.id == "limit_batches" and plan.limit and row.value:
+                edits.replace(row.value, str(plan.limit))
             known.add(row.target.id)
             read = re.search(rf"\bconfig\.{row.target.id}\b", code)
             if row.target.id in ("learning_rate", "weight_decay", "num_workers") and not read:

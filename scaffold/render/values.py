@@ -72,13 +72,12 @@ def build_context(
 def keys_of_fields(
     catalog: Catalog, answers: Mapping[str, Value], components: list[Component]
 ) -> dict[str, str]:
-    """Where scaffold.toml has a field of Config, if not by the same name in [training]."""
+    """Where scaffold.toml has each field of Config."""
     options = [option for component in components for option in component.options]
     return {
         option.field: option.key
         for option in options
         if option.config and applies(catalog, option, answers)
-        if option.key != f"training.{option.field}"
     }
 
 

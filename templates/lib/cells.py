@@ -14,11 +14,12 @@ def split_labels(cell: str | list, mark: str = ",") -> tuple[str, ...] | None:
     """
     if isinstance(cell, str):
         is_list = cell.lstrip().startswith(("[", "(", "{"))
-        cell = read_list(cell) if is_list else cell.split(mark) if cell.strip() else []
-    is_list = isinstance(cell, list | tuple)
-    if not is_list or not all(isinstance(name, str) and name.strip() for name in cell):
+        names = read_list(cell) if is_list else cell.split(mark) if cell.strip() else []
+    else:
+        names = list(cell) if isinstance(cell, list | tuple) else None
+    if names is None or not all(isinstance(name, str) and name.strip() for name in names):
         return None
-    return tuple(name.strip() for name in cell)
+    return tuple(name.strip() for name in names)
 
 
 def read_list(cell: str) -> list | None:

@@ -20,7 +20,7 @@ class Conversation:
 
 def read_turns(turns: list, place: str) -> Messages:
     """The messages of turns: lists of messages, or texts of the user and the assistant in turn."""
-    given = []
+    given: list = []
     for number, turn in enumerate(turns):
         role = ("user", "assistant")[number % 2]
         given += turn if isinstance(turn, list) else [{"role": role, "content": turn}]
@@ -47,6 +47,7 @@ def read_message(message: object, place: str) -> dict:
         raise SystemExit(wrong)
     if role in ("function_call", "tool_call"):
         raise SystemExit(f"{place}: write a {role} as tool_calls of a message of the assistant.")
+    role = str(role)
     name = ROLES.get(role.lower(), role)
     name = name.lower() if name.lower() in ("system", "user", "assistant") else name
     if name != role:
@@ -59,7 +60,7 @@ def read_message(message: object, place: str) -> dict:
 def read_calls(calls: object, place: str) -> list[dict]:
     """Calls of tools, each with a function that has a name."""
     calls = calls if isinstance(calls, list) else [calls]
-    calls = [
+    wrapped = [
         (
             {"type": "function", "function": call}
             if isinstance(call, dict) and "name" in call
@@ -67,16 +68,17 @@ def read_calls(calls: object, place: str) -> list[dict]:
         )
         for call in calls
     ]
-    functions = [isinstance(call, dict) and call.get("function") for call in calls]
+    functions = [isinstance(call, dict) and call.get("function") for call in wrapped]
     if not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in functions):
         raise SystemExit(f"{place}: each of its tool_calls needs a function with a name.")
-    return calls
+    return [call for call in wrapped if isinstance(call, dict)]
 
 
 def join_parts(parts: list, place: str) -> str:
     """The text of a content in parts."""
-    texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    if len(texts) < len(parts) or not all(isinstance(text, str) for text in texts):
+    given = [part.get("text") for part in parts if isinstance(part, dict)]
+    texts = [text for text in given if isinstance(text, str)]
+    if len(texts) < len(parts):
         raise SystemExit(f"{place} has parts that are not text. Leave such conversations out.")
     return "".join(texts)
 

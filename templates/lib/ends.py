@@ -7,7 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 def find_start(tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """The special tokens that a tokenizer puts before each text, such as <bos> of Gemma: or none."""
+    """The special tokens that a tokenizer puts before each text, such as <bos> of Gemma."""
     encoded = tokenizer("a", return_special_tokens_mask=True)
     return encoded["input_ids"][: encoded["special_tokens_mask"].index(0)]
 
@@ -26,7 +26,7 @@ def find_end(tokenizer: PreTrainedTokenizerBase, closing: str) -> int | None:
 def set_ends(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ends: Collection[int]
 ) -> None:
-    """Write into the settings of model.generate() where a text ends, as it does not see a template."""
+    """Write into the settings of model.generate() where a text ends: it sees no template."""
     settings = model.generation_config
     known = settings.eos_token_id
     known = [] if known is None else [known] if isinstance(known, int) else known

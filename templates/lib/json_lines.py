@@ -41,7 +41,7 @@ def read_json(path: str) -> Iterator[tuple[str, object]]:
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1 and line.lstrip().startswith("["):  # a list, which may go on
-                rows = parse(line + file.read(), path)
+                rows: list = parse(line + file.read(), path)  # type: ignore[assignment]
                 yield from ((f"{path}, item {place}", row) for place, row in enumerate(rows, 1))
             elif line.strip():
                 place = f"{path}, line {number}"
@@ -80,7 +80,7 @@ def read_parquet(path: str) -> Iterator[tuple[str, dict]]:
 
 
 def drop_nulls(value: object) -> object:
-    """A value without the keys that Parquet and Arrow add: all objects of a column have the same."""
+    """A value without the keys that Parquet and Arrow add, so that all rows have the same."""
     if isinstance(value, dict):
         return {name: drop_nulls(item) for name, item in value.items() if item is not None}
     return [drop_nulls(item) for item in value] if isinstance(value, list) else value

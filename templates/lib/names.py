@@ -16,8 +16,8 @@ def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> 
     for name in names:
         if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
             raise SystemExit(
-                f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: write "
-                "it in one way in all files."
+                f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: "
+                "write it in one way in all files."
             )
     if missing := [name for name in names if name not in trained]:
         text = f"The training data have no {noun} {', '.join(map(repr, missing))}"

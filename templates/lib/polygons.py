@@ -48,13 +48,22 @@ def read_counts(text: str) -> list[int]:
     return counts
 
 
+def is_relative(points: object) -> bool:
+    """Whether all coordinates are from 0 to 1."""
+    return (
+        isinstance(points, list)
+        and bool(points)
+        and all(isinstance(value, int | float) and value <= 1 for value in points)
+    )
+
+
 def draw_polygons(polygons: list, image: Path, size: tuple[int, int], place: str) -> dict:
     """The mask of an object whose parts are polygons: lists of x, y, x, y, ... in pixels.
 
     Raises SystemExit for one that has no three points, or is not in the image, up to a pixel.
     """
     width, height = size
-    if all(isinstance(points, list) and points and max(points) <= 1 for points in polygons):
+    if polygons and all(is_relative(points) for points in polygons):
         raise SystemExit(f"{place} is within one pixel: points are in pixels, not from 0 to 1.")
     for points in polygons:
         right = isinstance(points, list) and all(type(value) in (int, float) for value in points)

@@ -135,7 +135,7 @@ def printed(text: str) -> list[str]:
 
 def main() -> None:
     result, script, *arguments = sys.argv[1:]
-    sys.argv = [script, *arguments]
+    sys.argv = [script, *arguments, "--output-dir", "runs/latest"]
     sys.path[0] = str(Path.cwd() / Path(script).parent)
     sys.path[1:1] = [str(Path.cwd()), *filter(None, [os.environ.get("SCAFFOLD_STAND_INS")])]
     there = {path for path in Path().rglob("*") if path.is_file()}

@@ -2,7 +2,6 @@
 """The results of a search: the best settings, and confidence intervals of their metrics."""
 
 import json
-import tomllib
 from math import sqrt
 from pathlib import Path
 from shlex import quote
@@ -19,7 +18,7 @@ from trials import RunFailed, in_parallel, run, to_flags
 QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 QUANTILES += [2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
 MOST_SEEDS = len(QUANTILES) + 1
-# keys in scaffold.toml of settings that are not under their own name in [training]
+# the key of each setting in scaffold.toml
 KEYS = {{ keys | python }}
 
 
@@ -44,12 +43,10 @@ def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
 def print_answers(settings: dict) -> None:
     """Print what makes these settings the defaults."""
     path, answers, others = Path(__file__).with_name("scaffold.toml"), [], []
-    training = tomllib.loads(path.read_text())["training"] if path.exists() else {}
     for name, value in settings.items():
-        key = KEYS.get(name, f"training.{name}")
-        if path.exists() and (name in KEYS or name in training):
+        if path.exists() and name in KEYS:
             text = str(value).lower() if isinstance(value, bool) else str(value)
-            answers.append(f"--set {quote(f'{key}={text}')}")
+            answers.append(f"--set {quote(f'{KEYS[name]}={text}')}")
         else:
             others.append(name)
     if answers:

@@ -40,9 +40,6 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
     metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
     facts = {"Data": DATA, "Hardware": settings.get("hardware", "not recorded")}
     facts["Parameters"] = f"{sum(parameter.numel() for parameter in model.parameters()):,}"
-    seconds = (run / "model.safetensors").stat().st_mtime - (run / "config.json").stat().st_mtime
-    if seconds > 0:
-        facts["Time"] = f"{seconds:.0f} s since the start, or since it was last resumed"
     facts["Versions"] = ", ".join(" ".join(item) for item in versions.items())
     changed = [
         (field.name, str(settings[field.name]).replace("|", r"\|"), field.default)
