@@ -93,6 +93,9 @@ KNOWN_CONFLICTS = {
     frozenset({f"lora.enabled=True+lora.variant={variant}", other})
     for variant in ("lora", "rslora", "dora")
     for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
+} | {  # and so do models of timm
+    frozenset({"stochastic_depth.enabled=True", other})
+    for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
 }
 HARDWARE = [
     name for name, part in load_catalog().features.items() if "hardware" in part.folder.parts

@@ -100,9 +100,9 @@ def main(config: Config) -> None:
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     optimizer = build_optimizer(model, config)
-    log("The first pair, with [[the tokens that count]]:")
+    accelerator.print("The first pair, with [[the tokens that count]]:")
     for sample in train_loader.dataset[0][:2]:
-        log(indent(show(sample, config), "> ", lambda line: True))
+        accelerator.print(indent(show(sample, config), "> ", lambda line: True))
     rows = range(min(3, len(val_loader.dataset)))
     examples = [val_loader.dataset[row][0] for row in rows]  # answered after each evaluation
     model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
@@ -110,6 +110,8 @@ def main(config: Config) -> None:
     )
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
+    if not len(val_loader) or not len(test_loader):
+        raise SystemExit("The validation and the test data need at least one sample each.")
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))

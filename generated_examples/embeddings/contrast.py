@@ -35,8 +35,9 @@ def find_rivals(numbers: Tensor, others: Tensor) -> Tensor:
     """Which texts of rows are negatives of which anchors, shape (anchors, rows, texts - 1).
 
     Both arguments are numbers of texts: `numbers` of the anchors' rows, (anchors, texts), and
-    `others` of all rows, (rows, texts). The anchor itself, its positive, and other positives of the
-    same anchor are not negatives.
+    `others` of all rows, (rows, texts). The anchor itself, its positive, and the positives of other
+    rows with the same anchor are not negatives. One gap remains: where such a positive is also in a
+    row of another anchor, it is a negative.
     """
     anchors, positives = numbers[:, 0, None, None], numbers[:, 1, None, None]
     rivals = (others[:, 1:] != anchors) & (others[:, 1:] != positives)

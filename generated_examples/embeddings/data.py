@@ -12,11 +12,10 @@ from functools import cache, partial
 from zlib import crc32
 
 import torch
+from accelerate import PartialState
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, random_split
-
-from metrics import log
 
 Row = tuple[str, ...]  # an anchor, its positive, and maybe a negative
 Sample = tuple[Row, tuple[int, ...]]  # the texts of a row, and their numbers
@@ -127,7 +126,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     train_set, val_set, test_set = build_datasets(config)
     collate_fn = partial(collate, config=config)
     if min(len(val_set), len(test_set)) < 2:
-        log("a split of one pair has perfect metrics: there is no other text to compare it with")
+        PartialState().print(
+            "a split of one pair has perfect metrics: there is no other text to compare it with"
+        )
     train_loader = DataLoader(
         train_set,
         config.batch_size,

@@ -63,5 +63,17 @@ def write_confusion(folder: Path, counts: Tensor, names: list[str]) -> None:
     draw_counts(folder / "confusion.png", counts[worst][:, worst], shown, shown)
 
 
+def draw_images(path: Path, images: list[Tensor], captions: list[str]) -> None:
+    """The images with the highest losses as a grid, each with "truth | prediction"."""
+    figure = Figure(figsize=(10, 10), layout="constrained")
+    for place, (image, caption) in enumerate(zip(images, captions, strict=True), start=1):
+        axes = figure.add_subplot(5, 5, place)
+        pixels = image / 255 if image.dtype == torch.uint8 else image.clamp(0, 1)
+        axes.imshow(pixels.permute(1, 2, 0).expand(-1, -1, 3))
+        axes.set_title(caption[:40].replace("$", r"\$"), fontsize=8)
+        axes.set_axis_off()
+    save(figure, path)
+
+
 def save(figure: Figure, path: Path) -> None:
     figure.savefig(path, format="png")

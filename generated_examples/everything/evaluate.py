@@ -25,7 +25,7 @@ from bootstrap import (
 )
 from config import Config, load_config, newest_run
 from data import build_datasets, build_loaders, take_fold
-from errors import count_pairs, write_confusion, write_samples
+from errors import count_pairs, draw_images, write_confusion, write_samples
 from predict import load
 from train import compute_loss, evaluate
 
@@ -122,6 +122,10 @@ def main() -> None:
         write_samples(folder, table, columns["loss"])
         counts = count_pairs(columns["label"], columns["prediction"], len(names))
         write_confusion(folder, counts, names)
+        worst = columns["loss"].argsort(descending=True, stable=True)[:25].tolist()
+        images = [loader.dataset[row][0] for row in worst]
+        captions = [f"{table['label'][row]} | {table['prediction'][row]}" for row in worst]
+        draw_images(folder / "worst.png", images, captions)
         print(f"more results are in {folder}")
     accelerator.end_training()
 

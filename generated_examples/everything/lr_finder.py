@@ -9,7 +9,6 @@ Source: L. N. Smith, https://arxiv.org/abs/1506.01186
 import json
 from dataclasses import replace
 from itertools import count
-from math import isfinite
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -72,7 +71,7 @@ def record_losses(config: Config) -> list[float]:
     if metrics.exists():
         lines = [json.loads(line) for line in metrics.read_text().splitlines()]
     losses = [line["loss"] for line in lines if "loss" in line]
-    bad = [step for step, loss in enumerate(losses) if not isfinite(loss)]
+    bad = [step for step, loss in enumerate(losses) if loss is None]  # NaN, or infinite
     losses = losses[: bad[0]] if bad else losses
     if len(losses) < 3:
         raise stopped or SystemExit("The loss is not finite even at the lowest learning rates.")

@@ -1,7 +1,6 @@
 """The results of a search: the best settings, and confidence intervals of their metrics."""
 
 import json
-import tomllib
 from math import sqrt
 from pathlib import Path
 from shlex import quote
@@ -19,8 +18,19 @@ from trials import RunFailed, in_parallel, run, to_flags
 QUANTILES = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 QUANTILES += [2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
 MOST_SEEDS = len(QUANTILES) + 1
-# keys in scaffold.toml of settings that are not under their own name in [training]
+# the key of each setting in scaffold.toml
 KEYS = {
+    "epochs": "training.epochs",
+    "batch_size": "training.batch_size",
+    "learning_rate": "training.learning_rate",
+    "weight_decay": "training.weight_decay",
+    "max_steps": "training.max_steps",
+    "num_workers": "training.num_workers",
+    "seed": "training.seed",
+    "log_every": "training.log_every",
+    "checkpoint_every": "training.checkpoint_every",
+    "checkpoint_unit": "training.checkpoint_unit",
+    "keep_checkpoints": "training.keep_checkpoints",
     "max_grad_norm": "features.clipping.max_norm",
     "cross_validation_folds": "features.cross_validation.folds",
     "cross_validation_fold": "features.cross_validation.fold",
@@ -35,7 +45,10 @@ KEYS = {
     "patience": "features.early_stopping.patience",
     "min_delta": "features.early_stopping.min_delta",
     "ema_decay": "features.ema.decay",
+    "eval_batch_size": "training.eval_batch_size",
     "evaluate_every": "features.evaluation_by_steps.every",
+    "gradient_compression": "training.gradient_compression",
+    "label_smoothing": "training.label_smoothing",
     "mixed_precision": "hardware.mixed_precision",
     "mixing_alpha": "features.mixing.alpha",
     "mixing_probability": "features.mixing.probability",
@@ -71,12 +84,10 @@ def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
 def print_answers(settings: dict) -> None:
     """Print what makes these settings the defaults."""
     path, answers, others = Path(__file__).with_name("scaffold.toml"), [], []
-    training = tomllib.loads(path.read_text())["training"] if path.exists() else {}
     for name, value in settings.items():
-        key = KEYS.get(name, f"training.{name}")
-        if path.exists() and (name in KEYS or name in training):
+        if path.exists() and name in KEYS:
             text = str(value).lower() if isinstance(value, bool) else str(value)
-            answers.append(f"--set {quote(f'{key}={text}')}")
+            answers.append(f"--set {quote(f'{KEYS[name]}={text}')}")
         else:
             others.append(name)
     if answers:

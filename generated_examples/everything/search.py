@@ -7,7 +7,6 @@
 search was stopped or killed, the same command continues it.
 """
 
-import math
 import signal
 import warnings
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -111,7 +110,7 @@ def run_trial(study, folder: Path, flags, trial, settings: dict, environment: di
         nonlocal reported
         values = [line[METRIC] for line in lines if METRIC in line]
         for value in values[reported:]:
-            if not math.isfinite(value):
+            if value is None:  # NaN, or infinite
                 raise RunFailed(f"has {METRIC} {value}")
             trial.report(value, reported)
             reported += 1

@@ -7,7 +7,7 @@ import json
 import shutil
 from argparse import ArgumentParser
 from dataclasses import fields
-from math import inf, isclose, isfinite
+from math import inf, isclose
 from modulefinder import ModuleFinder
 from pathlib import Path
 
@@ -42,16 +42,13 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
     metrics = {name: value for name, value in tests[-1].items() if name.startswith("test_")}
     facts = {"Data": DATA, "Hardware": settings.get("hardware", "not recorded")}
     facts["Parameters"] = f"{sum(parameter.numel() for parameter in model.parameters()):,}"
-    seconds = (run / "model.safetensors").stat().st_mtime - (run / "config.json").stat().st_mtime
-    if seconds > 0:
-        facts["Time"] = f"{seconds:.0f} s since the start, or since it was last resumed"
     facts["Versions"] = ", ".join(" ".join(item) for item in versions.items())
     changed = [
         (field.name, str(settings[field.name]).replace("|", r"\|"), field.default)
         for field in fields(Config)
         if field.name in settings and str(settings[field.name]) != str(field.default)
     ]
-    scores = {name[len("test_") :]: value for name, value in metrics.items() if isfinite(value)}
+    scores = {name[len("test_") :]: value for name, value in metrics.items() if value is not None}
     about = (TASK, DATA.replace(" ", "-"), DATA)
     metadata = ModelCardData(
         license=license,

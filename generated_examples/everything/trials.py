@@ -15,7 +15,7 @@ from threading import Event
 
 import torch
 
-from checkpoint import find_checkpoints
+from config import find_checkpoints
 
 # `python train.py`, or the command for several processes
 TRAIN = [

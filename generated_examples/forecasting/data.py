@@ -4,6 +4,7 @@ Both are scaled by the mean and standard deviation of their series. Missing valu
 NaN in the targets, and replaced by the last known value in the contexts.
 """
 
+import csv
 from functools import cache
 from itertools import pairwise
 from math import pi
@@ -122,18 +123,56 @@ def find_borders(times: pd.Index, config) -> list[int]:
     return [int(0.8 * len(times)), int(0.9 * len(times))]
 
 
+def check_names(names: list[str], path: str) -> list[str]:
+    """The names of the columns. One without a name gets its number, as in pandas."""
+    if len(names) < 2 and (other := [mark for mark in ";\t|" if mark in "".join(names)]):
+        raise SystemExit(f"{path} has {other[0]!r} between its columns: write commas instead.")
+    names = [name.strip() or f"Unnamed: {number}" for number, name in enumerate(names)]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise SystemExit(f"{path} has two columns {twice[0]!r}: rename one of them.")
+    return names
+
+
+def read_csv(path: str) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and the cells of each row, without spaces around them.
+
+    Raises SystemExit for a row that has another number of cells.
+    """
+    rows = []
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            lines = csv.reader(file, strict=True, skipinitialspace=True)
+            names = check_names(next(lines, []), path)
+            for row in filter(None, lines):
+                rows.append([cell.strip() for cell in row])
+                if len(row) != len(names):
+                    raise SystemExit(
+                        f"{path}, row {len(rows)} has {len(row)} cells, and the first line names "
+                        f"{len(names)} columns. Quote a cell that has commas, and end no row with "
+                        "a comma more than the first line."
+                    )
+    except (OSError, ValueError, csv.Error) as error:
+        raise SystemExit(f"{path} can't be read as CSV: {error}") from error
+    return names, rows
+
+
 # tables with a value per row
 
 
 def read_table(path: str, config) -> pd.DataFrame:
     """The rows of a CSV file with the columns time, value and series."""
-    try:
-        table = pd.read_csv(path, dtype={"series": str})
-    except (OSError, ValueError) as error:
-        raise SystemExit(f"{path} can't be read: {error}") from error
+    names, rows = read_csv(path)
+    table = pd.DataFrame(rows, columns=names, dtype=object).replace("", None)
     if missing := [name for name in ("time", "value", "series") if name not in table]:
         raise SystemExit(f"{path} lacks the columns {', '.join(missing)}.")
-    return table
+    return table.assign(time=parse_times(table["time"]))
+
+
+def parse_times(times: pd.Series) -> pd.Series:
+    """Texts of whole numbers as numbers. Other times stay as they are."""
+    numbers = pd.to_numeric(times, errors="coerce")
+    is_text = not isinstance(times.dtype, pd.DatetimeTZDtype) and times.dtype == object
+    return numbers if is_text and numbers.notna().all() else times
 
 
 def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
@@ -167,15 +206,25 @@ def refuse(wrong: pd.Series, table: pd.DataFrame, path: str, problem: str) -> No
         raise SystemExit(f"{path}: row {row + 1} {problem.format(**table.iloc[row])}.")
 
 
+def find_format(times: pd.Series) -> str:
+    """How whole numbers write dates: %Y%m for 202603, %Y%m%d for 20260314. Empty: they are none."""
+    if is_numeric_dtype(times) and (times % 1 == 0).all():
+        for pattern, first, last in (("%Y%m", 190001, 210012), ("%Y%m%d", 19000101, 21001231)):
+            dates = pd.to_datetime(
+                times.astype("int64").astype(str), format=pattern, errors="coerce"
+            )
+            if times.between(first, last).all() and dates.notna().all():
+                return pattern
+    return ""
+
+
 def read_times(table: pd.DataFrame, path: str) -> pd.Series:
-    """Times in UTC, or whole numbers. 20260314 is a date, and so is midnight in a time zone."""
+    """Times in UTC, or whole numbers. 202603 and 20260314 are dates, as midnight in a time zone."""
     given = table["time"]
     if is_numeric_dtype(given):
         refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
-        if not given.between(19000101, 21001231).all():
-            return given.astype("int64")
-        dates = pd.to_datetime(given.astype("int64").astype(str), format="%Y%m%d", errors="coerce")
-        return given.astype("int64") if dates.isna().any() else dates
+        given, pattern = given.astype("int64"), find_format(given)
+        return pd.to_datetime(given.astype(str), format=pattern) if pattern else given
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
     offset = r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$"

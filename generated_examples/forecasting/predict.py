@@ -14,7 +14,7 @@ from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from config import Config, check_environment, load_config, newest_run
-from data import arrange, read_table
+from data import arrange, find_format, read_table
 from model import build_model
 from scales import Scales
 
@@ -39,7 +39,9 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
     """
     scales, histories = Scales.load(config.output_dir), []
     for path in names:
-        table = arrange(read_table(path, config), path, scales.step)
+        given = read_table(path, config)
+        table = arrange(given, path, scales.step)
+        last = table.columns[-1]
         own = Scales.fit(table, scales.season, scales.step).series
         for name, row in table.iterrows():
             history = row.ffill()[: row.last_valid_index()].dropna()
@@ -48,29 +50,44 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
                     f"{path}: series {name!r} has {len(history)} steps, and a forecast needs "
                     f"{config.context}."
                 )
+            if history.index[-1] != last:
+                end, until = history.index[-1], f"as others have values until {last}"
+                print(
+                    f"{path}: series {name!r} is forecast from {end} on, {until}", file=sys.stderr
+                )
             mean, std, _ = scales.series.get(name, own[name])
             values = torch.tensor(history.to_numpy()[-config.context :])
             context = ((values - mean) / std).float()
             start = list_times(str(history.index[-1]), 2, scales.step)[1]
             row = {"series": name, "start": start, "mean": mean, "std": std, "context": context}
-            histories.append(row)
+            histories.append({**row, "format": choose_format(given["time"], table.columns)})
     return histories
 
 
-def list_times(start: str, count: int, step: str) -> list[str]:
-    """`count` times, beginning with `start`."""
+def choose_format(given: pd.Series, times: pd.Index) -> str:
+    """How the file writes its times. Empty: as numbers."""
+    if not isinstance(times, pd.DatetimeIndex):
+        return ""
+    days = (times == times.normalize()).all()
+    return find_format(given) or ("%Y-%m-%d" if days else "%Y-%m-%d %H:%M:%S")
+
+
+def list_times(start: str, count: int, step: str, pattern: str = "") -> list[str]:
+    """`count` times, beginning with `start`, written in this format of strftime."""
     if step.isdigit():
         return [str(int(start) + number * int(step)) for number in range(count)]
-    return [str(time) for time in pd.date_range(start, periods=count, freq=step)]
+    times = pd.date_range(start, periods=count, freq=step)
+    return [time.strftime(pattern) if pattern else str(time) for time in times]
 
 
-def list_lines(rows: list[dict], step: str) -> list[list]:
+def list_lines(rows: list[dict], config: Config) -> list[list]:
     """A line for each series and time, below the names of the columns."""
-    names = [name for name in rows[0] if name not in ("series", "start")]
+    step = Scales.load(config.output_dir).step
+    names = [name for name in rows[0] if name not in ("series", "start", "format")]
     lines = [["series", "time", *names]]
     for row in rows:
         columns = [row[name] for name in names]
-        times = list_times(row["start"], len(columns[0]), step)
+        times = list_times(row["start"], len(columns[0]), step, row["format"])
         lines += [[row["series"], *line] for line in zip(times, *columns, strict=True)]
     return lines
 
@@ -83,7 +100,7 @@ def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
             contexts = torch.stack([history["context"] for history in histories])
             for history, forecast in zip(histories, model(contexts.to(device)).cpu(), strict=True):
                 forecast = history["mean"] + history["std"] * forecast.double()
-                row = {"series": history["series"], "start": history["start"]}
+                row = {name: history[name] for name in ("series", "start", "format")}
                 rows.append({**row, "forecast": forecast.tolist()})
     return gather_object(rows)
 
@@ -101,6 +118,6 @@ if __name__ == "__main__":
         raise SystemExit("There is nothing to predict.")
     rows = predict(config, model, inputs)
     if PartialState().is_main_process:
-        lines = list_lines(rows, Scales.load(config.output_dir).step)
+        lines = list_lines(rows, config)
         csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
     PartialState().destroy_process_group()

@@ -24,10 +24,13 @@ def write_sample(model, config, path, length=200) -> None:
     tokenizer = build_tokenizer(config)
     device = next(model.parameters()).device
     generator = torch.Generator().manual_seed(0)
-    tokens = torch.tensor([[tokenizer.end]])
+    bos = torch.tensor(tokenizer.bos, dtype=torch.long)
+    tokens = torch.tensor([tokenizer.start])
     model.eval()
     for _ in range(length):
-        logits = model(tokens[:, -config.context :].to(device))[:, -1]
+        known = tokens[:, -config.context :].clone()
+        known[:, : len(bos)] = bos
+        logits = model(known.to(device))[:, -1]
         token = torch.multinomial(logits.softmax(dim=-1).cpu(), 1, generator=generator)
         tokens = torch.cat([tokens, token], dim=1)
     model.train()

@@ -8,11 +8,13 @@ import random
 import sysconfig
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset
 
+from documents import Documents, encode_documents
 from metrics import IGNORED
 from model import build_tokenizer
 
@@ -35,23 +37,27 @@ def read_documents(config) -> list[list[str]]:
 
 
 class Blocks(Dataset):
-    """Blocks of documents: up to `context` tokens, and the token after them."""
+    """Blocks of documents: up to `context` tokens, and what comes before them."""
 
-    def __init__(self, documents, config) -> None:
+    def __init__(self, documents: Documents, config) -> None:
         tokenizer = build_tokenizer(config)
-        self.blocks: list[Tensor] = []
-        for document in documents:
-            # a document starts with the end token of the one before it
-            tokens = [tokenizer.end, *tokenizer.encode(document), tokenizer.end]
-            tokens = torch.tensor(tokens, dtype=torch.int32)
-            starts = range(0, len(tokens) - 1, config.context)
-            self.blocks += [tokens[start : start + config.context + 1] for start in starts]
+        self.start, self.end = tokenizer.start, tokenizer.end
+        self.goes_on = not tokenizer.bos  # without <bos>, the token before a block is its first
+        self.documents, self.context = documents, config.context
+        lengths = documents.spans[:, 1] - documents.spans[:, 0] + 1  # each has an end token
+        self.blocks = np.cumsum(-(-lengths // config.context))  # up to the end of each document
 
     def __len__(self) -> int:
-        return len(self.blocks)
+        return int(self.blocks[-1]) if len(self.blocks) else 0
 
     def __getitem__(self, index: int) -> Tensor:
-        return self.blocks[index].long()
+        document = int(np.searchsorted(self.blocks, index, side="right"))
+        start = (index - int(self.blocks[document - 1]) if document else index) * self.context
+        goes_on = start > 0 and self.goes_on
+        tokens = self.documents.read(document, start - goes_on, start + self.context).tolist()
+        tokens = tokens if goes_on else [*self.start, *tokens]
+        is_whole = len(tokens) == self.context + (1 if goes_on else len(self.start))
+        return torch.tensor(tokens if is_whole else [*tokens, self.end])
 
 
 def collate(blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
@@ -61,9 +67,15 @@ def collate(blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
     return inputs, pad_sequence(targets, batch_first=True, padding_value=IGNORED)
 
 
+def load_documents(config) -> list[Documents]:
+    """The tokens of the training, validation and test documents."""
+    tokenizer = build_tokenizer(config)
+    return [encode_documents(texts, tokenizer) for texts in read_documents(config)]
+
+
 def build_datasets(config) -> list[Dataset]:
     """Blocks of the training, validation and test documents."""
-    return [Blocks(documents, config) for documents in read_documents(config)]
+    return [Blocks(documents, config) for documents in load_documents(config)]
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 
 import torch
@@ -83,7 +84,7 @@ class RunningLoss:
 
 
 class MetricsFile:
-    """Writes a line of JSON for each logged step and each evaluation."""
+    """Writes a line of JSON for each logged step and each evaluation. NaN and infinity are null."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0  # the first line replaces the file of an earlier run
@@ -91,7 +92,8 @@ class MetricsFile:
     def append(self, step: int, metrics: dict[str, float]) -> None:
         if PartialState().is_main_process:
             with self.path.open("a" if self.size else "w") as file:
-                file.write(json.dumps({"step": step, **metrics}) + "\n")
+                values = {name: v if isfinite(v) else None for name, v in metrics.items()}
+                file.write(json.dumps({"step": step, **values}) + "\n")
                 self.size = file.tell()
 
     def state_dict(self) -> dict:

@@ -1,5 +1,6 @@
 """The model: tokens in, logits of the next token out."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -9,9 +10,15 @@ class Tokenizer:
     """Each byte of UTF-8 is a token, and one more token ends a document."""
 
     size, end = 257, 256
+    start = [end]  # a document starts with the end token of the one before it
+    bos: list[int] = []  # what must be before each part of a text
+    name = "bytes"
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
+
+    def encode_all(self, texts: list[str]) -> list[np.ndarray]:
+        return [np.frombuffer(text.encode(), np.uint8) for text in texts]
 
     def decode(self, tokens: list[int]) -> str:
         return bytes(token for token in tokens if token < 256).decode(errors="replace")

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -60,9 +61,18 @@ def draw(logits: Tensor, generators: list[torch.Generator]) -> list[Tensor]:
     return [torch.multinomial(row, 1, generator=generator) for row, generator in pairs]
 
 
-def generate(model, texts: list[list[int]], end: int, context: int, length: int, device):
+def generate(
+    model,
+    texts: list[list[int]],
+    end: int,
+    context: int,
+    length: int,
+    device,
+    bos: Sequence[int] = (),
+):
     """Extend each text by up to `length` tokens, independently of the other texts.
 
+    The model sees the last `context` tokens, the first of which are `bos`.
     It stops when all texts have reached the end of a document. What follows an end has no meaning.
     """
     starts, texts = texts, [torch.tensor(text) for text in texts]
@@ -70,7 +80,7 @@ def generate(model, texts: list[list[int]], end: int, context: int, length: int,
     for _ in range(length):
         if all(end in text[len(start) :] for start, text in zip(starts, texts, strict=True)):
             break
-        windows = [text[-context:] for text in texts]
+        windows = [torch.tensor([*bos, *text[-context:][len(bos) :].tolist()]) for text in texts]
         inputs = pad_sequence(windows, batch_first=True).to(device)  # no token sees a later one
         lasts = [len(window) - 1 for window in windows]
         logits = model(inputs)[range(len(lasts)), lasts]
@@ -85,8 +95,10 @@ def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list
     tokenizer = build_tokenizer(config)
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for prompts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
-            starts = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
-            texts = generate(model, starts, tokenizer.end, config.context, length, device)
+            starts = [[*tokenizer.start, *tokenizer.encode(prompt)] for prompt in prompts]
+            texts = generate(
+                model, starts, tokenizer.end, config.context, length, device, tokenizer.bos
+            )
             for prompt, start, text in zip(prompts, starts, texts, strict=True):
                 tokens = [*text[len(start) :].tolist(), tokenizer.end]
                 tokens = tokens[: tokens.index(tokenizer.end)]  # up to the end of the document

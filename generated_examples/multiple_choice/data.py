@@ -6,16 +6,20 @@ padded, and in all rows that pad a sample with fewer choices. Labels, (batch,), 
 of the right choices.
 """
 
+import json
 import random
 import re
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 from zlib import crc32
 
 import torch
+from fsspec.implementations.local import LocalFileSystem
 from torch import Tensor
 from torch.utils.data import DataLoader, random_split
 
@@ -43,8 +47,10 @@ def read_question(row: dict, place: str) -> Question:
 
     SWAG has `sent1`, the beginning of the next sentence in `sent2`, and `ending0`, `ending1` and so
     on (Zellers et al. 2018, https://arxiv.org/abs/1808.05326). Empty endings at the end don't
-    count.
+    count. Choices may have their own labels, such as letters, as in ARC (Clark et al. 2018,
+    https://arxiv.org/abs/1803.05457).
     """
+    row, labels = read_labels(row, place)
     if "choices" in row:
         context, choices = row.get("context"), row["choices"]
     elif "ending0" in row:
@@ -56,7 +62,8 @@ def read_question(row: dict, place: str) -> Question:
         choices = [f"{start} {ending}".strip() if ending else "" for ending in endings]
     else:
         raise SystemExit(
-            f"{place}: there are no 'choices' and no 'ending0' in {', '.join(map(str, row))}."
+            f"{place}: there are no 'choices' and no 'ending0' in {', '.join(map(str, row))}. "
+            "If the keys have other names, set --rename, such as query=context."
         )
     if not isinstance(context, str) or not context.strip():
         raise SystemExit(f"{place}: its context (or sent1) is not text, but {context!r:.60}.")
@@ -65,16 +72,43 @@ def read_question(row: dict, place: str) -> Question:
     for number, choice in enumerate(choices):
         if not isinstance(choice, str) or not choice.strip():
             raise SystemExit(f"{place}: choice {number} is not text, but {choice!r:.60}.")
-    return Question(context, tuple(choices), read_label(row.get("label"), len(choices), place))
+    labels = labels or [str(number) for number in range(len(choices))]
+    return Question(context, tuple(choices), read_label(row.get("label"), labels, place))
 
 
-def read_label(given, choices: int, place: str) -> int:
+def read_labels(row: dict, place: str) -> tuple[dict, list[str]]:
+    """A row in which choices are texts, and their own labels if they have some, as in ARC."""
+    row, choices = dict(row), row.get("choices")
+    for name, other in (
+        ("question", "context"),
+        ("question_stem", "context"),
+        ("answerKey", "label"),
+    ):
+        if name in row and other not in row:
+            row[other] = row[name]
+    if isinstance(row.get("context"), dict):  # the files of ARC
+        row["context"], choices = row["context"].get("stem"), row["context"].get("choices")
+    if isinstance(choices, dict):  # as on the Hub: a list of texts, and one of labels
+        texts, labels = choices.get("text"), choices.get("label")
+    elif isinstance(choices, list) and choices and all(isinstance(one, dict) for one in choices):
+        texts, labels = ([one.get(key) for one in choices] for key in ("text", "label"))
+    else:
+        is_letter = str(row.get("label")) in list("ABCDEFGHIJ") and isinstance(choices, list)
+        return row, list("ABCDEFGHIJ"[: len(choices)]) if is_letter else []
+    same = isinstance(texts, list) and isinstance(labels, list) and len(texts) == len(labels)
+    if not same or len(set(map(str, labels))) < len(labels):
+        raise SystemExit(f"{place}: its choices need a text and a label each, not {choices!r:.60}.")
+    return {**row, "choices": texts}, list(map(str, labels))
+
+
+def read_label(given, labels: list[str], place: str) -> int:
     """The index of the right choice, or -1 if there is none."""
     if given in (None, "", -1, "-1"):
         return -1
-    if isinstance(given, bool) or str(given) not in map(str, range(choices)):
-        raise SystemExit(f"{place}: its label is {given!r:.60}, not one of 0 to {choices - 1}.")
-    return int(given)
+    if isinstance(given, bool) or str(given) not in labels:
+        allowed = f"{labels[0]} to {labels[-1]}"
+        raise SystemExit(f"{place}: its label is {given!r:.60}, not one of {allowed}.")
+    return labels.index(str(given))
 
 
 NAMES = "Ann Ben Cleo Dan Eva Finn Gus Ida Jon Kim Lea Max Nina Otto Pia Rob Sue Tom Uma Vic"
@@ -126,6 +160,81 @@ def write_question(rng: random.Random) -> Question:
     rng.shuffle(things)
     choices = tuple(f"{name} {USES[one]}." for one in things)
     return Question(context, choices, things.index(thing))
+
+
+def holds_objects(path: str) -> bool:
+    """Whether a file has rows of JSON or Parquet, by its name. It may be compressed."""
+    return bool(re.search(r"\.(jsonl|ndjson|json|parquet)(\.(gz|bz2|xz|zst))?$", path.lower()))
+
+
+def open_text(path: str, newline: str | None = None) -> TextIO:
+    """A text file. One that ends in .gz, .bz2, .xz or .zst is decompressed."""
+    settings = {"encoding": "utf-8-sig", "newline": newline, "compression": "infer"}
+    try:
+        return LocalFileSystem().open(path, "rt", **settings)
+    except ValueError as error:  # the package for .zst is missing
+        raise SystemExit(f"{path} can't be read: {error}: pip install zstandard") from error
+
+
+def read_objects(path: str) -> Iterator[tuple[str, dict]]:
+    """The rows of a file, and where each one is."""
+    try:
+        for place, row in read_parquet(path) if path.endswith(".parquet") else read_json(path):
+            if not isinstance(row, dict):
+                raise SystemExit(f"{place} is not a JSON object.")
+            yield place, row
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise SystemExit(f"{path} can't be read: {error}") from error
+
+
+def read_json(path: str) -> Iterator[tuple[str, object]]:
+    """What each line of a file has, or each item of its list."""
+    with open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            if number == 1 and line.lstrip().startswith("["):  # a list, which may go on
+                rows: list = parse(line + file.read(), path)  # type: ignore[assignment]
+                yield from ((f"{path}, item {place}", row) for place, row in enumerate(rows, 1))
+            elif line.strip():
+                place = f"{path}, line {number}"
+                yield place, parse(line, place)
+
+
+def parse(text: str, place: str) -> object:
+    try:
+        row = json.loads(text, object_pairs_hook=join_pairs)
+        json.dumps(row, ensure_ascii=False).encode()  # rejects lone surrogates
+    except (ValueError, RecursionError) as error:
+        raise SystemExit(f"{place} is not JSON: {error}") from error
+    return row
+
+
+def join_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object. Raises ValueError if a key is there twice: json would take the last one."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"it has the key {name!r} twice")
+    return row
+
+
+def read_parquet(path: str) -> Iterator[tuple[str, dict]]:
+    """The rows of a Parquet file."""
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise SystemExit(f"{path} needs a package: pip install pyarrow") from error
+    number = 0
+    for batch in parquet.ParquetFile(path).iter_batches():
+        for row in batch.to_pylist():
+            number += 1
+            yield f"{path}, row {number}", {name: drop_nulls(cell) for name, cell in row.items()}
+
+
+def drop_nulls(value: object) -> object:
+    """A value without the keys that Parquet and Arrow add, so that all rows have the same."""
+    if isinstance(value, dict):
+        return {name: drop_nulls(item) for name, item in value.items() if item is not None}
+    return [drop_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def split_rows(rows: list, shares: list[float]) -> list[list]:

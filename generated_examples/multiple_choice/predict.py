@@ -14,7 +14,7 @@ from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from config import Config, check_environment, load_config, newest_run
-from data import Question, collate, encode_questions, read_question
+from data import Question, collate, encode_questions, holds_objects, read_objects, read_question
 from metrics import hide_padding
 from model import build_model
 
@@ -34,23 +34,12 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
 
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and its choices, or those of .jsonl files, with the keys of the training data."""
-    if not any(name.endswith(".jsonl") for name in names):
+    if not any(map(holds_objects, names)):
         row = {"context": names[0], "choices": names[1:], "label": None}
         return [read_question(row, "The input")]
     questions = []
     for name in names:
-        try:
-            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
-        except (OSError, ValueError) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                place = f"{name}, line {number}"
-                try:
-                    row = dict(json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise SystemExit(f"{place} is not a JSON object: {error}") from error
-                questions.append(read_question(row, place))
+        questions += [read_question(row, place) for place, row in read_objects(name)]
     return questions
 
 

@@ -96,6 +96,8 @@ def main(config: Config) -> None:
     )
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
+    if not len(val_loader) or not len(test_loader):
+        raise SystemExit("The validation and the test data need at least one sample each.")
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
@@ -111,8 +113,10 @@ def main(config: Config) -> None:
     if not config.resume:  # a resumed run writes it with its weights
         write_config(accelerator, config, config.output_dir)
     for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if count and not progress.step:  # a resumed run already logged it
-            log(f"{count} choices of the {part} data fill --max-length: the rest is cut")
+        if count:
+            accelerator.print(
+                f"{count} choices of the {part} data fill --max-length: the rest is cut"
+            )
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:  # max_steps, or resumed a finished run

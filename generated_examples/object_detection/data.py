@@ -6,6 +6,7 @@ says whether it is a group of objects: it is not learned, and detections in it a
 """
 
 from math import cos, hypot, pi, sin
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -70,6 +71,16 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Objects]:
         "labels": torch.tensor(labels, dtype=torch.int64),
         "crowd": torch.zeros(len(boxes), dtype=torch.bool),
     }
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    parts = path.relative_to(folder).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+# what Image.open may read: EPS, for one, would start another program
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 
 def to_rgb(picture: Image.Image) -> Image.Image:

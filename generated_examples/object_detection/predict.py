@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader
 
 from boxes import find_objects
 from config import Config, check_environment, load_config, newest_run
-from data import class_names, to_rgb, to_tensor
+from data import FORMATS, class_names, is_hidden, to_rgb, to_tensor
 from model import build_model
 from pictures import draw
 
@@ -53,7 +53,7 @@ COLUMNS = ["image", "label", "score", "left", "top", "right", "bottom"]
 def read_image(path: Path) -> Image.Image:
     """An upright RGB image."""
     try:
-        with Image.open(path) as picture:
+        with Image.open(path, formats=FORMATS) as picture:
             return to_rgb(picture)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
@@ -109,10 +109,11 @@ if __name__ == "__main__":
     parser.add_argument("--csv", action="store_true", help=help)
     parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
-    formats, inputs = Image.registered_extensions(), []
-    known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
+    suffixes, inputs = Image.registered_extensions(), []
+    known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
     for path in arguments.inputs:
-        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+        found = [p for p in path.rglob("*") if p.suffix.lower() in known and not is_hidden(p, path)]
+        inputs += sorted(found) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         write(rows, arguments.threshold, arguments.pictures, arguments.csv)

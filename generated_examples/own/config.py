@@ -132,8 +132,9 @@ def find_checkpoints(folder: Path) -> list[Path]:
 
 def find_resumed(resume: str, folder: Path | None = None) -> Path:
     """The checkpoint that `--resume` names, or the newest: of a folder, or of all in runs/."""
-    path = folder if resume == "newest" else Path(resume).absolute()
+    path = folder if resume == "newest" else Path(resume)
     if path:
+        path = path if path.name else path.absolute()  # `--resume .`
         found = find_checkpoints(path) or [path]
     else:
         runs = Path("runs").glob("*/checkpoint_" + "[0-9]" * 8)

@@ -14,7 +14,7 @@ from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from config import Config, check_environment, load_config, newest_run
-from data import Question, collate, make_windows, read_texts
+from data import Question, collate, holds_objects, make_windows, read_objects, read_texts
 from metrics import find_spans
 from model import build_model
 
@@ -34,25 +34,14 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
 
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and a question about it, or the lines of .jsonl files, which have both."""
-    if len(names) == 2 and not names[0].endswith(".jsonl"):
+    if len(names) == 2 and not holds_objects(names[0]):
         row = dict(zip(("context", "question"), names, strict=True))
         return [Question(*read_texts(row, "The input"))]
     questions = []
     for name in names:
-        if not name.endswith(".jsonl"):
+        if not holds_objects(name):
             raise SystemExit(f"Give a text and a question about it, or .jsonl files, not {name!r}.")
-        try:
-            lines = Path(name).read_text(encoding="utf-8-sig").split("\n")
-        except (OSError, ValueError) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                place = f"{name}, line {number}"
-                try:
-                    row = dict(json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise SystemExit(f"{place} is not a JSON object: {error}") from error
-                questions.append(Question(*read_texts(row, place)))
+        questions += [Question(*read_texts(row, place)) for place, row in read_objects(name)]
     return questions
 
 

@@ -101,6 +101,8 @@ def main(config: Config) -> None:
     )
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
+    if not len(val_loader) or not len(test_loader):
+        raise SystemExit("The validation and the test data need at least one sample each.")
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
@@ -116,8 +118,10 @@ def main(config: Config) -> None:
     if not config.resume:  # a resumed run writes it with its weights
         write_config(accelerator, config, config.output_dir)
     for part, count in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if count and not progress.step:  # a resumed run already logged it
-            log(f"{count} questions of the {part} data have answers that fit into no window")
+        if count:
+            accelerator.print(
+                f"{count} questions of the {part} data have answers that fit into no window"
+            )
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:  # max_steps, or resumed a finished run

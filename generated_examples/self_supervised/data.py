@@ -1,12 +1,13 @@
 """The data: images, shape (batch, 1, 8, 8), from 0 to 1, and what is learned from them."""
 
+from pathlib import Path
+
 import torch
 import torch.nn.functional as F
+from accelerate import PartialState
 from sklearn.datasets import load_digits
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset, random_split
-
-from metrics import log
 
 SIZE = 8  # pixels, both ways
 
@@ -19,6 +20,16 @@ def build_datasets(config) -> list[Dataset]:
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
     return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=rng)
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    parts = path.relative_to(folder).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+# what Image.open may read: EPS, for one, would start another program
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 
 class Drawn(Dataset):
@@ -100,7 +111,9 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     val_set, test_set = Probed(val_set, known, config), Probed(test_set, known, config)
     train_set = Drawn(train_set, config)
     if min(len(val_set), len(test_set)) < 2:
-        log("a split of one image has the loss 0: there is no other image to compare it with")
+        PartialState().print(
+            "a split of one image has the loss 0: there is no other image to compare it with"
+        )
     train_loader = DataLoader(
         train_set,
         config.batch_size,

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from config import Config, check_environment, load_config, newest_run
-from data import SIZE
+from data import FORMATS, SIZE, is_hidden
 from model import build_model
 
 
@@ -35,7 +35,7 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
 def read_image(path: Path) -> Tensor:
     """A digit, white on black, shape (1, SIZE, SIZE), from 0 to 255."""
     try:
-        picture = Image.open(path)
+        picture = Image.open(path, formats=FORMATS)
         if picture.mode[0] in "IF":  # convert() would clip them
             raise ValueError("save it with 8 bits for each pixel")
         image = ImageOps.fit(picture.convert("L"), (SIZE, SIZE))
@@ -60,10 +60,11 @@ if __name__ == "__main__":
     parser.add_argument("inputs", nargs="+", type=Path, help="images, or folders of them")
     parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
-    formats, inputs = Image.registered_extensions(), []
-    known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
+    suffixes, inputs = Image.registered_extensions(), []
+    known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
     for path in arguments.inputs:
-        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+        found = [p for p in path.rglob("*") if p.suffix.lower() in known and not is_hidden(p, path)]
+        inputs += sorted(found) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")

@@ -4,6 +4,7 @@ A mask has the class of each pixel, or VOID, which is ignored.
 """
 
 from math import cos, pi, sin
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -49,6 +50,16 @@ def draw_shapes(size: int, rng: Random) -> tuple[Tensor, Tensor]:
         ImageDraw.Draw(image).polygon(corners, fill=color)
         ImageDraw.Draw(mask).polygon(corners, fill=label)
     return to_tensor(image, size), torch.from_numpy(np.array(mask)).long()
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    parts = path.relative_to(folder).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+# what Image.open may read: EPS, for one, would start another program
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 
 def to_rgb(picture: Image.Image) -> Image.Image:

@@ -15,7 +15,7 @@ from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from config import Config, check_environment, load_config, newest_run
-from data import to_rgb, to_tensor
+from data import FORMATS, is_hidden, to_rgb, to_tensor
 from model import build_model
 from pictures import COLORS
 
@@ -52,7 +52,7 @@ def write(rows: list[dict], folder: Path) -> None:
 def read_image(path: Path) -> Image.Image:
     """An upright RGB image."""
     try:
-        with Image.open(path) as picture:
+        with Image.open(path, formats=FORMATS) as picture:
             return to_rgb(picture)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SystemExit(f"{path} can't be read as an image: {error}") from error
@@ -80,10 +80,11 @@ if __name__ == "__main__":
     parser.add_argument("--output", type=Path, default=Path("masks"), help="folder of the masks")
     parser.add_argument("--run", help="the folder of a run; default: the newest")
     arguments = parser.parse_args()
-    formats, inputs = Image.registered_extensions(), []
-    known = {suffix for suffix, name in formats.items() if name in Image.OPEN}  # not PDF
+    suffixes, inputs = Image.registered_extensions(), []
+    known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
     for path in arguments.inputs:
-        inputs += sorted(p for p in path.rglob("*") if p.suffix.lower() in known) or [path]
+        found = [p for p in path.rglob("*") if p.suffix.lower() in known and not is_hidden(p, path)]
+        inputs += sorted(found) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         write(rows, arguments.output)

@@ -18,16 +18,24 @@ from model import build_tokenizer
 
 
 def write_sample(model, config, examples: list[Sample], path, length: int = 100) -> None:
-    """Write the answers of the model in some conversations, below those of the data."""
-    tokenizer, texts = build_tokenizer(config), []
+    """Write the answers of the model in some conversations, below those of the data.
+
+    Says how many are those of the data, and how many end: other metrics take the true tokens before
+    each one, so they can't tell.
+    """
+    tokenizer, texts, right, ended, ends = build_tokenizer(config), [], 0, 0, find_ends(config)
     device = next(model.parameters()).device
     prompts, answers = zip(*map(split_at_answer, examples), strict=True)
     model.eval()
-    written = generate(model, prompts, find_ends(config), config.context, length, device)
+    written = generate(model, prompts, ends, config.context, length, device)
     model.train()
     for prompt, answer, tokens in zip(prompts, answers, written, strict=True):
+        right += tokens == [token for token in answer if token not in ends]
+        ended += len(tokens) < min(length, config.context - len(prompt))
         texts += [tokenizer.show(prompt), f"data:  {tokenizer.decode(answer)}"]
         texts += [f"model: {tokenizer.decode(tokens)}", ""]
+    if examples:
+        log(f"of {len(examples)} generated answers, {right} are those of the data, and {ended} end")
     path.write_text("\n".join(texts), encoding="utf-8")
 
 

@@ -13,7 +13,18 @@ from safetensors.torch import load_model
 from torch.utils.data import DataLoader
 
 from config import Config, check_environment, load_config, newest_run
-from data import encode_prompt, find_ends, read_messages
+from data import (
+    Conversation,
+    Messages,
+    add_system,
+    encode_prompt,
+    find_ends,
+    holds_objects,
+    read_extras,
+    read_messages,
+    read_objects,
+    read_turns,
+)
 from generation import generate
 from model import build_model, build_tokenizer
 
@@ -41,11 +52,8 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
                 texts += split_lines(broadcast_object_list([lines])[0])
             elif name.endswith(".txt"):
                 texts += split_lines(Path(name).read_text(encoding="utf-8"))
-            elif name.endswith(".jsonl"):  # an object with `messages` or a `prompt` in each line
-                lines = split_lines(Path(name).read_text(encoding="utf-8-sig"))
-                for number, line in enumerate(lines, start=1):
-                    if line.strip():
-                        texts.append(read_prompt(line, f"{name}, line {number}"))
+            elif holds_objects(name):  # rows with `messages` or a `prompt`
+                texts += [read_prompt(row, place) for place, row in read_objects(name)]
             else:
                 texts.append(name)
         except (OSError, ValueError) as error:
@@ -58,26 +66,31 @@ def split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def read_prompt(line: str, place: str) -> str | list[dict]:
-    """The `prompt` of a JSON object, or its `messages` without an answer at their end."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise SystemExit(f"{place} is not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise SystemExit(f"{place} is not a JSON object.")
-    if isinstance(row.get("prompt"), str):
-        return row["prompt"]
-    messages = read_messages(row, place)
-    is_answered = len(messages) > 1 and messages[-1]["role"] == "assistant"
-    return messages[:-1] if is_answered else messages
+def read_prompt(row: dict, place: str) -> str | Messages | Conversation:
+    """The `prompt` of a row, or its messages without an answer at their end."""
+    settings, prompt = read_extras(row, place), row.get("prompt")
+    if isinstance(prompt, str) and not settings and not row.get("system"):
+        return prompt
+    if prompt and "messages" not in row:
+        messages = add_system(read_turns([prompt], place), row, place)
+    else:
+        messages = read_messages(row, place)
+        if len(messages) > 1 and messages[-1]["role"] == "assistant":
+            messages = messages[:-1]
+    return Conversation(messages, place, settings) if settings else messages
 
 
-def write_prompt(config: Config, prompt: str | list[dict]) -> list[int]:
+def find_messages(prompt: str | Messages | Conversation) -> Messages:
+    prompt = prompt.messages if isinstance(prompt, Conversation) else prompt
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+
+
+def write_prompt(config: Config, prompt: str | Messages | Conversation) -> list[int]:
     """The tokens of a question, or of the messages of a conversation, before the answer."""
-    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    messages = find_messages(prompt)
+    settings = prompt.settings if isinstance(prompt, Conversation) else {}
     try:
-        tokens = encode_prompt(messages, config)
+        tokens = encode_prompt(messages, config, settings)
     except ValueError as error:
         raise SystemExit(f"{messages[-1]['content']}: {error}") from error
     if len(tokens) >= config.context:
@@ -97,8 +110,8 @@ def predict(config: Config, model: torch.nn.Module, inputs, length: int) -> list
             prompts = [write_prompt(config, chat) for chat in chats]
             answers = generate(model, prompts, find_ends(config), config.context, length, device)
             for chat, answer in zip(chats, answers, strict=True):
-                prompt = chat if isinstance(chat, str) else chat[-1]["content"]
-                rows.append({"prompt": prompt, "text": tokenizer.decode(answer)})
+                asked = find_messages(chat)[-1]["content"]
+                rows.append({"prompt": asked, "text": tokenizer.decode(answer)})
     return gather_object(rows)
 
 

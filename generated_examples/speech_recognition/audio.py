@@ -32,10 +32,20 @@ def opened(path: Path) -> Iterator[wave.Wave_read]:
         raise OSError(f"{path} can't be read as WAV: {reason}.{hint}") from error
 
 
+def count_samples(file: wave.Wave_read) -> int:
+    """The samples of each channel. A program that wrote to a pipe did not know their number."""
+    samples, size = file.getnframes(), file.getsampwidth() * file.getnchannels()
+    if samples * size < 2**31 - 2**16:
+        return samples
+    samples = len(file.readframes(samples)) // size
+    file.rewind()
+    return samples
+
+
 def read_channels(path: Path) -> tuple[Tensor, int]:
     """The channels of a file, shape (samples, channels), from -1 to 1, and its rate in Hz."""
     with opened(path) as file:
-        width, channels, samples = file.getsampwidth(), file.getnchannels(), file.getnframes()
+        width, channels, samples = file.getsampwidth(), file.getnchannels(), count_samples(file)
         data = bytearray(file.readframes(samples))
         if len(data) < samples * channels * width:
             raise EOFError
@@ -51,17 +61,18 @@ def read_channels(path: Path) -> tuple[Tensor, int]:
 def measure_sound(path: Path) -> float:
     """The seconds of a file, without reading all of it. Raises OSError as read_sound() does."""
     with opened(path) as file:
-        samples = file.getnframes()
+        samples = count_samples(file)
         file.setpos(samples - 1)
-        if not file.readframes(1):
+        if len(file.readframes(1)) < file.getsampwidth() * file.getnchannels():
             raise EOFError
         return samples / file.getframerate()
 
 
 def find_sounds(folder: Path) -> list[Path]:
-    """The sound files below a folder, in the order of their names. Hidden files are left out."""
+    """The sound files below a folder, in the order of their names. Hidden ones are left out."""
     paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in {*SUFFIXES, *OTHERS})
-    paths = [path for path in paths if not path.name.startswith(".")]
+    hidden = (".", "__MACOSX")  # as in .ipynb_checkpoints/
+    paths = [p for p in paths if not any(n.startswith(hidden) for n in p.relative_to(folder).parts)]
     if others := [path for path in paths if path.suffix.lower() not in SUFFIXES]:
         raise SystemExit(f"{others[0]} can't be read: {HINT}")
     return paths

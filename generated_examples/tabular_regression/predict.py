@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes
 from torch import Tensor
 
 from config import Config, check_environment, load_config, newest_run
+from data import parse_number, read_csv
 from model import build_model
 
 
@@ -32,21 +33,20 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
 
 def read_inputs(config: Config, names: list[str]) -> Tensor:
     """The rows of CSV files whose first line names the columns, in any order."""
-    columns, rows = load_diabetes().feature_names, []
+    columns, rows = list(load_diabetes().feature_names), []
     for name in names:
-        before = len(rows)
-        try:
-            with open(name, encoding="utf-8-sig", newline="") as file:
-                lines = csv.DictReader(file)
-                found = lines.fieldnames or []
-                if missing := [column for column in columns if column not in found]:
-                    raise SystemExit(f"{name} lacks the columns {', '.join(missing)}.")
-                for line in lines:
-                    rows.append([float(line[column]) for column in columns])
-        except (OSError, UnicodeError, csv.Error) as error:
-            raise SystemExit(f"{name} can't be read: {error}") from error
-        except (ValueError, TypeError) as error:
-            raise SystemExit(f"{name}, row {len(rows) - before + 1}: {error}") from error
+        found, lines = read_csv(name)
+        if missing := [column for column in columns if column not in found]:
+            raise SystemExit(f"{name} lacks the columns {', '.join(missing)}.")
+        for number, line in enumerate(lines, start=1):
+            cells = dict(zip(found, line, strict=True))
+            row = [parse_number(cells[column]) for column in columns]
+            if None in row:
+                wrong = columns[row.index(None)]
+                raise SystemExit(
+                    f"{name}, row {number}: {wrong} is {cells[wrong]!r}, not a finite number."
+                )
+            rows.append(row)
     return torch.tensor(rows)
 
 

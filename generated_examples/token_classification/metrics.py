@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 
 import torch
@@ -86,8 +87,8 @@ def find_entities(tags: list[int]) -> set[tuple[int, int, int]]:
     """The entities of a sentence: type, first word, and the word after the last.
 
     Tag 0 is outside, tag 2 * type + 1 begins an entity, and the next one continues it. A tag
-    that continues no entity of its type is not an entity, as in seqeval's strict IOB2 and the CoNLL
-    evaluation.
+    that continues no entity of its type is not an entity, as in seqeval's strict IOB2. The script
+    of CoNLL-2003 is less strict: there, such a tag begins an entity.
     """
     found, first = set(), None
     for place, tag in enumerate([*tags, 0]):
@@ -124,7 +125,7 @@ def entity_scores(counts: Tensor) -> dict[str, float]:
 
 
 class MetricsFile:
-    """Writes a line of JSON for each logged step and each evaluation."""
+    """Writes a line of JSON for each logged step and each evaluation. NaN and infinity are null."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0  # the first line replaces the file of an earlier run
@@ -132,7 +133,8 @@ class MetricsFile:
     def append(self, step: int, metrics: dict[str, float]) -> None:
         if PartialState().is_main_process:
             with self.path.open("a" if self.size else "w") as file:
-                file.write(json.dumps({"step": step, **metrics}) + "\n")
+                values = {name: v if isfinite(v) else None for name, v in metrics.items()}
+                file.write(json.dumps({"step": step, **values}) + "\n")
                 self.size = file.tell()
 
     def state_dict(self) -> dict:

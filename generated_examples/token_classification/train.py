@@ -107,6 +107,8 @@ def main(config: Config) -> None:
     )
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
 
+    if not len(val_loader) or not len(test_loader):
+        raise SystemExit("The validation and the test data need at least one sample each.")
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
@@ -125,8 +127,10 @@ def main(config: Config) -> None:
         Path(config.output_dir).mkdir(parents=True, exist_ok=True)
         Path(config.output_dir, "tags.json").write_text(json.dumps(tag_names(config)))
     for part, words in zip(("training", "validation", "test"), count_cut(config), strict=True):
-        if words and not progress.step:  # a resumed run already logged it
-            log(f"{words} words of the {part} data are beyond --max-length and are left out")
+        if words:
+            accelerator.print(
+                f"{words} words of the {part} data are beyond --max-length and are left out"
+            )
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps:  # max_steps, or resumed a finished run

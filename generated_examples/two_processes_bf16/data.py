@@ -1,5 +1,7 @@
 """The data: batches of images, shape (batch, 1, 8, 8), from 0 to 1, and labels, shape (batch,)."""
 
+from pathlib import Path
+
 import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
@@ -13,6 +15,16 @@ def build_datasets(config) -> list[Dataset]:
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
     return random_split(TensorDataset(images, labels), [0.8, 0.1, 0.1], generator=rng)
+
+
+def is_hidden(path: Path, folder: Path) -> bool:
+    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    parts = path.relative_to(folder).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+# what Image.open may read: EPS, for one, would start another program
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 
 def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:

@@ -96,8 +96,8 @@ def test_rewards_tell_answers_apart():
     optimizer, accelerator = torch.optim.Adam(model.parameters(), 0.003), Accelerator()
     for _ in range(20):
         log_probs = answer_log_probs(model, inputs, targets)
-        rewards = config.beta * (log_probs - reference)
         metrics = train.evaluate(accelerator, model, loader, "val")
+        rewards = config.beta * (log_probs - reference)
         margins = rewards[:, 0] - rewards[:, 1]
         assert metrics["val_reward_margin"] == pytest.approx(margins.mean().item(), abs=1e-4)
         assert metrics["val_reward_accuracy"] == (margins > ROUNDING).sum() / 8

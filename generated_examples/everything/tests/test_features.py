@@ -37,8 +37,7 @@ import search
 import test_resume
 import train
 from callbacks import Ema, LearningCurves, StopOnSpike, Throughput
-from checkpoint import Checkpoints, find_checkpoints
-from config import Config
+from config import Config, find_checkpoints
 from data import (
     Augmented,
     BalancedSampler,
@@ -48,6 +47,7 @@ from data import (
     build_more_loaders,
     loading_settings,
 )
+from errors import draw_images
 from helpers import (
     SETTINGS,
     build_exact_model,
@@ -64,6 +64,7 @@ from metrics import ClassMetrics, HardBatches, Progress, RunningLoss, count_erro
 from micro_batches import MicroBatches
 from mixing import mix
 from model import build_model
+from preemption import StopSignals
 from save_on_error import LastStep
 from teacher import distill
 from test_resume import assert_same_run, last_checkpoint
@@ -584,6 +585,23 @@ def write_report(folder: Path, split: str, monkeypatch, *flags: str) -> dict:
     return json.loads((folder / "evaluation" / split / "metrics.json").read_text())
 
 
+def test_the_worst_images_are_drawn(tmp_path, monkeypatch):
+    """Those with the highest losses first, bytes as bright as the same numbers from 0 to 1."""
+    drawn = []
+    monkeypatch.setattr(evaluate, "draw_images", lambda *given: drawn.append(given))
+    run(tmp_path, epochs=1)
+    write_report(tmp_path, "test", monkeypatch)
+    [(path, images, captions)] = drawn
+    rows = (tmp_path / "evaluation/test/samples.csv").read_text().splitlines()[1:]
+    assert path.name == "worst.png" and 0 < len(images) == len(captions) == min(25, len(rows))
+    first = int(rows[0].split(",")[0])
+    config, _, loader = evaluate.open_run(evaluate.Accelerator(), tmp_path, "test")
+    assert torch.equal(images[0], loader.dataset[first][0])
+    draw_images(tmp_path / "bytes.png", [torch.full((1, 4, 4), 102, dtype=torch.uint8)], ["3 | 8"])
+    draw_images(tmp_path / "numbers.png", [torch.full((1, 4, 4), 0.4)], ["3 | 8"])
+    assert (imread(tmp_path / "bytes.png") == imread(tmp_path / "numbers.png")).all()
+
+
 def test_evaluates_by_steps(tmp_path, capsys):
     run(tmp_path, evaluate_every=5)
     lines = [line for line in capsys.readouterr().out.splitlines() if "val_loss" in line]
@@ -1051,18 +1069,18 @@ def test_signal_to_data_workers_saves_too(tmp_path):
 
 def signalled_run(folder: Path, number: int = signal.SIGTERM, times: int = 1, **changes) -> None:
     """Send a signal to the last process and its data workers in the third step."""
-    save_if_due = Checkpoints.save_if_due
+    after_step = StopSignals.after_step
 
-    def tell(checkpoints, unit, count) -> None:
+    def tell(stop_signals, checkpoints) -> None:
         last = checkpoints.accelerator.num_processes - 1
         if checkpoints.progress.step == 3 and checkpoints.accelerator.process_index == last:
             for _ in range(times):
                 os.kill(os.getpid(), number)
             for worker in active_children():  # the sender is not the process that started them
                 subprocess.run(["kill", f"-{number:d}", str(worker.pid)], check=True)
-        save_if_due(checkpoints, unit, count)
+        after_step(stop_signals, checkpoints)
 
-    with mock.patch.object(Checkpoints, "save_if_due", tell):
+    with mock.patch.object(StopSignals, "after_step", tell):
         run(folder, **CADENCE, **changes)
 
 
@@ -1200,7 +1218,7 @@ RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
     [
         (RunningLoss, "add", 9, InterruptedError),
         (RunningLoss, "add", 3, KeyboardInterrupt),
-        (Checkpoints, "save_if_due", 1, InterruptedError),
+        (train, "evaluate", 1, InterruptedError),
     ],
     ids=["in a batch", "Ctrl-C", "after an evaluation"],
 )
@@ -1244,8 +1262,6 @@ def run_until_error(folder: Path, owner, name: str, calls: int, error: type) -> 
 
     def failing(*arguments):
         result = method(*arguments)
-        if "steps" in map(str, arguments):  # a checkpoint that is due within an epoch
-            return result
         if next(left, None) is None:
             raise error
         return result

@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader
 import train
 from callbacks import LearningCurves, Throughput, write_sample
 from data import Blocks, build_loaders, collate
+from documents import encode_documents
 from helpers import SETTINGS, build_exact_model, build_sgd, column, launch, run
 from metrics import IGNORED, Progress, RunningLoss, count_tokens
 from model import build_model, build_tokenizer
@@ -100,7 +101,7 @@ def test_every_token_is_a_target_once():
     config = train.Config(context=16)
     tokenizer = build_tokenizer(config)
     document = "for line in file:\n    print(line)\n"
-    blocks = Blocks([document, "pass"], config)
+    blocks = Blocks(encode_documents([document, "pass"], tokenizer), config)
     targets = [token for block in blocks for token in block[1:].tolist()]
     ends = [tokenizer.end]
     assert targets == [*tokenizer.encode(document), *ends, *tokenizer.encode("pass"), *ends]
@@ -112,7 +113,9 @@ def test_every_token_is_a_target_once():
 def test_no_token_sees_a_later_one():
     config = train.Config(**SETTINGS)
     model = build_exact_model(config)
-    inputs, _ = collate(list(Blocks(["for line in file:\n    print(line)\n" * 3], config)))
+    text = "for line in file:\n    print(line)\n" * 3
+    documents = encode_documents([text], build_tokenizer(config))
+    inputs, _ = collate(list(Blocks(documents, config)))
     changed = inputs.clone()
     changed[:, 9] += 1
     logits, others = model(inputs), model(changed)

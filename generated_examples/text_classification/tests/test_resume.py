@@ -199,5 +199,7 @@ def test_kill_loses_nothing(tmp_path):
         time.sleep(0.001)
     message = "no checkpoint was seen in a scratch folder: it must get its name once it is complete"
     assert process.wait() == -signal.SIGKILL, message
+    while psutil.pid_exists(int((folder / "run.lock").read_text().split()[1])):
+        time.sleep(0.01)  # it may have been started by another one
     run(folder, resume="newest", **cadence)
     assert_same_run(tmp_path / "whole", folder)

@@ -135,19 +135,21 @@ def digest(*values: object) -> str:
     return hashlib.blake2b(repr(values).encode(), digest_size=8).hexdigest()
 
 #: slot functions when dataset=text
+#: region limits
 TRIAL = 100  # a run of at most this many steps is a trial, which reads no more than it needs
 LEAST = 16_000_000  # characters that a trial reads
 
 
+#: end limits
 def count_needed(config) -> int:
     """How many characters of a text a trial reads; 0: all, as this run is no trial."""
-    #: region steps
+    #: region needed
     steps = config.max_steps or config.epochs * config.limit_batches
-    #: end steps
     if not 0 < steps <= TRIAL:
         return 0
     samples = steps * config.batch_size * PartialState().num_processes
     return max(LEAST, 100 * samples * config.context)
+    #: end needed
 
 
 def hash_files(paths: list[Path], most: int) -> str:
@@ -171,3 +173,8 @@ def take(pieces: Iterator[tuple[int, str]], most: int) -> Iterator[tuple[int, st
         seen += len(piece[1])
         if most and seen >= most:
             return
+
+#: replace limits when dataset=text project.loop=minimal
+
+#: replace needed when dataset=text project.loop=minimal
+return 0  # the minimal loop has no limit of steps
