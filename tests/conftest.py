@@ -317,7 +317,8 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
                 on = as_many_as_possible(catalog, [way], task)
                 found[f"{task}, all with {way}"] = given_for(catalog, on, project__task=task)
     for key, value in own_choices(catalog.base):
-        found[f"{key}={value}"] = given_for(catalog, []) | {key: value}
+        more = {"project.task": "language_model"} if value == "muon" else {}  # it needs layers
+        found[f"{key}={value}"] = given_for(catalog, []) | {key: value, **more}
     parts = [feature for feature in catalog.features.values() if "hardware" in feature.folder.parts]
     found |= with_choices(catalog, own_choices(catalog.hardware, *parts), whole)
     unique: dict[tuple[tuple[str, Value], ...], str] = {}
@@ -339,7 +340,6 @@ FOR_OTHERS = (
     "self_supervised, cross_validation.enabled=True",
     "fsdp.auto_wrap_policy=SIZE_BASED_WRAP",
     "fsdp.auto_wrap_policy=NO_WRAP",
-    "training.optimizer=muon",
 )
 
 

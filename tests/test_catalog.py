@@ -147,7 +147,7 @@ def test_a_choice_brings_code_dependencies_and_words(other: Path) -> None:
     assert '"numpy>=2"' in large["pyproject.toml"]
     assert small["train.py"].startswith('"""Train something else')
     assert large["train.py"].startswith('"""Train something large')
-    assert "[other]" in large["scaffold.toml"] and "width = 7" in large["scaffold.toml"]
+    assert "[other]" in large["scaffold.toml"] and 'model = "large"' in large["scaffold.toml"]
 
 
 def test_a_feature_that_does_not_fit_is_refused_with_the_reason(other: Path) -> None:

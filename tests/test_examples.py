@@ -54,6 +54,7 @@ def test_an_example_is_what_is_generated(name: str) -> None:
     assert len(found) >= 10
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", load_catalog().tasks)
 def test_a_result_belongs_to_the_code_beside_it(name: str) -> None:
     run = json.loads((FOLDER / name / RESULT / "run.json").read_text())

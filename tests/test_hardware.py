@@ -381,9 +381,7 @@ fp8_config:
             [
                 'backend = "te"',
                 "amax_history_length = 16",
-                'amax_compute_algorithm = "max"',
                 "higher_fprop = true",
-                "higher_dgrad = false",
                 "higher_wgrad = true",
             ],
         ),

@@ -81,22 +81,26 @@ NOT_IMPORTED = (
     "transformer-engine",
 )
 # pairs that no manifest lists under `conflicts`, because only one of several choices conflicts
-KNOWN_CONFLICTS = {
-    frozenset({f"clipping.enabled=True+clipping.kind={kind}", other})
-    for kind, other in (
-        ("value", "hardware.sharding=fsdp"),
-        ("value", "parallelism.enabled=True"),
-        ("value", "hardware.sharding=deepspeed"),
-        ("adaptive", "hardware.sharding=deepspeed"),
-    )
-} | {  # the backbone beside adapters has BatchNorm, which a split model must synchronize
-    frozenset({f"lora.enabled=True+lora.variant={variant}", other})
-    for variant in ("lora", "rslora", "dora")
-    for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
-} | {  # and so do models of timm
-    frozenset({"stochastic_depth.enabled=True", other})
-    for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
-}
+KNOWN_CONFLICTS = (
+    {
+        frozenset({f"clipping.enabled=True+clipping.kind={kind}", other})
+        for kind, other in (
+            ("value", "hardware.sharding=fsdp"),
+            ("value", "parallelism.enabled=True"),
+            ("value", "hardware.sharding=deepspeed"),
+            ("adaptive", "hardware.sharding=deepspeed"),
+        )
+    }
+    | {  # the backbone beside adapters has BatchNorm, which a split model must synchronize
+        frozenset({f"lora.enabled=True+lora.variant={variant}", other})
+        for variant in ("lora", "rslora", "dora")
+        for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
+    }
+    | {  # and so do models of timm
+        frozenset({"stochastic_depth.enabled=True", other})
+        for other in ("hardware.sharding=fsdp", "parallelism.enabled=True")
+    }
+)
 HARDWARE = [
     name for name, part in load_catalog().features.items() if "hardware" in part.folder.parts
 ]
@@ -446,7 +450,7 @@ def test_no_name_and_no_comment_of_what_is_off(
             strange = (
                 names
                 - known_names
-                - {"str", "True", "False", "Literal", "typing", "fields", "LIMITS"}
+                - {"str", "True", "False", "Literal", "typing", "fields", "LIMITS", "name"}
             )
             assert not strange, f"{name} of {label}: {sorted(strange)}"
             strange = {text for text in comments - known_comments if text not in words}
@@ -711,7 +715,8 @@ def test_dependencies_are_what_is_imported(projects: dict[str, Project]) -> None
         assert sorted(needed) == dependencies, label  # each once, in order
         extra = requirement_names(table["optional-dependencies"]["test"])
         # pytest runs them, whether or not they import it
-        assert sorted({"pytest", *third_party(project, tests)} - needed) == extra, label
+        ruff = {"ruff"} if project.answers["features.ci.enabled"] else set()
+        assert sorted({"pytest", *ruff, *third_party(project, tests)} - needed) == extra, label
         several.add(tuple(dependencies))
     assert len(several) >= 4
 

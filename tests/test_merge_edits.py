@@ -592,14 +592,6 @@ def other_comments(files: Files) -> None:
 FROM = re.compile(r"(?m)^from (\S+) import (\([^)]*\)|.+)$")
 
 
-def one_import_a_line(files: Files) -> None:
-    def split(found: re.Match[str]) -> str:
-        names = re.findall(r"\w+", found[2])
-        return "\n".join(f"from {found[1]} import {name}" for name in names)
-
-    files[TRAIN] = FROM.sub(split, files[TRAIN])
-
-
 def star_imports(files: Files) -> None:
     def shorten(found: re.Match[str]) -> str:
         return f"from {found[1]} import *" if f"{found[1]}.py" in files else found[0]
@@ -621,7 +613,7 @@ def main_in_a_class(files: Files) -> None:
     )
 
 
-STYLES = (without_comments, other_comments, one_import_a_line, star_imports, main_in_a_class)
+STYLES = (without_comments, other_comments, star_imports, main_in_a_class)
 UPDATES: Mapping[str, Mapping[str, Value]] = {
     "average": EMA,
     "bf16": {"hardware.mixed_precision": "bf16"},

@@ -47,7 +47,7 @@ def test_agents_md_is_short_and_speaks_of_this_project(name: str) -> None:
     asked = {word for row in commands for word in row.split()}  # files of the user
     named -= asked - {"predict.py"} | {"config.NAME", "accelerator.is_main_process"}
     assert {"train.py", "model.py", "data.py"} <= named <= files.keys(), named - files.keys()
-    fields = re.findall(r"^    (\w+): ", files["train.py"], re.MULTILINE)
+    fields = re.findall(r"^    (\w+): ", files.get("config.py", files["train.py"]), re.MULTILINE)
     flags = re.findall(r"--([a-z-]+)", " ".join(row for row in quoted if "train.py" in row))
     flags = [flag for flag in flags if flag not in ("help", "config")]
     assert "output-dir" in flags and {flag.replace("-", "_") for flag in flags} <= {*fields, ""}

@@ -336,10 +336,6 @@ TASKS = {
         *("app.py", "#: slot shown", "#: slot none"),
         *("app.py", "#: slot none", "there is no slot 'none'; there are: "),
     ),
-    "no batches to predict": (
-        *("predict.py", "#: slot batches", "#: slot before_batches"),
-        *("task.toml", "title", "or take 'predicts' out of `has`"),
-    ),
 }
 
 

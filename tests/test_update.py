@@ -414,7 +414,7 @@ def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.Mo
     [
         ([], ["--ours", "--theirs", "`<<<<<<< yours`"]),
         (["--ours", "--theirs"], ["choose one side"]),
-        (["model.py", "--ours"], ["model.py: has no open conflict", "callbacks.py, config.py"]),
+        (["model.py", "--ours"], ["model.py: has no open conflict", "config.py, callbacks.py"]),
         (["/etc/passwd", "--ours"], ["/etc/passwd: has no open conflict"]),
         (["../config.py", "--ours"], ["../config.py: has no open conflict"]),
     ],

@@ -286,10 +286,8 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
     first = next((n for n, one in enumerate(answers) if one["role"] == "assistant"), 0)
     if first == 0 or not messages:
         messages += answers
-    elif answers[first - len(messages) : first] == messages:  # perhaps after a system message
-        messages = answers
-    elif answers[: len(messages)] == messages:
-        messages = answers
+    elif messages in (answers[first - len(messages) : first], answers[: len(messages)]):
+        messages = answers  # perhaps after a system message
     else:
         raise SystemExit(f"{place}: {column} repeats another prompt: leave one of them out.")
     if not answers or answers[-1]["role"] != "assistant":

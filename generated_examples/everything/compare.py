@@ -12,7 +12,7 @@ import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 
 METRIC = "val_accuracy"  # unless --metric names another
@@ -29,7 +29,8 @@ class Run:
     lines: list[dict[str, float]]  # of metrics.jsonl
 
     def best(self, metric: str) -> float | None:
-        values = [line[metric] for line in self.lines if line.get(metric) is not None]
+        found = [line[metric] for line in self.lines if line.get(metric) is not None]
+        values = [value for value in found if isfinite(value)]
         better = min if is_lower_better(metric) else max
         return better(values, default=None)
 

@@ -1,5 +1,7 @@
 """The model: tokens in, logits of the next token out."""
 
+from typing import ClassVar
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -10,8 +12,8 @@ class Tokenizer:
     """Each byte of UTF-8 is a token, and one more token ends a document."""
 
     size, end = 257, 256
-    start = [end]  # a document starts with the end token of the one before it
-    bos: list[int] = []  # what must be before each part of a text
+    start: ClassVar[list[int]] = [end]  # a document starts with the end token of the one before it
+    bos: ClassVar[list[int]] = []  # what must be before each part of a text
     name = "bytes"
 
     def encode(self, text: str) -> list[int]:

@@ -13,13 +13,17 @@ def split_labels(cell: str | list, mark: str = ",") -> tuple[str, ...] | None:
     A list may be written as text, in JSON or as pandas does: ['a', 'b'].
     """
     if isinstance(cell, str):
-        is_list = cell.lstrip().startswith(("[", "(", "{"))
-        names = read_list(cell) if is_list else cell.split(mark) if cell.strip() else []
-    else:
-        names = list(cell) if isinstance(cell, list | tuple) else None
-    if names is None or not all(isinstance(name, str) and name.strip() for name in names):
+        if cell.lstrip().startswith(("[", "(", "{")):
+            names = read_list(cell)
+        else:
+            names = cell.split(mark) if cell.strip() else []
+        if names is None:
+            return None
+        cell = names
+    if not isinstance(cell, list | tuple):
         return None
-    return tuple(name.strip() for name in names)
+    right = all(isinstance(name, str) and name.strip() for name in cell)
+    return tuple(name.strip() for name in cell) if right else None
 
 
 def read_list(cell: str) -> list | None:
@@ -32,7 +36,8 @@ def read_list(cell: str) -> list | None:
         found = ast.literal_eval(cell)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return found if repr(found) == cell else None  # NumPy writes no commas: ['a' 'b'] would be 'ab'
+    same = isinstance(found, list | tuple) and repr(found) == cell
+    return list(found) if same else None  # NumPy writes no commas: ['a' 'b'] would be 'ab'
 
 
 def parse_number(cell: str | float) -> float | None:

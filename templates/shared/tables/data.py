@@ -99,6 +99,7 @@ def fit_columns(config) -> Columns:
     ...  #: slot fit_columns
 
 
+#: region facts when project.loop=complete
 def describe_data(config) -> str:
     """What was understood of the files, with a line for each fact."""
     columns, held_out = fit_columns(config), f"held out of {config.path}"
@@ -109,6 +110,7 @@ def describe_data(config) -> str:
     for table in split_table(config)[1:]:
         lines += columns.find_unknown(table)
     return "\n".join(lines)
+#: end facts
 
 #: replace split when path=given
 columns = fit_columns(config)

@@ -189,9 +189,11 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
     return parts
 
 
+#: region facts when project.loop=complete
 def describe_data(config) -> str:
     """What was understood of the files."""
     return f"classes in the training data: {count_names(c.label for c in load_clips(config)[0])}"
+#: end facts
 
 
 def read_clip(path: Path, label: str, place: str = "") -> Clip:

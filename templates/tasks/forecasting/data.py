@@ -255,6 +255,7 @@ def find_borders(times: pd.Index, config) -> list[int]:
     return borders
 
 
+#: region facts when project.loop=complete
 def describe_data(config) -> str:
     """What was understood of the file, with a line for each fact."""
     table = read_series(config)
@@ -262,13 +263,14 @@ def describe_data(config) -> str:
     first, val, test, last = (times[step] for step in (0, val_start, test_start, -1))
     ends = table.apply(pd.Series.last_valid_index, axis=1)
     lines = [
-        f"{config.path}: {len(table):,} series of {len(times):,} steps of {find_step(times)}, from "
-        f"{first} to {last}; validation from {val}, test from {test}",
+        f"{config.path}: {len(table):,} series of {len(times):,} steps of {find_step(times)}",
+        f"from {first} to {last}; validation from {val}, test from {test}",
         f"{int(table.isna().to_numpy().sum()):,} of {table.size:,} values are missing",
     ]
     if (early := ends[ends < last]).size:
         lines.append(f"{len(early):,} series end earlier, such as {early.index[0]!r} at {early.iloc[0]}")
     return "\n".join(lines)
+#: end facts
 
 
 def find_place(times: pd.Index, time: str) -> int:

@@ -117,9 +117,7 @@ def encode_pieces(
         yield from encode_batch(batch, tokenizer)
 
 
-def encode_batch(
-    batch: list[tuple[int, str]], tokenizer
-) -> Iterator[tuple[int, str, np.ndarray]]:
+def encode_batch(batch: list[tuple[int, str]], tokenizer) -> Iterator[tuple[int, str, np.ndarray]]:
     rows = tokenizer.encode_all([text for _, text in batch])
     for (number, text), tokens in zip(batch, rows, strict=True):
         yield number, text, tokens

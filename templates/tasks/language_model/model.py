@@ -9,6 +9,8 @@ from torch import Tensor, nn
 ...  #: slot model
 #: end file
 
+from typing import ClassVar
+
 from functools import cache
 
 import numpy as np
@@ -28,9 +30,9 @@ class Tokenizer:
     """Each byte of UTF-8 is a token, and one more token ends a document."""
 
     size, end = 257, 256
-    start = [end]  # a document starts with the end token of the one before it
+    start: ClassVar[list[int]] = [end]  # a document starts with the end token of the one before it
     #: end tokens
-    bos: list[int] = []  # what must be before each part of a text
+    bos: ClassVar[list[int]] = []  # what must be before each part of a text
     name = "bytes"
 
     def encode(self, text: str) -> list[int]:
@@ -223,7 +225,7 @@ return F.linear(self.norm(x), as_whole(self.embedding.weight))
 """Each byte of UTF-8 is a token. One more ends a document, and three mark the middle."""
 
 size, end = 260, 256
-start = [end]  # a document starts with the end token of the one before it
+start: ClassVar[list[int]] = [end]  # a document starts with the end token of the one before it
 prefix, suffix, middle = 257, 258, 259
 
 #: slot attention when model=pretrained with context_parallel
