@@ -781,7 +781,7 @@ def test_every_function_and_class_is_used(projects: dict[str, Project]) -> None:
 def test_scripts_are_short(catalog: Catalog, projects: dict[str, Project]) -> None:
     """train.py as its owner reads it: by default, and with everything that goes together."""
     for task in catalog.tasks:
-        assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 205), task
+        assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 210), task
         assert lines(projects[f"{task}, all"]) <= 408, task
     main = next(
         node

@@ -20,7 +20,7 @@ from scaffold.project.moves import follow_siblings
 from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_named, read_text, read_texts
-from scaffold.project.relocate import move_definitions
+from scaffold.project.relocate import move_definitions, move_settings
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
 from scaffold.render.project import render_project
 
@@ -54,6 +54,9 @@ def plan_update(
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
     mine = _translate(pristine, mine, pristine.place)
     pristine = replace(pristine, files=_translate(pristine, pristine.files, str))
+    if "config.py" in theirs and not {"config.py"} & (pristine.files.keys() | mine.keys()):
+        mine = move_settings(mine, pristine.place)
+        pristine = replace(pristine, files=move_settings(pristine.files, str))
     pristine, aside = _make_room(pristine, mine, _without_settings(theirs))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(

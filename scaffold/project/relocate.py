@@ -35,6 +35,14 @@ def move_definitions(
     return moved
 
 
+def move_settings(files: Mapping[str, str], place: Callable[[str], str]) -> dict[str, str]:
+    """The files with the settings of train.py in config.py, where the complete loop has them."""
+    try:
+        return _fill(files, "config.py", ["train.Config"], place)
+    except SyntaxError:
+        return dict(files)
+
+
 def _fill(
     files: Mapping[str, str], target: str, rules: Sequence[str], place: Callable[[str], str]
 ) -> dict[str, str]:
