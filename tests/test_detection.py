@@ -284,7 +284,7 @@ def test_only_one_folder_is_validation_data(tmp_path: Path) -> None:
     for name in ("train", "val", "validation"):
         shutil.copytree(project / "things", project / "twice" / name)
     found = said(project, "train.py", ["--path", "twice"])
-    assert found == ["twice/val and twice/validation are both data for val: keep one of them."]
+    assert found == ["twice/val and twice/validation are both validation data: keep one of them."]
 
 
 def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ BAD = {
     "rows.parquet": (b"PAR1", "rows.parquet can't be read"),
     "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
     "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
-    "list.jsonl": ("[1]", "line 1 is not a JSON object"),
+    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
     "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is not text, but 1"),
 }
 
@@ -491,7 +491,7 @@ BAD_PAIRS = {
     "empty.csv": ("image,text\nphotos/0.png,\n", "line 2: its text is not text, but ''"),
     "column.csv": ("image,words\na,b\n", "no 'text' in image, words. Set --pair-columns."),
     "few.csv": ("image,text\nphotos/0.png,a\n", "1 images can't be split"),
-    "list.jsonl": ("[1]", "line 1 is not a JSON object"),
+    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
     "number.jsonl": ('\n{"image": 3, "text": "a"}', "line 2: its image is not text, but 3"),
 }
 

@@ -370,8 +370,9 @@ def test_runs_on_other_samples_are_not_compared(tmp_path: Path) -> None:
     for context in ("128", "64"):
         flags = ["--context", context, "--output-dir", f"runs/{context}"]
         retrain(project, *small, *flags)
-    assert "loss_difference" in evaluate(project, "--against", "runs/128")
-    refused = message(project, "--against", "runs/64")
+    latest = ["--run", "runs/latest"]
+    assert "loss_difference" in evaluate(project, *latest, "--against", "runs/128")
+    refused = message(project, *latest, "--against", "runs/64")
     assert refused == "runs/64 has other samples: choose a run on the same data.\n"
 
 

@@ -107,7 +107,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
             "head", [], "ds,value,series"
         ),
         "bare.csv has no rows.": ["--path", "bare.csv", *sales],
-        "lost.csv can't be read: ": [*sales, "--path", "lost.csv"],
+        "lost.csv can't be read as CSV: ": [*sales, "--path", "lost.csv"],
         "the validation data have no window: they have 12 steps": [*sales, "--horizon", "13"],
         "sales.csv has times from 2026-01-01": [*sales, "--val-from", "2031-01-01"],
         "--test-from soon: ": [*sales, "--test-from", "soon"],

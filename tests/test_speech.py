@@ -109,7 +109,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "commas.csv": "commas.csv, line 3 has more or fewer columns than the header.",
         "named.csv": "named.csv, line 2: there is no 'file' in path, text. Set --sound-columns.",
         "json.jsonl": "json.jsonl, line 2: there is no 'text' in file. Set --sound-columns.",
-        "list.jsonl": "list.jsonl, line 1 is not a JSON object.",
+        "list.jsonl": "list.jsonl, item 1 is not a JSON object.",
         "few.csv": "1 sounds can't be split into training, validation and test: use 10 or more.",
         "none.csv": "none.csv can't be read: ",
     }

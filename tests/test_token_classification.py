@@ -57,7 +57,10 @@ BAD = {
     "one.conll": ("Bo O\nLi\n", "line 2: 'Li' has 1 column(s), not 2 columns, as before"),
     "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word and its tag"),
     "more.conll": ("Bo O\n\nNew York B-LOC\n", "line 3: 'New York B-LOC' has 3 column(s), not 2"),
-    "tag.conll": ("Bo O\nLi S-PER\n", "line 2: the tag 'S-PER' is not an IOB2 tag"),
+    "tag.conll": (
+        "Bo O\nLi S-PER\n" + "\na O\n" * 12,
+        "line 2: the tag 'S-PER' is not an IOB2 tag",
+    ),
     "empty.conll": ("\n\n", "empty.conll has no sentences"),
     "few.conll": ("Bo O\n", "1 sentences can't be split"),
     "absent.conll": (None, "absent.conll can't be read"),
@@ -152,8 +155,9 @@ SMALL = {
 @pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("name", in_turns(SMALL, 3))
 def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
-    """With a type that only the validation data have, and with sentences that are cut."""
-    write_objects(tmp_path / "data.jsonl", SMALL[name])
+    """With a type of one sentence, and with sentences that are cut."""
+    rows = [*SMALL[name], (["Oslo"], ["B-LOC"])]  # a type of the validation data alone is refused
+    write_objects(tmp_path / "data.jsonl", rows)
     write_objects(tmp_path / "val.jsonl", [(["Oslo", "Bo"], ["B-LOC", "B-PER"]), ([], [])])
     folder = project(tmp_path, dataset="conll", path="data.jsonl", val_path="val.jsonl")
     script = ["train.py", "--epochs", "2", "--batch-size", "2"]

@@ -595,7 +595,7 @@ def test_the_worst_images_are_drawn(tmp_path, monkeypatch):
     rows = (tmp_path / "evaluation/test/samples.csv").read_text().splitlines()[1:]
     assert path.name == "worst.png" and 0 < len(images) == len(captions) == min(25, len(rows))
     first = int(rows[0].split(",")[0])
-    config, _, loader = evaluate.open_run(evaluate.Accelerator(), tmp_path, "test")
+    _, _, loader = evaluate.open_run(evaluate.Accelerator(), tmp_path, "test")
     assert torch.equal(images[0], loader.dataset[first][0])
     draw_images(tmp_path / "bytes.png", [torch.full((1, 4, 4), 102, dtype=torch.uint8)], ["3 | 8"])
     draw_images(tmp_path / "numbers.png", [torch.full((1, 4, 4), 0.4)], ["3 | 8"])
