@@ -120,7 +120,7 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
         "tests": "tests has no sounds to train on. Files end in .wav, .wave.",
         "lost.csv": "lost.csv, row 2: calls/gull/x.wav can't be read as WAV: ",
         "semicolon.csv": "semicolon.csv has ';' between its columns",
-        "unnamed.csv": "unnamed.csv, line 2 has no label. Columns: file,label[,split].",
+        "unnamed.csv": "unnamed.csv, row 1 has no label. Columns: file,label[,split].",
         "split.csv": "split.csv, line 2: split is train, val, test, not 'dev'.",
     }
     calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]

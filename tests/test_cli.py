@@ -680,7 +680,10 @@ def test_features_lists_what_fits(cli: Cli, catalog: Catalog) -> None:
         assert name not in of_gan
     assert listed(cli, "wandb") >= {"tracker", "features.tracker.kind"}
     assert listed(cli, "Weights", "biases") == {"tracker", "features.tracker.enabled"}
-    assert listed(cli, "--kind", "settings", "wandb") == {"features.tracker.kind"}
+    assert listed(cli, "--kind", "settings", "wandb") == {
+        "features.tracker.also",
+        "features.tracker.kind",
+    }
     rate = [row for row in cli("features", "--task", "gan").out.splitlines() if "learning_r" in row]
     assert "0.002" in rate[0], "the default of the task"
     for options in (["zzzz"], ["--kind", "all"], ["--task", "gann"], ["--on", "zzzz"]):

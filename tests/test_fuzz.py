@@ -1033,15 +1033,15 @@ def test_judge_accepts_what_is_right() -> None:
         ("import torch\n", "", "import"),
         ("from data import build_loaders\n", "from data import build_loaders\n" * 2, "import"),
         ("  # passes over the training data", "", "words"),
-        ("    batch_size: int = 32  #", "    batch_size: int = 33  #", "words"),
+        ("int(config.warmup_ratio", "int(2 * config.warmup_ratio", "words"),
         (
             "        if progress.batch == batches_per_epoch:\n",
             "    if progress.batch == batches_per_epoch:\n",
             "block",
         ),
         (
-            "            progress.step += 1\n",
-            "        progress.step += 1\n",
+            '                bar.set_postfix(loss=values["loss"])\n',
+            '            bar.set_postfix(loss=values["loss"])\n',
             "block",
         ),
     ],

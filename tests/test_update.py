@@ -57,7 +57,7 @@ def test_answers_changed_in_the_file_are_applied(cli: Cli, project: Path) -> Non
     assert cli("update", project).out.startswith("Nothing to do")
     edit(settings, "epochs = 7\n", "")
     assert "training.epochs: 7 -> 20" in cli("update", project).out, "it has its default again"
-    assert "epochs: int = 20" in (project / "train.py").read_text()
+    assert "epochs: int = 20" in (project / "config.py").read_text()
 
 
 def test_typed_options_win_over_the_file(cli: Cli, project: Path) -> None:

@@ -127,3 +127,17 @@ def test_links_of_these_pages_lead_somewhere() -> None:
         targets = re.findall(r"\]\((?!http)(.+?)\)", page.read_text())
         assert [name for name in targets if not (GITHUB / name).is_file()] == [], page.name
     assert "(.github/CONTRIBUTING.md)" in (REPOSITORY / "README.md").read_text()
+
+
+def test_the_extra_train_has_what_the_examples_need() -> None:
+    """A clean machine has nothing else when the rendered projects train."""
+    installed = {required_name(row) for row in PROJECT["optional-dependencies"]["train"]}
+    projects = sorted((REPOSITORY / "generated_examples").glob("*/pyproject.toml"))
+    assert len(projects) > 20
+    for path in projects:
+        rows = tomllib.loads(path.read_text())["project"]["dependencies"]
+        assert {required_name(row) for row in rows} <= installed, path.parent.name
+
+
+def required_name(requirement: str) -> str:
+    return re.split(r"[^\w-]", requirement)[0]

@@ -30,7 +30,8 @@ from model import build_tokenizer
 from reference import Reference
 
 Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
-SETTINGS = ("system", "tools", "chat_template_kwargs")  # more keys of a row
+
+
 Messages = list[dict]  # each with a `role`, such as user or assistant, and a `content`
 ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "observation": "tool"}
 

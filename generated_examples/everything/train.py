@@ -327,9 +327,7 @@ def main(config: Config) -> None:
                 ):
                     checkpoints.save()
                 stop_signals.after_step(checkpoints)
-            if (
-                progress.batch < batches_per_epoch
-            ):  # stopped within the epoch: it can be resumed there
+            if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
                 checkpoints.save()
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)

@@ -160,7 +160,7 @@ def main(config: Config) -> None:
                 break
             if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
                 checkpoints.save()
-        if progress.batch < batches_per_epoch:  # stopped within the epoch: it can be resumed there
+        if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
             checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)

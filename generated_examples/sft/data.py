@@ -27,7 +27,8 @@ from metrics import IGNORED
 from model import build_tokenizer
 
 Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
-SETTINGS = ("system", "tools", "chat_template_kwargs")  # more keys of a row
+
+
 Messages = list[dict]  # each with a `role`, such as user or assistant, and a `content`
 ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "observation": "tool"}
 

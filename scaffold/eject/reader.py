@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from scaffold.eject.edits import indent
 from scaffold.eject.flow import Item, root
-from scaffold.eject.plan import UNKNOWN, Plan, words
+from scaffold.eject.plan import Plan, words
 from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
 
 BLOCKS = (ast.If, ast.For, ast.With, ast.Try, ast.While)
@@ -186,7 +186,3 @@ class Reader(Statements):
         if isinstance(seed, int) and not isinstance(seed, bool):
             self.plan.answers["training.seed"] = seed
         return True
-
-
-def is_known(value: object) -> bool:
-    return value is not UNKNOWN

@@ -19,7 +19,7 @@ if config.checkpoint_unit == "minutes" and progress.step % (config.log_every or 
         checkpoints.save()
 
 #: slot save_partial_epoch
-if progress.batch < batches_per_epoch:  # stopped within the epoch: it can be resumed there
+if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
     checkpoints.save()
 
 #: slot save_after_epoch

@@ -121,9 +121,7 @@ def spell_message(message: dict, read, empty: str | None) -> dict:
     return {**message, "content": message["content"] or empty, "tool_calls": calls}
 
 
-def find_answers(
-    messages: Messages, text: str, tokenizer, settings: dict
-) -> list[tuple[int, int]]:
+def find_answers(messages: Messages, text: str, tokenizer, settings: dict) -> list[tuple[int, int]]:
     """Where each answer begins and ends in the text of a conversation, in characters.
 
     It begins where the prompt ends, and includes what the template writes after it, such as the end

@@ -18,14 +18,7 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from accelerate import PartialState
 from reference import Reference
-from lib.conversations import (
-    SETTINGS,
-    Messages,
-    add_system,
-    leave_out_answers,
-    read_extras,
-    read_turns,
-)
+from lib.conversations import Messages, leave_out_answers
 from lib.padding import pad
 
 Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
@@ -198,6 +191,7 @@ import re
 from torch.utils.data import random_split
 
 from lib.chats import write_question
+from lib.conversations import SETTINGS, add_system, read_extras, read_turns
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import drop_nulls, read_objects
 from lib.notes import note_ignored

@@ -75,6 +75,7 @@ def build_datasets(config) -> list[Dataset]:
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from datasets.config import HF_DATASETS_CACHE
@@ -118,7 +119,7 @@ def load_documents(config) -> list[Documents]:
     if len(spans) < 3:  # each text is cut: 90 % for training, 5 % for validation, 5 % for the test
         lengths = spans[:, 1] - spans[:, 0]
         cuts = [spans[:, 0] + (share * lengths).astype(int) for share in (0, 0.9, 0.95, 1)]
-        parts = [np.stack(pair, axis=1) for pair in zip(cuts, cuts[1:], strict=False)]
+        parts = [np.stack(pair, axis=1) for pair in pairwise(cuts)]
     else:
         numbers = list(range(len(spans)))
         # a fixed seed: another --seed must not move test documents into the training data

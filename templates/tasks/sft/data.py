@@ -16,15 +16,7 @@ from torch.utils.data import Dataset
 from metrics import IGNORED
 from model import build_tokenizer
 from accelerate import PartialState
-from lib.conversations import (
-    SETTINGS,
-    Conversation,
-    Messages,
-    add_system,
-    read_extras,
-    read_turns,
-    split_thoughts,
-)
+from lib.conversations import Conversation, Messages, split_thoughts
 from lib.padding import pad
 
 Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
@@ -163,6 +155,7 @@ from bisect import bisect_left, insort
 from torch.utils.data import random_split
 
 from lib.chats import write_question
+from lib.conversations import SETTINGS, add_system, read_extras, read_turns
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import drop_nulls, read_objects
 from lib.notes import note_ignored

@@ -236,7 +236,8 @@ def read_columns(path: str, tag_column: int) -> list[Sentence]:
     return found
 
 
-CHUNKS = "ADJP ADVP CONJP INTJ LST NP PP PRT SBAR UCP VP".split()  # of CoNLL-2000
+# of CoNLL-2000
+CHUNKS = ("ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP")
 
 
 def find_columns(sentences: list[list[list[str]]], path: str, given: int) -> tuple[int, int]:

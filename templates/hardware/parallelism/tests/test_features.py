@@ -2,7 +2,7 @@ import os
 
 import torch
 
-import environment
+from config import arrange_processes
 
 #: slot tests
 def test_devices_share_the_model_and_the_cpu_does_not(monkeypatch):
@@ -12,9 +12,9 @@ def test_devices_share_the_model_and_the_cpu_does_not(monkeypatch):
     monkeypatch.setenv("ACCELERATE_USE_PARALLELISM_CONFIG", "true")
     monkeypatch.delenv("ACCELERATE_TORCH_DEVICE", raising=False)
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    assert environment.arrange_processes(dp_shard_size=2).dp_shard_size == 2
+    assert arrange_processes(dp_shard_size=2).dp_shard_size == 2
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
-    assert environment.arrange_processes(dp_shard_size=2) is None
+    assert arrange_processes(dp_shard_size=2) is None
     assert "ACCELERATE_USE_PARALLELISM_CONFIG" not in os.environ, "Accelerate would make a mesh"
 
 #: slot split_run
