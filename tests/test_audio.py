@@ -121,7 +121,7 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
         "lost.csv": "lost.csv, row 2: calls/gull/x.wav can't be read as WAV: ",
         "semicolon.csv": "semicolon.csv has ';' between its columns",
         "unnamed.csv": "unnamed.csv, row 1 has no label. Columns: file,label[,split].",
-        "split.csv": "split.csv, line 2: split is train, val, test, not 'dev'.",
+        "split.csv": "split.csv, row 1: split is train, val, test, not 'dev'.",
     }
     calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
     for message, beginning in zip(

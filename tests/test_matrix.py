@@ -677,9 +677,14 @@ def test_nothing_imports_scaffold(projects: dict[str, Project]) -> None:
 
 @cache
 def imported(text: str) -> set[str]:
-    """The top-level modules that code imports."""
-    found = set()
-    for node in ast.walk(parsed(text)):
+    """The top-level modules that code imports, but for one whose absence it explains."""
+    tree, found, optional = parsed(text), set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and "pip install" in "".join(map(ast.unparse, node.handlers)):
+            optional |= set(node.body)
+    for node in ast.walk(tree):
+        if node in optional:
+            continue
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -696,7 +701,8 @@ def third_party(project: Project, names: Iterable[str]) -> set[str]:
         # accelerate imports the package of a tracker by its name
         found |= set(re.findall(r'log_with="(\w+)"', project.files[name]))
         # and pandas that which reads Parquet
-        found |= {"pyarrow"} if "read_parquet" in project.files[name] else set()
+        found |= {"pyarrow"} if "pd.read_parquet" in project.files[name] else set()
+    found.discard("fsspec")  # torch requires it
     return {DISTRIBUTIONS.get(name, name) for name in found}
 
 

@@ -381,7 +381,9 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     lacks = "columns.csv lacks columns that the model needs: size, colour."
     expected = {
         ("columns.csv",): lacks,
-        ("cell.csv",): "cell.csv: row 3: size is a number in the training rows",
+        (
+            "cell.csv",
+        ): "cell.csv, row 3: size is 'large', and not a finite number, as in the training rows",
         ("header.csv",): "There is nothing to predict.",
         ("empty.csv",): "empty.csv can't be read: ",
         ("missing.csv",): "missing.csv can't be read: ",

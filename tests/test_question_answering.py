@@ -100,10 +100,11 @@ BAD = {
     ),
     "possible.json": (nested(is_impossible=False), f"{PLACE}: is_impossible is False, with 0"),
     "question.json": (nested(question=None), f"{PLACE}: its question is not text, but None"),
-    "rows.json": ("[]", "rows.json is not a JSON object with 'data', as SQuAD has it"),
+    "rows.json": ("[]", "rows.json has no questions"),
+    "word.json": ('"Bo"', "word.json is not a JSON object with 'data', as SQuAD has it"),
     "data.json": ('{"questions": []}', "data.json: there is no 'data', as in SQuAD"),
     "form.json": ('{"data": [[]]}', "data[0] is not JSON in SQuAD's format"),
-    "half.json": ('{"data": ', "half.json is not JSON in SQuAD's format"),
+    "half.json": ('{"data": ', "half.json is not JSON: "),
     "absent.json": (None, "absent.json can't be read"),
     "bytes.json": (b"\xff\xfe", "bytes.json can't be read"),
 }

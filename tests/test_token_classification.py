@@ -58,8 +58,8 @@ BAD = {
     "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word and its tag"),
     "more.conll": ("Bo O\n\nNew York B-LOC\n", "line 3: 'New York B-LOC' has 3 column(s), not 2"),
     "tag.conll": (
-        "Bo O\nLi S-PER\n" + "\na O\n" * 12,
-        "line 2: the tag 'S-PER' is not an IOB2 tag",
+        "Bo O\nLi X-PER\n" + "\na O\n" * 12,
+        "line 2: the tag 'X-PER' is not an IOB2 tag",
     ),
     "empty.conll": ("\n\n", "empty.conll has no sentences"),
     "few.conll": ("Bo O\n", "1 sentences can't be split"),
@@ -68,7 +68,10 @@ BAD = {
     "text.jsonl": ('{"tokens": ["a"], "tags": ["O"]}\nBo O', "line 2 is not JSON: "),
     "key.jsonl": ('{"words": [], "tags": []}', "line 1: there is no 'tokens' in words, tags"),
     "list.jsonl": ('{"tokens": "a", "tags": ["O"]}', "line 1: its words are not a list of texts"),
-    "number.jsonl": ('{"tokens": ["a"], "tags": [0]}', "line 1: its tags are not a list of texts"),
+    "number.jsonl": (
+        '{"tokens": ["a"], "tags": [0]}',
+        "line 1: its tags are numbers, [0]. Write their names",
+    ),
     "short.jsonl": ('\n{"tokens": ["a", "b"], "tags": ["O"]}', "line 2: it has 2 words and 1 tags"),
 }
 

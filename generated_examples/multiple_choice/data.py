@@ -79,11 +79,8 @@ def read_question(row: dict, place: str) -> Question:
 def read_labels(row: dict, place: str) -> tuple[dict, list[str]]:
     """A row in which choices are texts, and their own labels if they have some, as in ARC."""
     row, choices = dict(row), row.get("choices")
-    for name, other in (
-        ("question", "context"),
-        ("question_stem", "context"),
-        ("answerKey", "label"),
-    ):
+    others = {"question": "context", "question_stem": "context", "answerKey": "label"}
+    for name, other in others.items():
         if name in row and other not in row:
             row[other] = row[name]
     if isinstance(row.get("context"), dict):  # the files of ARC

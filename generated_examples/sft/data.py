@@ -33,6 +33,22 @@ Messages = list[dict]  # each with a `role`, such as user or assistant, and a `c
 ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "observation": "tool"}
 
 
+def read_extras(row: dict, place: str) -> dict:
+    """What a row has for the chat template: its `tools`, a list or its JSON, and more values."""
+    tools, values = row.get("tools"), row.get("chat_template_kwargs")
+    try:
+        tools = json.loads(tools or "[]") if isinstance(tools, str) else tools
+        values = json.loads(values or "{}") if isinstance(values, str) else values
+    except ValueError as error:
+        raise SystemExit(f"{place}: its tools are not JSON: {error}") from error
+    if not isinstance(tools, list | None) or not isinstance(values, dict | None):
+        raise SystemExit(f"{place}: tools must be a list, and chat_template_kwargs an object.")
+    taken = {"tools", "messages", "chat_template", "add_generation_prompt"} & {*(values or {})}
+    if row.get("functions") or taken:
+        raise SystemExit(f"{place}: write its {', '.join(taken) or 'functions'} as tools.")
+    return {**(values or {}), **({"tools": tools} if tools else {})}
+
+
 def holds_objects(path: str) -> bool:
     """Whether a file has rows of JSON or Parquet, by its name. It may be compressed."""
     return bool(re.search(r"\.(jsonl|ndjson|json|parquet)(\.(gz|bz2|xz|zst))?$", path.lower()))
@@ -249,11 +265,8 @@ def read_messages(row: dict, place: str) -> Messages:
     keys = find_form(row, place)
     if keys[0] == "instruction":
         asked = "\n".join(filter(None, (row["instruction"], row.get("input"))))
-        turns = [
-            *(turn for pair in row.get("history") or [] for turn in pair),
-            asked,
-            row["output"],
-        ]
+        earlier = [turn for pair in row.get("history") or [] for turn in pair]
+        turns = [*earlier, asked, row["output"]]
     else:
         turns = [row[key] for key in keys]
     if len(keys) == 1 and not isinstance(turns[0], list):
@@ -262,27 +275,6 @@ def read_messages(row: dict, place: str) -> Messages:
     if not messages:
         raise SystemExit(f"{place}: {keys[0]} is not a list, or is empty.")
     return add_system(messages, row, place)
-
-
-def read_extras(row: dict, place: str) -> dict:
-    """What a row has for the chat template: its `tools`, a list or its JSON, and more values."""
-    tools, values = row.get("tools"), row.get("chat_template_kwargs")
-    try:
-        tools = json.loads(tools or "[]") if isinstance(tools, str) else tools
-        values = json.loads(values or "{}") if isinstance(values, str) else values
-    except ValueError as error:
-        raise SystemExit(f"{place}: its tools are not JSON: {error}") from error
-    if not isinstance(tools, list | None) or not isinstance(values, dict | None):
-        raise SystemExit(f"{place}: tools must be a list, and chat_template_kwargs an object.")
-    taken = {"tools", "messages", "chat_template", "add_generation_prompt"} & {*(values or {})}
-    if row.get("functions") or taken:
-        raise SystemExit(f"{place}: write its {', '.join(taken) or 'functions'} as tools.")
-    return {**(values or {}), **({"tools": tools} if tools else {})}
-
-
-def read_conversation(row: dict, place: str) -> Conversation:
-    """The conversation of a row, and what it has for the chat template."""
-    return Conversation(read_messages(row, place), place, read_extras(row, place))
 
 
 @cache

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -15,7 +16,7 @@ from torch.utils.data import DataLoader
 import train
 from callbacks import LearningCurves, Throughput, write_sample
 from data import Blocks, build_loaders, collate
-from documents import encode_documents
+from documents import Documents, find_spans
 from helpers import SETTINGS, build_exact_model, build_sgd, column, launch, run
 from metrics import IGNORED, Progress, RunningLoss, count_tokens
 from model import build_model, build_tokenizer
@@ -97,11 +98,16 @@ def build_ragged_loaders(config, seen: list | None = None) -> tuple[DataLoader, 
     return loaders
 
 
+def as_documents(texts, tokenizer):
+    rows = tokenizer.encode_all(texts)
+    return Documents(np.concatenate(rows), np.int64, find_spans([len(row) for row in rows]))
+
+
 def test_every_token_is_a_target_once():
     config = train.Config(context=16)
     tokenizer = build_tokenizer(config)
     document = "for line in file:\n    print(line)\n"
-    blocks = Blocks(encode_documents([document, "pass"], tokenizer), config)
+    blocks = Blocks(as_documents([document, "pass"], tokenizer), config)
     targets = [token for block in blocks for token in block[1:].tolist()]
     ends = [tokenizer.end]
     assert targets == [*tokenizer.encode(document), *ends, *tokenizer.encode("pass"), *ends]
@@ -114,7 +120,7 @@ def test_no_token_sees_a_later_one():
     config = train.Config(**SETTINGS)
     model = build_exact_model(config)
     text = "for line in file:\n    print(line)\n" * 3
-    documents = encode_documents([text], build_tokenizer(config))
+    documents = as_documents([text], build_tokenizer(config))
     inputs, _ = collate(list(Blocks(documents, config)))
     changed = inputs.clone()
     changed[:, 9] += 1

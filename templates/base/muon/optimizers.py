@@ -23,9 +23,10 @@ def find_hidden_matrices(model: nn.Module) -> list[nn.Parameter]:
 class MuonWithAdamW(Optimizer):
     """Makes the update of each hidden matrix orthogonal; AdamW moves the other weights.
 
-    Jordan and others 2024, https://kellerjordan.github.io/posts/muon. Updates of matrices are scaled
-    as large as those of AdamW, so that both share the learning rate and the weight decay: Liu and
-    others 2025, "Muon is Scalable for LLM Training", section 2.2, https://arxiv.org/abs/2502.16982.
+    Jordan and others 2024, https://kellerjordan.github.io/posts/muon. Updates of matrices are
+    scaled as large as those of AdamW, so that both share the learning rate and the weight decay:
+    Liu and others 2025, "Muon is Scalable for LLM Training", section 2.2,
+    https://arxiv.org/abs/2502.16982.
     """
 
     def __init__(self, model: nn.Module, lr: float, weight_decay: float) -> None:

@@ -52,8 +52,8 @@ def encode_chat(
     """The tokens of a conversation, and whether each is part of an answer.
 
     The chat template writes the whole text, so the tokenizer adds no special tokens. `settings` are
-    for the template, such as `tools`. An answer with a weight of 0 does not count. Raises ValueError
-    for messages that the template can't write.
+    for the template, such as `tools`. An answer with a weight of 0 does not count. Raises
+    ValueError for messages that the template can't write.
     """
     tokenizer, settings = load_tokenizer(config), settings or {}
     messages, text = spell(messages, tokenizer, settings)

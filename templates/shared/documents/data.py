@@ -15,9 +15,7 @@ from lib.notes import note, note_ignored
 #: slot read_documents when dataset=huggingface project.task=masked_language_model
 def read_documents(config) -> list[list[str]]:
     """The documents of the splits train, validation and test: each row that is not empty."""
-    return [
-        [text for text in split[config.text_column] if text] for split in load_columns(config)
-    ]
+    return [[text for text in split[config.text_column] if text] for split in load_columns(config)]
 
 #: slot read_documents when dataset=huggingface
 def load_columns(config) -> list:
@@ -33,7 +31,8 @@ def load_columns(config) -> list:
     column = [config.text_column]
     parts = [splits[name].select_columns(column) for name in ("train", "validation", "test")]
     for name, part in zip(("train", "validation", "test"), parts, strict=True):
-        if getattr(part.features[config.text_column], "dtype", "") not in ("string", "large_string"):
+        kind = getattr(part.features[config.text_column], "dtype", "")
+        if kind not in ("string", "large_string"):
             raise SystemExit(
                 f"{config.text_column} of the split {name} of {config.dataset_name} has no texts."
             )

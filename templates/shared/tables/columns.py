@@ -13,7 +13,6 @@ from torch import Tensor
 from lib.columns import (
     find_start,
     is_date,
-    parse_numbers,
     place_of,
     to_numbers,
     to_texts,
@@ -34,9 +33,7 @@ class Columns:
     @classmethod
     def fit(cls, table: pd.DataFrame, **settings) -> "Columns":
         """Learn from training rows, without the target."""
-        #: region parse when dataset=csv
-        table = parse_numbers(table)
-        #: end parse
+        #: slot parse
         if useless := [str(name) for name in table if table[name].isna().all()]:
             raise SystemExit(f"Set --drop-columns {','.join(useless)}: no training row has values.")
         first_days = {name: min(table[name].dropna()) for name in table if is_date(table[name])}
@@ -125,3 +122,9 @@ class Columns:
 
 
 #: slot functions
+#: end file
+
+from lib.columns import parse_numbers
+
+#: slot parse when dataset=csv
+table = parse_numbers(table)

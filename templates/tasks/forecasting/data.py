@@ -151,7 +151,9 @@ def find_format(times: pd.Series) -> str:
     """How whole numbers write dates: %Y%m for 202603, %Y%m%d for 20260314. Empty: they are none."""
     if is_numeric_dtype(times) and (times % 1 == 0).all():
         for pattern, first, last in (("%Y%m", 190001, 210012), ("%Y%m%d", 19000101, 21001231)):
-            dates = pd.to_datetime(times.astype("int64").astype(str), format=pattern, errors="coerce")
+            dates = pd.to_datetime(
+                times.astype("int64").astype(str), format=pattern, errors="coerce"
+            )
             if times.between(first, last).all() and dates.notna().all():
                 return pattern
     return ""
@@ -268,7 +270,9 @@ def describe_data(config) -> str:
         f"{int(table.isna().to_numpy().sum()):,} of {table.size:,} values are missing",
     ]
     if (early := ends[ends < last]).size:
-        lines.append(f"{len(early):,} series end earlier, such as {early.index[0]!r} at {early.iloc[0]}")
+        lines.append(
+            f"{len(early):,} series end earlier, such as {early.index[0]!r} at {early.iloc[0]}"
+        )
     return "\n".join(lines)
 #: end facts
 

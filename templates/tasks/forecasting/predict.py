@@ -29,7 +29,9 @@ def read_inputs(config: Config, names: list[str]) -> list[dict]:
                 )
             if history.index[-1] != last:
                 end, until = history.index[-1], f"as others have values until {last}"
-                print(f"{path}: series {name!r} is forecast from {end} on, {until}", file=sys.stderr)
+                print(
+                    f"{path}: series {name!r} is forecast from {end} on, {until}", file=sys.stderr
+                )
             mean, std, _ = scales.series.get(name, own[name])
             values = torch.tensor(history.to_numpy()[-config.context :])
             context = ((values - mean) / std).float()

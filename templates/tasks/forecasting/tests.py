@@ -154,7 +154,14 @@ def test_quantiles_do_not_cross():
 def to_histories(contexts, scales) -> list[dict]:
     """Contexts of windows as predict.py reads them from a file."""
     return [
-        {"series": f"{row}", "start": "0", "format": "", "mean": mean, "std": std, "context": context}
+        {
+            "series": f"{row}",
+            "start": "0",
+            "format": "",
+            "mean": mean,
+            "std": std,
+            "context": context,
+        }
         for row, (context, (mean, std, _)) in enumerate(zip(contexts, scales.tolist(), strict=True))
     ]
 

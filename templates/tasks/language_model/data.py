@@ -108,7 +108,9 @@ def load_documents(config) -> list[Documents]:
         path = choose_folder(Path(HF_DATASETS_CACHE, "tokens")) / name
         parts.append(map_documents(pieces, split.size_in_bytes or 0, path, tokenizer))
         if not len(parts[-1].spans):
-            raise SystemExit(f"{config.text_column} of a split of {config.dataset_name} has no texts.")
+            raise SystemExit(
+                f"{config.text_column} of a split of {config.dataset_name} has no texts."
+            )
     return parts
 
 #: slot load_documents when dataset=text
@@ -152,7 +154,9 @@ def map_texts(path: str, config) -> Documents:
     except OSError as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
     if most:
-        PartialState().print(f"{path}: this trial reads the first {most:,} characters. Longer runs read all.")
+        PartialState().print(
+            f"{path}: this trial reads the first {most:,} characters. Longer runs read all."
+        )
     whole = Path(path).resolve()
     folder = choose_folder(whole.with_name(f"{whole.name}.tokens"))
     name = f"{digest(tokenizer.name, config.text_column, most)}-{content}.tokens"

@@ -36,13 +36,6 @@ def find_spans(lengths: list[int]) -> np.ndarray:
     return np.stack([ends - np.asarray(lengths, np.int64), ends], axis=1)
 
 
-def encode_documents(texts: list[str], tokenizer) -> Documents:
-    """The tokens of a few texts, in memory."""
-    rows = tokenizer.encode_all(texts)
-    tokens = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-    return Documents(tokens, tokens.dtype, find_spans([len(row) for row in rows]))
-
-
 #: slot functions
 #: end file
 
@@ -55,6 +48,13 @@ from collections.abc import Iterator
 
 from accelerate import PartialState
 from tqdm import tqdm
+
+#: slot functions when dataset=stdlib
+def encode_documents(texts: list[str], tokenizer) -> Documents:
+    """The tokens of a few texts, in memory."""
+    rows = tokenizer.encode_all(texts)
+    tokens = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+    return Documents(tokens, tokens.dtype, find_spans([len(row) for row in rows]))
 
 #: slot functions when dataset=text|huggingface
 BATCH = 1_000_000  # characters that a tokenizer gets at once

@@ -1,23 +1,29 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 import train
 from callbacks import write_sample
 from data import Blocks, MiddleLast, build_datasets, collate, put_middle_last, surround
-from documents import encode_documents
+from documents import Documents, find_spans
 from helpers import SETTINGS, build_exact_model
 from metrics import count_tokens
 from model import build_model, build_tokenizer
 
 #: into tests/test_features.py
 #: slot tests
+def as_documents(texts, tokenizer):
+    rows = tokenizer.encode_all(texts)
+    return Documents(np.concatenate(rows), np.int64, find_spans([len(row) for row in rows]))
+
+
 def test_every_token_is_a_target_once():
     config = train.Config(context=16)
     tokenizer = build_tokenizer(config)
     document = "for line in file:\n    print(line)\n"
-    blocks = Blocks(encode_documents([document, "pass"], tokenizer), config)
+    blocks = Blocks(as_documents([document, "pass"], tokenizer), config)
     targets = [token for block in blocks for token in block[1:].tolist()]
     ends = [tokenizer.end]
     assert targets == [*tokenizer.encode(document), *ends, *tokenizer.encode("pass"), *ends]
@@ -30,7 +36,7 @@ def test_no_token_sees_a_later_one():
     config = train.Config(**SETTINGS)
     model = build_exact_model(config)
     text = "for line in file:\n    print(line)\n" * 3
-    documents = encode_documents([text], build_tokenizer(config))
+    documents = as_documents([text], build_tokenizer(config))
     inputs, _ = collate(list(Blocks(documents, config)))
     changed = inputs.clone()
     changed[:, 9] += 1
@@ -53,7 +59,7 @@ def test_writing_a_sample_does_not_change_training(tmp_path):
 def test_a_middle_comes_last_and_nothing_is_lost():
     config = train.Config(**SETTINGS)
     tokenizer = build_tokenizer(config)
-    [block] = Blocks(encode_documents(["for line in file"], tokenizer), config)
+    [block] = Blocks(as_documents(["for line in file"], tokenizer), config)
     text = block[1:-1].tolist()  # between the ends of documents
     seen = set()
     for seed in range(50):

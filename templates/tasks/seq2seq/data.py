@@ -103,8 +103,8 @@ def read_pairs(path: str, config) -> list[tuple[str, str]]:
         for column in columns:
             if column not in row:
                 raise SystemExit(
-                    f"{place}: there is no {column!r} in {', '.join(map(str, row))}: the first line "
-                    f"of a table names its columns. Add {','.join(columns)} above it, or set "
+                    f"{place}: there is no {column!r} in {', '.join(map(str, row))}: the first "
+                    f"line of a table names its columns. Add {','.join(columns)} above it, or set "
                     "--source-column and --target-column."
                 )
             if not isinstance(row[column], str):

@@ -60,7 +60,8 @@ def read_messages(row: dict, place: str) -> Messages:
     keys = find_form(row, place)
     if keys[0] == "instruction":
         asked = "\n".join(filter(None, (row["instruction"], row.get("input"))))
-        turns = [*(turn for pair in row.get("history") or [] for turn in pair), asked, row["output"]]
+        earlier = [turn for pair in row.get("history") or [] for turn in pair]
+        turns = [*earlier, asked, row["output"]]
     else:
         turns = [row[key] for key in keys]
     if len(keys) == 1 and not isinstance(turns[0], list):
@@ -69,11 +70,6 @@ def read_messages(row: dict, place: str) -> Messages:
     if not messages:
         raise SystemExit(f"{place}: {keys[0]} is not a list, or is empty.")
     return add_system(messages, row, place)
-
-
-def read_conversation(row: dict, place: str) -> Conversation:
-    """The conversation of a row, and what it has for the chat template."""
-    return Conversation(read_messages(row, place), place, read_extras(row, place))
 #: end row_reader
 
 #: slot read_rows
@@ -183,6 +179,11 @@ conversations = Conversations(write_conversations(), config)
 return random_split(conversations, [0.8, 0.1, 0.1], generator=split)
 
 #: slot read_rows when dataset=jsonl|huggingface
+def read_conversation(row: dict, place: str) -> Conversation:
+    """The conversation of a row, and what it has for the chat template."""
+    return Conversation(read_messages(row, place), place, read_extras(row, place))
+
+
 def read_conversations(rows: list[tuple[str, dict]], source: str, config) -> list[Conversation]:
     """The conversations of a file or a split. Says which keys are ignored."""
     rows = rename_keys(rows, config.rename)

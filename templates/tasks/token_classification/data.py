@@ -255,7 +255,9 @@ def find_columns(sentences: list[list[list[str]]], path: str, given: int) -> tup
         note(f"{path}: the first column numbers the words, which are in the second one")
     if given:
         if not word + 1 < given <= width:
-            raise SystemExit(f"--tag-column {given}: {path} has tags in one of {word + 2} to {width}.")
+            raise SystemExit(
+                f"--tag-column {given}: {path} has tags in one of {word + 2} to {width}."
+            )
         return word, given - 1
     kinds = {
         column: {row[column] for rows in sentences for row in rows}
