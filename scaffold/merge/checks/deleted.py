@@ -5,14 +5,15 @@ as they are (`normalize/moved_definitions.py`).
 """
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from difflib import unified_diff
 
 from scaffold.merge.semantics.names import defines, is_test
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.versions import Files, Versions
 
-SHARED = 2  # definitions by the same names, from which on another file counts as the new place
+# definitions by the same names, from which on another file counts as the new place
+SHARED, SHARED_WITH_NEW = 2, 1
 SHOWN = 40  # rows of a change
 
 
@@ -24,24 +25,33 @@ def tell_deleted(project: Versions, merged: Mapping[str, str | None]) -> Iterato
     for name in sorted(project.base.keys() & project.theirs.keys()):
         path, base, new = project.place(name), project.base[name], project.theirs[name]
         if path not in project.ours and new != base and path.endswith(".py"):
-            yield from filter(None, [_change(path, (base, new), project.ours, merged)])
+            added = project.ours.keys() - project.base.keys()
+            yield from filter(None, [_change(path, (base, new), project.ours, added, merged)])
 
 
 def _change(
-    path: str, sides: tuple[str, str], ours: Files, merged: Mapping[str, str | None]
+    path: str,
+    sides: tuple[str, str],
+    ours: Files,
+    added: Set[str],
+    merged: Mapping[str, str | None],
 ) -> str:
-    """What changes in a deleted file, if another one has its code without the change."""
+    """What changes in a deleted file, if another one has its code without the change.
+
+    `added` are the files of `ours` that were not generated.
+    """
     base, new = sides
     before, after = _definitions(base), _definitions(new)
     changed = {name for name, code in after.items() if code != before.get(name)}
-    names = {name for name in before if defines(base, name)}  # a method may share its name
+    # a method may share its name, and each script has a main()
+    names = {name for name in before if defines(base, name) and name != "main"}
     code = {other: text for other, text in ours.items() if other.endswith(".py")}
-    places = {
-        other: defined
-        for other, text in code.items()
-        if not is_test(other)
-        and len((defined := _definitions(text)).keys() & names) >= min(SHARED, len(names)) > 0
-    }
+    places = {}
+    for other, text in code.items():
+        defined = _definitions(text)
+        least = min(SHARED_WITH_NEW if other in added else SHARED, len(names))
+        if names and not is_test(other) and len(defined.keys() & names) >= least:
+            places[other] = defined
     for other in {*code, *merged} if places else ():
         now = _definitions(merged.get(other) or "") if other.endswith(".py") else {}
         old = places.get(other, {})
