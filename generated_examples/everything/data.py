@@ -167,11 +167,12 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         worker_init_fn=leave_signals_to_training,
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
-    # keep the last batch
-    eval_batch_size = config.eval_batch_size or 4 * config.batch_size
-    settings = {"batch_size": eval_batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout
-    settings |= loading_settings(val_set, config)
-    settings["worker_init_fn"] = leave_signals_to_training
+    settings = {
+        "batch_size": config.eval_batch_size or 4 * config.batch_size,
+        "num_workers": config.num_workers,
+        **loading_settings(val_set, config),
+        "worker_init_fn": leave_signals_to_training,
+        "generator": torch.Generator(),  # else evaluating advances the RNG of dropout
+    }
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

@@ -38,8 +38,10 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         num_workers=config.num_workers,
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
-    # larger batches fit in memory, because no activations are kept
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout
+    settings = {
+        "batch_size": 4 * config.batch_size,  # these fit: no activations are kept
+        "num_workers": config.num_workers,
+        "generator": torch.Generator(),  # else evaluating advances the RNG of dropout
+    }
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     return train_loader, val_loader, test_loader

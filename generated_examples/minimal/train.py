@@ -1,6 +1,6 @@
 """Train an image classifier on scikit-learn's handwritten digits.
 
-`python train.py --epochs 5` trains for 5 epochs.
+`python train.py --help` lists the settings. The weights are saved at the end.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Config:
     weight_decay: float = 0.01  # weight decay; 0: off
     num_workers: int = 0  # data workers per process; 0: load in the training process
     seed: int = 0  # seeds the initial weights, the data order and dropout
-    output_dir: Path = Path("runs", f"{datetime.now():%Y-%m-%d_%H-%M-%S}")  # for the weights
+    output_dir: Path = Path("runs", f"{datetime.now():%Y-%m-%d_%H-%M-%S}")  # folder of the weights
 
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
@@ -65,7 +65,7 @@ def main(config: Config) -> dict[str, float]:
     (config,) = broadcast_object_list([config])  # the same output_dir on every process
     if any(config.output_dir.glob("*")):
         raise SystemExit(f"{config.output_dir} is not empty: choose another --output-dir.")
-    set_seed(config.seed)
+    set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     optimizer = build_optimizer(model, config)

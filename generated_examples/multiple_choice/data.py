@@ -319,9 +319,11 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         collate_fn=collate,
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
-    # larger batches fit in memory, because no activations are kept
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout
+    settings = {
+        "batch_size": 4 * config.batch_size,  # these fit: no activations are kept
+        "num_workers": config.num_workers,
+        "generator": torch.Generator(),  # else evaluating advances the RNG of dropout
+    }
     val_loader = DataLoader(val_set, collate_fn=collate, **settings)
     test_loader = DataLoader(test_set, collate_fn=collate, **settings)
     return train_loader, val_loader, test_loader

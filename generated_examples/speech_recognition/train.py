@@ -194,5 +194,5 @@ if __name__ == "__main__":
         main(config)
     except KeyboardInterrupt:
         saved = find_checkpoints(config.output_dir)
-        print(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
+        log(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
         sys.exit(130)

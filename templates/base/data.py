@@ -18,12 +18,14 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         #: slot train_batches
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
-    #: region eval_batch
-    # larger batches fit in memory, because no activations are kept
-    settings = {"batch_size": 4 * config.batch_size, "num_workers": config.num_workers}
-    #: end eval_batch
-    settings["generator"] = torch.Generator()  # else evaluating advances the RNG of dropout
-    #: slot eval_settings
+    settings = {
+        #: region eval_batch
+        "batch_size": 4 * config.batch_size,  # these fit: no activations are kept
+        #: end eval_batch
+        "num_workers": config.num_workers,
+        #: slot eval_settings
+        "generator": torch.Generator(),  # else evaluating advances the RNG of dropout
+    }
     #: region eval_loaders
     val_loader, test_loader = DataLoader(val_set, **settings), DataLoader(test_set, **settings)
     #: end eval_loaders

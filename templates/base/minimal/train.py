@@ -1,7 +1,7 @@
 #: file when loop=minimal
 """Train {{ task.subject }}.
 
-`{{ launch.script }} --epochs 5` trains for 5 epochs.
+`{{ launch.script }} --help` lists the settings. The weights are saved at the end.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from torch.optim import Optimizer
 @dataclass(frozen=True)
 class Config:
     #: slot config
-    output_dir: Path = Path("runs", f"{datetime.now():%Y-%m-%d_%H-%M-%S}")  # for the weights
+    output_dir: Path = Path("runs", f"{datetime.now():%Y-%m-%d_%H-%M-%S}")  # folder of the weights
 
 
 #: slot functions
@@ -56,7 +56,7 @@ def main(config: Config) -> dict[str, float]:
     (config,) = broadcast_object_list([config])  # the same output_dir on every process
     if any(config.output_dir.glob("*")):
         raise SystemExit(f"{config.output_dir} is not empty: choose another --output-dir.")
-    set_seed(config.seed)
+    set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
     #: slot after_model

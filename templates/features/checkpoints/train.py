@@ -41,5 +41,5 @@ try:
     ...  #: body
 except KeyboardInterrupt:
     saved = find_checkpoints(config.output_dir)
-    print(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
+    log(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
     sys.exit(130)

@@ -19,4 +19,4 @@ def loading_settings(dataset, config) -> dict[str, bool | int | None]:
 **loading_settings(train_set, config),
 
 #: slot eval_settings
-settings |= loading_settings(val_set, config)
+**loading_settings(val_set, config),

@@ -4,4 +4,4 @@ from preemption import leave_signals_to_training
 worker_init_fn=leave_signals_to_training,
 
 #: slot eval_settings
-settings["worker_init_fn"] = leave_signals_to_training
+"worker_init_fn": leave_signals_to_training,
