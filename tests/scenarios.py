@@ -313,7 +313,8 @@ def _span(files: Files, path: str, first: str, last: str) -> tuple[int, int, str
     starts = _find(lines, [first])
     assert len(starts) == 1, (path, first, len(starts))
     start, margin = starts[0]
-    end = next(number for number, _ in _find(lines, [last]) if number >= start)
+    ends = [place for place in _find(lines, [last]) if place[0] >= start]
+    end = next((number for number, space in ends if space == margin), ends[0][0])
     return start, end + 1, margin
 
 
@@ -651,6 +652,8 @@ LAST_FIELD = "resume: ..."
 GROUPS = "schedule.step()"
 SCHEDULE = "def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:"
 COSINE = "return LambdaLR(optimizer, factor)"
+EPOCH_DONE = "done = epoch + ..."
+SAME_FOLDER = "config = broadcast_object_list([config])[0]  # the folder of the main process"
 
 
 # lines beside those of the update
@@ -729,7 +732,7 @@ scenario(
         "log('starting')",
     ),
     NO_TRACKER,
-    expect=after(TRAIN, "check_environment(accelerator)", "log('starting')"),
+    expect=after(TRAIN, SAME_FOLDER, "log('starting')"),
     before=TENSORBOARD,
 )
 scenario(
@@ -820,7 +823,7 @@ scenario(
     also=[
         before(
             TRAIN,
-            LOG_EPOCH,
+            EPOCH_DONE,
             """
         if epoch % 5 == 0:
             save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
@@ -832,7 +835,7 @@ scenario(
 PROFILED = indent(
     TRAIN,
     LOOP,
-    LOOP_END,
+    "checkpoints.save()",
     "with torch.profiler.profile() as profiler:",
     "log(profiler.key_averages().table())",
 )
@@ -848,7 +851,11 @@ scenario(
     before={"project.task": "text_classification"},
 )
 FINALLY = indent(
-    TRAIN, LOOP, LOOP_END, "try:", 'finally:\n    log(f"ended at step {progress.step}")'
+    TRAIN,
+    LOOP,
+    "checkpoints.save()",
+    "try:",
+    'finally:\n    log(f"ended at step {progress.step}")',
 )
 scenario("indentation: loop in try and finally, and a tracker", FINALLY, TENSORBOARD)
 scenario("indentation: loop in try and finally, and a window", FINALLY, WINDOW)
@@ -950,26 +957,24 @@ def one_import_a_line(files: Files) -> None:
 
 
 scenario("imports: one name a line, and a name more", one_import_a_line, EMA)
+QUIET = indent(
+    TRAIN,
+    "best_model.load(model)",
+    "best_model.load(model)",
+    "with suppress(FileNotFoundError):",
+)
+TEXTS = {"project.task": "language_model"}
 scenario(
     "imports: the module that the update imports another name from",
     both(
         change(TRAIN, "import time", "import time\nfrom contextlib import suppress"),
-        indent(
-            TRAIN,
-            "best_model.load(model)",
-            "best_model.load(model)",
-            "with suppress(FileNotFoundError):",
-        ),
+        QUIET,
     ),
     WINDOW,
+    before=TEXTS,
     expect=both(
         after(TRAIN, "from contextlib import nullcontext", "from contextlib import suppress"),
-        indent(
-            TRAIN,
-            "best_model.load(model)",
-            "best_model.load(model)",
-            "with suppress(FileNotFoundError):",
-        ),
+        QUIET,
     ),
 )
 DEGREES = after(TRAIN, VALIDATE, 'metrics["val_degrees"] = metrics["val_accuracy"] * 180 / pi')
@@ -977,7 +982,7 @@ scenario(
     "imports: own use of a name whose import goes",
     DEGREES,
     NO_SCHEDULE,
-    expect=both(DEGREES, before(TRAIN, "from pathlib import Path", "from math import pi")),
+    expect=both(DEGREES, after(TRAIN, "from itertools import islice", "from math import pi")),
     before=NO_CLIP,
 )
 SGD = both(
@@ -1273,19 +1278,22 @@ FINISHED = f"""
 def finish(
     accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file
 ):
-    {LOOP_END}
+    checkpoints.save()
 {textwrap.indent(TESTED, "    ")}
 """
 BEST_LINES, _, DONE_LINES = TESTED.partition("log(f")
+AVERAGED_END = f"""
+checkpoints.save()
+with ema.applied():
+{textwrap.indent(BEST_LINES, "    ").rstrip()}
+log(f{DONE_LINES}
+""".strip()
 FINISHED_AVERAGE = f"""
 def finish(
     accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file, ema
 ):
-    {LOOP_END}
-    with ema.applied():
-{textwrap.indent(BEST_LINES, "        ")}
-{textwrap.indent("log(f" + DONE_LINES, "    ")}
-""".replace("\n\n", "\n")
+{textwrap.indent(AVERAGED_END, "    ")}
+"""
 FINISH_AVERAGE = """
 finish(
     accelerator,
@@ -1302,10 +1310,9 @@ finish(
 scenario(
     "own code: main split where the update wraps a part of the lines",
     both(
-        cut(
+        change(
             TRAIN,
-            LOOP_END,
-            "metrics_file.append(progress.step, metrics)",
+            f"checkpoints.save()\n{TESTED}",
             "finish(accelerator, model, test_loader, config, progress, checkpoints, best_model, "
             "metrics_file)",
         ),
@@ -1313,7 +1320,7 @@ scenario(
     ),
     EMA,
     expect=both(
-        cut(TRAIN, LOOP_END, "metrics_file.append(progress.step, metrics)", FINISH_AVERAGE),
+        change(TRAIN, AVERAGED_END, FINISH_AVERAGE),
         define(TRAIN, FINISHED_AVERAGE, "def main(config: Config) -> None:"),
     ),
 )
@@ -1389,6 +1396,7 @@ scenario(
     both(
         rename("evaluate", "evaluate_model", TRAIN),
         in_tests("train.evaluate(", "train.evaluate_model("),
+        in_tests("train.evaluate,", "train.evaluate_model,"),
     ),
     EMA,
 )
@@ -1541,7 +1549,7 @@ scenario(
 )
 scenario(
     "text: a dependency that the update brings too",
-    after(PYPROJECT, '    "tqdm>=4.66",', '    "wandb>=0.18",'),
+    after(PYPROJECT, '    "tyro>=1.0.17",', '    "wandb>=0.18",'),
     WANDB,
     expect=nothing,
 )
@@ -1610,10 +1618,7 @@ scenario(
 # already there by hand
 
 KEEP = "keep_checkpoints: ..."
-CLIPPED = both(
-    change(TRAIN, "from math import cos, pi", "from math import cos, inf, pi"),
-    before(TRAIN, GROUPS, CLIPPING),
-)
+CLIPPED = before(TRAIN, "optimizer.step()", f"if config.max_grad_norm:\n    {CLIPPING}")
 scenario(
     "by hand: the option's own lines",
     both(
@@ -1622,7 +1627,7 @@ scenario(
         before(
             TRAIN,
             "metrics_file.append(progress.step, values)",
-            'values["grad_norm"] = float(grad_norm)',
+            'if config.max_grad_norm:\n    values["grad_norm"] = float(grad_norm)',
         ),
     ),
     CLIP,
@@ -1652,14 +1657,14 @@ scenario(
     both(after(TRAIN, KEEP, "max_grad_norm: float = 0.5"), CLIPPED),
     CLIP,
     before=NO_CLIP,
-    expect=decide(TRAIN),
+    expect=decide("config.py"),
 )
 scenario(
     "by hand: the same field at another place",
     both(after(TRAIN, LIMIT, "max_grad_norm: float = 0.5"), CLIPPED),
     CLIP,
     before=NO_CLIP,
-    expect=decide(TRAIN),
+    expect=decide("config.py"),
 )
 AVERAGED = both(
     after(
@@ -1685,7 +1690,7 @@ scenario(
     "by hand: another value than the update sets",
     default("learning_rate", "0.003"),
     {"training.learning_rate": 0.01},
-    expect=decide(TRAIN),
+    expect=decide("config.py"),
 )
 STOPPED = both(
     delete(
@@ -1744,8 +1749,8 @@ scenario(
     "goes: a changed function",
     words(
         TRAIN,
-        COSINE,
-        "return peak * 0.45 * (1.1 + cos(pi * done))",
+        "return 0.5 * (1 + cos(pi * done))",
+        "return 0.45 * (1.1 + cos(pi * done))",
     ),
     NO_SCHEDULE,
     expect=decide(TRAIN),
@@ -1754,8 +1759,8 @@ scenario(
     "goes: a function whose body both change",
     words(
         TRAIN,
-        COSINE,
-        "return peak * 0.45 * (1.1 + cos(pi * done))",
+        "return 0.5 * (1 + cos(pi * done))",
+        "return 0.45 * (1.1 + cos(pi * done))",
     ),
     LINEAR,
     expect=decide(TRAIN),

@@ -4,7 +4,7 @@ Tests of the real templates are in the other `test_merge_*` files.
 """
 
 from collections.abc import Mapping
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -111,6 +111,44 @@ def test_definitions_in_another_order_are_followed() -> None:
     assert clean(f"{one}\n\n{two}", f"{two}\n\n{one}", theirs).startswith(
         "def two():\n    return 3"
     )
+
+
+FORWARD = "        loss = model(batch)\n        loss.backward()\n"
+WINDOW = STEP.replace(
+    FORWARD, "        with window(model):\n" + indent(FORWARD, "    ") + "        count += 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "        batch = augment(batch)\n" + FORWARD,
+        "        if batch.dark:\n            batch = lighten(batch)\n" + FORWARD,
+        "        with autocast():\n" + indent(FORWARD, "    "),
+        "        with autocast():\n            loss = model(batch)\n        loss.backward()\n",
+        FORWARD + "        watch(loss)\n",
+    ],
+)
+def test_lines_of_ones_own_are_in_the_block_that_an_update_opens_around_them(own: str) -> None:
+    expected = WINDOW.replace(indent(FORWARD, "    "), indent(own, "    "))
+    assert clean(STEP, STEP.replace(FORWARD, own), WINDOW) == expected.lstrip()
+
+
+def test_a_block_of_ones_own_that_ends_after_that_of_the_update_is_asked_about() -> None:
+    step = "        optimizer.step()\n"
+    own = "        with autocast():\n" + indent(FORWARD + step, "    ")
+    ours = STEP.replace(FORWARD + step, own)
+    assert asked(STEP, ours, WINDOW) == "the update (it would end up in another block)"
+
+
+def test_an_import_of_the_standard_library_comes_back_among_its_like() -> None:
+    base = "import time\nfrom math import pi\n\nfrom model import build\n\n"
+    theirs = "import time\n\nfrom model import build\n\n"
+    use = "print(time.time(), build)\n"
+    merged = clean(
+        base + use + "print(pi)\n", base + use + "print(2 * pi)\nprint(pi)\n", theirs + use
+    )
+    assert merged.startswith("import time\nfrom math import pi\n\nfrom model")
 
 
 def test_lines_that_were_put_into_a_function_are_followed() -> None:

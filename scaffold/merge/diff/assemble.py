@@ -115,7 +115,9 @@ class Assembly(Triple):
         # what continues the block above comes first, what opens one for the next unit comes last
         if self.stands_for_next(gap, ours) or self.goes_with_next(gap):
             return [*theirs, *ours]
-        inside = ours[0].blanks and self.opens_for_next(self.theirs, gap)
+        inside = self.opens_for_next(self.theirs, gap) and (
+            ours[0].blanks or self.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth
+        )
         last = self.opens_for_next(self.ours, gap)
         if last and min(unit.depth for unit in theirs) > ours[-1].depth:
             return [*ours, *theirs]  # into the owner's block, with what needs them

@@ -48,7 +48,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         if near is None or there is None:
             continue
         # what a new block is opened for is beside its head in the base
-        distance = 0 if opens and number == gap else abs(near.depth - level)
+        distance = 0 if opens and to_next and number == gap else abs(near.depth - level)
         score = (distance, rank, there.depth - triple.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0

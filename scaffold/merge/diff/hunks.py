@@ -98,9 +98,9 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
-    if triple.opens_for_next(triple.ours, gap) and not triple.opens_for_next(triple.theirs, gap):
+    if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
-            ours.pop()  # theirs stand in front of the block, whose head decides nothing
+            ours.pop()  # theirs stand in front of the block, or around it: its head decides nothing
     return (
         not ours
         or can_commute(ours, theirs, triple.modules())

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection
 
@@ -85,7 +86,10 @@ def _add_import(text: str, module: str | None, words: str) -> str:
             return replace_rows(rows, node, _statement(module, sorted([*names, words], key=_order)))
     line = _statement(module, [words])
     top = (module or words).split(".")[0]
-    near = [node for node in nodes if _top(node) == top] or nodes
+    near = [node for node in nodes if _top(node) == top]
+    if not near and top in sys.stdlib_module_names:
+        near = [node for node in nodes if _top(node) in sys.stdlib_module_names]
+    near = near or nodes
     place = near[-1].end_lineno or 0 if near else 0
     return "\n".join([*rows[:place], line, *rows[place:]])
 
