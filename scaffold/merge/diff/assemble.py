@@ -116,7 +116,7 @@ class Assembly(Triple):
         if self.stands_for_next(gap, ours) or self.goes_with_next(gap):
             return [*theirs, *ours]
         inside = self.opens_for_next(self.theirs, gap) and (
-            ours[0].blanks or self.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth
+            ours[0].blanks or (self.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth)
         )
         last = self.opens_for_next(self.ours, gap)
         if last and min(unit.depth for unit in theirs) > ours[-1].depth:

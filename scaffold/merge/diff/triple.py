@@ -78,7 +78,7 @@ class Triple:
         return any(gone & _called(self.ours.units[place]) for place in self.ours.inserts[gap])
 
     def stands_beside_next(self, gap: int) -> bool:
-        """Whether the owner's new lines begin in the block of the next unit, and not in one above."""
+        """Whether the owner's new lines begin in the block of the next unit, not above it."""
         after = self.ours.of(gap) if gap < len(self.base) else None
         first = self.ours.units[self.ours.inserts[gap][0]]
         return after is not None and first.depth <= after.depth
