@@ -9,23 +9,19 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from support.combinations import (
     as_many_as_possible,
-    bundles,
     given_for,
     in_turns,
     needed_for,
     own_choices,
+    shared_bundles,
 )
 from support.command_line import Cli
 from support.files import replace_in
 from support.rendering import render
 
 CATALOG = load_catalog()
-BUNDLES = {
-    f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in bundles(CATALOG, apart=3)
-}
-BUNDLES |= {
-    f"{task}: all": (task, as_many_as_possible(CATALOG, task=task)) for task in CATALOG.tasks
-}
+BUNDLES = shared_bundles(apart=3, each=2)
+BUNDLES |= {f"{task}: all": (task, []) for task in CATALOG.tasks}  # found when they are needed
 OWN_LINE = '    log("a line of my own")\n'
 BEHIND = "    log(describe(accelerator, model, config, total_steps))\n"
 
@@ -52,6 +48,7 @@ def assert_merged(folder: Path, given: dict[str, Value]) -> None:
 @pytest.mark.parametrize("label", in_turns(BUNDLES, 16))
 def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
     task, on = BUNDLES[label]
+    on = on or as_many_as_possible(CATALOG, task=task)
     folder = tmp_path / "example"
     new_project(cli, folder, task)
     before = given_for(CATALOG, [], project__task=task)

@@ -42,6 +42,12 @@ IMAGES: Answers = {
 # --- answers ------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small models of each kind, whose weights nothing has trained."""
+    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
+
+
 @pytest.mark.parametrize(
     ("given", "rate"),
     [

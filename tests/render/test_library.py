@@ -4,25 +4,38 @@ import importlib
 import json
 import random
 import sys
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from support.paths import TEMPLATES
 
-torch = pytest.importorskip("torch")
-np = pytest.importorskip("numpy")
-pd = pytest.importorskip("pandas")
-Image = pytest.importorskip("PIL.Image")
-pytest.importorskip("transformers")
+NEEDED = ("PIL", "numpy", "pandas", "torch", "transformers")
+pytestmark = pytest.mark.skipif(not all(map(find_spec, NEEDED)), reason="needs torch, and others")
 
 
-def load(name: str) -> ModuleType:
+class Late:
+    """A module that is imported when a test needs it: to import torch takes seconds, which a run
+    of other tests would pay for, too."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self.name), attribute)
+
+
+torch, np, pd, Image = map(Late, ("torch", "numpy", "pandas", "PIL.Image"))
+
+
+def load(name: str) -> Late:
     """A file of the library."""
     if str(TEMPLATES) not in sys.path:
         sys.path.append(str(TEMPLATES))
-    return importlib.import_module(f"lib.{name}")
+    return Late(f"lib.{name}")
 
 
 chats = load("chats")

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from scaffold.answers.catalog import Value
 from support.training import run_python
 
@@ -55,12 +53,6 @@ def make(code: str, folder: Path) -> Path:
     result = run_python(folder, ["-c", code])
     assert result.returncode == 0, result.stderr
     return folder
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with small models of each kind, whose weights nothing has trained."""
-    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
 
 
 def text(models: Path, name: str = "distilbert") -> Answers:

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from scaffold.answers.catalog import Catalog, Component, Value
+from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import Answers, answers_for, can_fit, resolve, rules_out
 from scaffold.errors import AnswerError
+from support.shared import made_once
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,12 @@ def bundles(catalog: Catalog, apart: int, each: int = 2) -> list[tuple[str, list
     return found
 
 
+def shared_bundles(apart: int, each: int) -> dict[str, tuple[str, list[Way]]]:
+    """These by a label: worked out by one of the processes that collect tests."""
+    found = made_once(f"bundles {apart} {each}", lambda: bundles(load_catalog(), apart, each))
+    return {f"{task}: {', '.join(map(str, on))}": (task, on) for task, on in found}
+
+
 def _add_to_bundle(
     catalog: Catalog, found: list[tuple[str, list[Way]]], task: str, way: Way, most: int = 14
 ) -> None:
@@ -247,43 +255,51 @@ MINIMAL: Answers = {"project.loop": "minimal"}
 def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
     """Answers by a label.
 
-    For each task: no feature, the default, every third feature alone, if it was not with a task
-    before (with `whole`: each feature alone), all of them, each of its own choices (with `whole`
-    each alone, and among all features), and projects in which every two features meet that did
-    not meet with a task before.
-    For the first task, each way of a feature alone and among all others: with `whole` all of them,
-    else those that chance left out.
+    For each task: no feature, the default, all of them, each of its own choices, and projects in
+    which every two features meet that did not meet with a task before. The choices are made in
+    these projects where they can be. Every second of them is also made beside the minimal loop.
+    With `whole`, also each feature alone, each choice alone, among all features, and beside the
+    minimal loop; for the first task, each way of a feature alone and among all others: else those
+    that chance left out.
     """
     found: dict[str, Answers] = {}
     met: set[frozenset[str]] = set()
-    alone: set[str] = set()
     for task, component in catalog.tasks.items():
         found[f"{task}, none"] = given_for(catalog, [], project__task=task)
         found[f"{task}, default"] = {"project.name": "example", "project.task": task}
         everything = as_many_as_possible(catalog, task=task)
         found[f"{task}, all"] = given_for(catalog, everything, project__task=task)
-        for feature in possible(catalog, task):
-            known = feature.name in alone
-            alone.add(feature.name)
-            if not whole and (known or len(alone) % 3):
-                continue
+        for feature in possible(catalog, task) if whole else []:
             every = ways(catalog, feature)
             for way in every if task == FIRST_TASK else every[:1]:
                 found[f"{task}, {way}"] = given_for(catalog, [way], project__task=task)
                 if task == FIRST_TASK:
                     on = as_many_as_possible(catalog, [way])
                     found[f"all with {way}"] = given_for(catalog, on)
+        met_here = {}
         for number, on in enumerate(meetings(catalog, task, met)):
-            found[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
+            met_here[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
             names = sorted(way.feature for way in on)
             met |= {frozenset(pair) for pair in itertools.combinations(names, 2)}
-        for label, given in with_choices(catalog, own_choices(component), whole).items():
-            found[label] = given
-            if whole:
-                found[f"{label}, all"] = found[f"{task}, all"] | given
-            if "one_optimizer" in component.has:
+        choices = with_choices(catalog, own_choices(component), whole)
+        minimal = "one_optimizer" in component.has
+        for number, (label, given) in enumerate(choices.items()):
+            if minimal and (whole or number % 2 == 0):
                 found[f"{label}, minimal"] = given_for(catalog, []) | given | MINIMAL
-        if "one_optimizer" in component.has:
+            if whole:
+                found[label] = given
+                found[f"{label}, all"] = found[f"{task}, all"] | given
+            if whole or (minimal and number % 2 == 0):
+                continue
+            for other, features in met_here.items():
+                if is_kept(catalog, features | given):
+                    found[f"{other}, {label}"] = features | given
+                    del met_here[other]
+                    break
+            else:
+                found[label] = given
+        found |= met_here
+        if minimal:
             found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     for feature in catalog.features.values():  # what chance has left out
         task = next(

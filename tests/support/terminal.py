@@ -27,6 +27,7 @@ class Terminal:
     ) -> None:
         self.folder = folder
         self.text = ""  # the screen
+        self.lines = [""] * rows
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.Stream(self.screen)
         self.child = pexpect.spawn(
@@ -75,7 +76,11 @@ class Terminal:
             return True
         except pexpect.EOF:
             return False
-        self.text = "\n".join(line.rstrip() for line in self.screen.display)
+        for row in self.screen.dirty:  # to read all of them again would take most of the time
+            line = self.screen.buffer[row]
+            self.lines[row] = "".join(line[x].data for x in range(self.screen.columns)).rstrip()
+        self.screen.dirty.clear()
+        self.text = "\n".join(self.lines)
         return True
 
     def press(self, keys: str, *texts: str) -> None:

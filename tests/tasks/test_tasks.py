@@ -17,12 +17,12 @@ from support.combinations import (
     UNTRAINED,
     Way,
     as_many_as_possible,
-    bundles,
     conflict,
     fitting,
     given_for,
     in_turns,
     pairs,
+    shared_bundles,
     suits,
     ways,
 )
@@ -33,13 +33,7 @@ from support.training import count_passed, count_processes, resume_everywhere, r
 pytestmark = pytest.mark.train
 
 CATALOG = load_catalog()
-BUNDLES, BUNDLES_OF_A_RUN = (
-    {
-        f"{task}: {', '.join(map(str, on))}": (task, on)
-        for task, on in bundles(CATALOG, apart=3, each=each)
-    }
-    for each in (2, 1)
-)
+BUNDLES, BUNDLES_OF_A_RUN = (shared_bundles(apart=3, each=each) for each in (2, 1))
 # of the loop that all tasks share: each launches a process, or trains several times
 SAME_FOR_ALL = [
     "tests/test_features.py::test_metrics_of_a_run_resumed_in_another_folder",
