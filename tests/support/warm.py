@@ -68,7 +68,7 @@ def python(environment):
                 stderr=log,
                 start_new_session=True,
             )
-    for _ in range(1200):
+    for _ in range(3000):  # on a machine that is busy
         if os.path.exists(path):
             return STAND_IN
         time.sleep(0.1)
